@@ -1,0 +1,66 @@
+"""The C extensions; everything else about the package is in setup.cfg."""
+
+import os
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, ExecError, PlatformError
+
+FRAME_FILES = {
+    (3, 7): "core/native/frame_37_38.c",
+    (3, 8): "core/native/frame_37_38.c",
+    (3, 9): "core/native/frame_39_310.c",
+    (3, 10): "core/native/frame_39_310.c",
+}
+
+NO_COMPILER = """
+pijit needs a C compiler to build its extension modules, and building them failed:
+
+    {error}
+
+Install one (Debian and Ubuntu: the packages build-essential and python3-dev; Fedora: gcc and python3-devel;
+macOS: xcode-select --install) and run the same install command again.
+"""
+
+
+class BuildExtensions(build_ext):
+    """build_ext that says what to install when there is no C compiler."""
+
+    def run(self) -> None:
+        try:
+            super().run()
+        except (CompileError, ExecError, PlatformError, FileNotFoundError) as error:
+            raise SystemExit(NO_COMPILER.format(error=error))
+
+
+def extensions() -> list:
+    """The extension modules for the running CPython; none where pijit is a no-op (3.11 and later)."""
+    frame_file = FRAME_FILES.get(sys.version_info[:2])
+    if frame_file is None or sys.implementation.name != "cpython":
+        return []
+    import numpy
+
+    flags = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-missing-field-initializers",
+             "-Wno-cast-function-type"]
+    if os.environ.get("PIJIT_BUILD_DEBUG"):
+        flags += ["-O0", "-g", "-UNDEBUG"]
+    numpy_headers = [numpy.get_include()]
+    modules = [
+        Extension("pijit.core._hook",
+                  ["core/native/hook.c", "core/native/function.c", frame_file],
+                  depends=["core/native/frame.h"], include_dirs=["core/native"], extra_compile_args=flags),
+        Extension("pijit.core._launcher",
+                  ["core/native/launcher.c", "core/native/runtime.c"],
+                  depends=["core/native/launcher.h", "guards/native/evaluate.h"],
+                  include_dirs=["core/native", "guards/native"] + numpy_headers, extra_compile_args=flags),
+        Extension("pijit.guards._evaluate",
+                  ["guards/native/evaluate.c"],
+                  depends=["guards/native/evaluate.h"],
+                  include_dirs=["guards/native"] + numpy_headers, extra_compile_args=flags),
+    ]
+    only = os.environ.get("PIJIT_ONLY")
+    return [module for module in modules if only in (None, module.name)]
+
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExtensions})
