@@ -1,0 +1,69 @@
+/* The C interface of pijit.guards._evaluate: guard programs and entry caches for other extension modules.
+ *
+ * A user calls guards_import_api() once, in its module's init, and then goes through the struct it returns:
+ *
+ *     static const GuardsAPI *guards_api;
+ *     ...
+ *     guards_api = guards_import_api();
+ *     if (guards_api == NULL) goto error;                   // ImportError is set
+ *
+ * `values` is the root array of an evaluation: for an entry the frame's localsplus at entry, for a segment's launcher
+ * its call arguments. Items are borrowed and may be NULL (an unbound local). `globals` and `builtins` are the frame's
+ * dicts, borrowed; either may be NULL or not a dict, then lookups there fail as absent names do.
+ *
+ * All functions need the GIL, may be called with an exception set (it is left alone), and set none. */
+#ifndef PIJIT_GUARDS_EVALUATE_H
+#define PIJIT_GUARDS_EVALUATE_H
+
+#include <Python.h>
+
+#define GUARDS_API_VERSION 1
+#define GUARDS_API_CAPSULE "pijit.guards._evaluate._C_API"
+
+typedef struct {
+    /* GUARDS_API_VERSION of the provider. */
+    int version;
+
+    /* 1: all guards hold; fetched[i] is a NEW reference for each of the program's fetch sources, in order.
+     * 0: a guard failed or a source was absent; nothing was stored in `fetched`.
+     * `fetched` has room for program_fetch_count(program) items; it may be NULL if that is 0. */
+    int (*program_check)(PyObject *program, PyObject *const *values, Py_ssize_t nvalues,
+                         PyObject *globals, PyObject *builtins, PyObject **fetched);
+
+    /* The number of fetch sources of a program. */
+    Py_ssize_t (*program_fetch_count)(PyObject *program);
+
+    /* A NEW reference to the payload of the first entry whose guards hold; NULL (no exception) on a miss. */
+    PyObject *(*cache_lookup)(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues,
+                              PyObject *globals, PyObject *builtins);
+
+    /* Whether an object may be passed as `program` or `cache` above (subclasses included). */
+    int (*is_program)(PyObject *object);
+    int (*is_cache)(PyObject *object);
+} GuardsAPI;
+
+/* The API of the imported pijit.guards._evaluate, or NULL with ImportError set. The pointer stays valid for ever. */
+static inline const GuardsAPI *
+guards_import_api(void)
+{
+    /* PyCapsule_Import takes the first dot as a module boundary only after importing `pijit`: import by full name. */
+    PyObject *module = PyImport_ImportModule("pijit.guards._evaluate");  /* owned */
+    if (module == NULL) {
+        return NULL;
+    }
+    PyObject *capsule = PyObject_GetAttrString(module, "_C_API");  /* owned */
+    Py_DECREF(module);
+    if (capsule == NULL) {
+        return NULL;
+    }
+    const GuardsAPI *api = (const GuardsAPI *)PyCapsule_GetPointer(capsule, GUARDS_API_CAPSULE);
+    Py_DECREF(capsule);
+    if (api != NULL && api->version != GUARDS_API_VERSION) {
+        PyErr_Format(PyExc_ImportError, "pijit.guards._evaluate has C API version %d, version %d is needed",
+                     api->version, GUARDS_API_VERSION);
+        return NULL;
+    }
+    return api;
+}
+
+#endif
