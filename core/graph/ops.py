@@ -1,0 +1,72 @@
+"""The operations of the IR, one row each: operands, attributes, what it means, whether it may take its exit.
+
+Scalar operands of one operation already have the same type (explicit ``cast`` operations come before it).
+"may exit" means: leaves through ``op.exit`` *before* any effect whenever Python or NumPy would raise, warn
+or give a value that the result type cannot hold; without an exit the operation is known not to.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, NamedTuple, Tuple
+
+
+class OpInfo(NamedTuple):
+    """What is fixed for all operations of one name."""
+
+    operands: str
+    attrs: Tuple[str, ...]
+    effect: bool
+    meaning: str
+
+
+OPS: Dict[str, OpInfo] = {
+    # scalars
+    "const": OpInfo("", ("value",), False, "a scalar constant of the result's type"),
+    "cast": OpInfo("s", (), False, "C-like conversion to the result's dtype (bool: != 0); may exit if the value does not fit"),
+    "same": OpInfo("s", (), False, "the same value under another family (py.float64 from np.float64 and so on)"),
+    "add": OpInfo("ss", (), False, "a + b; integers exit on overflow unless raw; np floats exit when a non-finite "
+                                   "result comes from finite operands or NaN appears"),
+    "sub": OpInfo("ss", (), False, "a - b, as add"),
+    "mul": OpInfo("ss", (), False, "a * b, as add"),
+    "truediv": OpInfo("ss", (), False, "float a / b; py exits on b == 0; np exits as add and on b == 0"),
+    "floordiv": OpInfo("ss", (), False, "a // b as Python (floor); exits on b == 0 and on integer overflow; np as add"),
+    "mod": OpInfo("ss", (), False, "a % b as Python (sign of b); exits like floordiv"),
+    "and": OpInfo("ss", (), False, "a & b on integers or booleans"),
+    "or": OpInfo("ss", (), False, "a | b"),
+    "xor": OpInfo("ss", (), False, "a ^ b"),
+    "shl": OpInfo("ss", (), False, "a << b; exits unless 0 <= b < 63 and the result fits (py)"),
+    "shr": OpInfo("ss", (), False, "a >> b; exits when b < 0; b >= 64 gives the sign"),
+    "neg": OpInfo("s", (), False, "-a; integers exit on the minimum"),
+    "invert": OpInfo("s", (), False, "~a; logical not on np.bool_"),
+    "abs": OpInfo("s", (), False, "abs(a); integers exit on the minimum"),
+    "not": OpInfo("s", (), False, "FLAG: not a (a is a FLAG)"),
+    "truth": OpInfo("s", (), False, "FLAG: a != 0 (NaN is true)"),
+    "compare": OpInfo("ss", ("operator",), False, "FLAG: a <operator> b, operator one of == != < <= > >="),
+    "flag": OpInfo("s", (), False, "a FLAG as a bool of the result's type (py.bool or np.bool)"),
+    "libm": OpInfo("s*", ("function",), False, "the process's libm function on float64; exits when the result is "
+                                               "NaN or infinite (domain and range errors, NumPy warnings)"),
+    # arrays: facts and views; a view has the base's memory, and is made an ndarray object only when needed
+    "dim": OpInfo("a", ("axis",), False, "WORD: shape[axis]"),
+    "view": OpInfo("a s*", ("index",), False,
+                   "basic indexing; ``index`` is a tuple with one entry per index item: 'i' (integer), 'n' (newaxis), "
+                   "'e' (a full slice ':'), or 'sXYZ' where X, Y, Z are '-' (absent) or 'v' (a value) for start, stop, "
+                   "step; the scalar operands (WORDs) follow in order. Exits on an integer out of range, step 0"),
+    "transpose": OpInfo("a", ("axes",), False, "view with permuted axes"),
+    "load": OpInfo("a s*", (), False, "np scalar: element at one WORD index per axis; exits when out of range"),
+    "store": OpInfo("a s* s", (), True, "a[i...] = last operand (already of a's dtype); exits when out of range"),
+    # arrays: computing; every array result is a new C- or K-ordered array as NumPy would allocate it
+    "ufunc": OpInfo("*", ("ufunc", "types", "loop"), False,
+                    "elementwise NumPy ufunc on arrays and scalars, broadcast; ``types`` is the loop's dtype "
+                    "characters ('dd->d'); operands of another dtype are converted first; exits on shape mismatch "
+                    "and when a floating-point flag is raised"),
+    "ufunc_into": OpInfo("a *", ("ufunc", "types", "loop"), True,
+                         "the same with out=first operand (overlap-safe, nothing written when it exits)"),
+    "reduce": OpInfo("a", ("ufunc", "axis", "keepdims", "types"), False,
+                     "ufunc.reduce over one axis or all (axis None); result is an array or np scalar; bits as NumPy"),
+    "assign": OpInfo("a *", (), True, "a[...] = array or scalar, broadcast and converted; exits on shape mismatch"),
+    "alloc": OpInfo("s*", ("fill", "order"), False, "new array of the WORD shape; fill None (empty), 0 or 1; exits on negative"),
+    # control
+    "require": OpInfo("s", (), False, "exits unless the FLAG is true"),
+}
+
+EFFECTS = frozenset(name for name, info in OPS.items() if info.effect)

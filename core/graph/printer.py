@@ -1,0 +1,58 @@
+"""Graphs as text: one line per operation, stable enough for golden tests."""
+
+from __future__ import annotations
+
+from typing import Any, List
+
+from .ir import Block, Branch, Graph, Jump, Leave, Op
+
+
+def format_op(op: Op) -> str:
+    """``%3: py.int64 = add %1, %2  else exit1(%1)``."""
+    text = "%s %s" % (op.name, ", ".join(map(repr, op.args))) if op.args else op.name
+    if op.attrs:
+        text += " {%s}" % ", ".join("%s=%s" % (key, _attr(op.attrs[key])) for key in sorted(op.attrs))
+    if op.result is not None:
+        text = "%r: %r = %s" % (op.result, op.result.type, text)
+    if op.exit is not None:
+        text += "  else %r" % op.exit
+    return text
+
+
+def _attr(value: Any) -> str:
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def _arm(arm: Any) -> str:
+    if isinstance(arm, Jump):
+        return "b%d(%s)" % (arm.block.index, ", ".join(map(repr, arm.args)))
+    return repr(arm)
+
+
+def format_terminator(terminator: Any) -> str:
+    if isinstance(terminator, Jump):
+        return "jump %s" % _arm(terminator)
+    if isinstance(terminator, Branch):
+        return "branch %r ? %s : %s" % (terminator.condition, _arm(terminator.then), _arm(terminator.other))
+    if isinstance(terminator, Leave):
+        return "leave %r" % terminator.exit
+    return "?"
+
+
+def format_block(block: Block) -> List[str]:
+    params = ", ".join("%r: %r%s" % (p, p.type, " '%s'" % p.hint if p.hint else "") for p in block.params)
+    lines = ["b%d(%s):" % (block.index, params)]
+    lines += ["    " + format_op(op) for op in block.ops]
+    lines.append("    " + format_terminator(block.terminator))
+    return lines
+
+
+def format_graph(graph: Graph) -> str:
+    """The whole graph, with its exits."""
+    lines = ["graph %s" % graph.name]
+    for number, exit in enumerate(graph.exits):
+        lines.append("  exit%d -> instruction %d, locals (%s), stack %d%s" % (
+            number, exit.target, ", ".join(exit.locals), exit.stack, " [side]" if exit.side else ""))
+    for block in graph.blocks:
+        lines += ["  " + line for line in format_block(block)]
+    return "\n".join(lines)

@@ -1,0 +1,82 @@
+"""The types of values inside a subgraph: scalars (Python's or NumPy's), arrays, and raw machine words."""
+
+from __future__ import annotations
+
+from typing import Optional, Union
+
+import numpy as np
+
+
+class Scalar:
+    """A number with exact Python semantics ("int", "float", "bool", "complex"), a NumPy scalar, or a raw word.
+
+    ``family`` says whose rules hold: "py" (Python's numbers), "np" (NumPy scalars of exactly ``dtype``) or
+    "raw" (machine integers and booleans of the compiler's own: wrap silently, never seen by the user).
+    """
+
+    __slots__ = ("dtype", "family")
+
+    def __init__(self, dtype: np.dtype, family: str) -> None:
+        self.dtype = np.dtype(dtype)
+        self.family = family
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scalar) and self.dtype == other.dtype and self.family == other.family
+
+    def __hash__(self) -> int:
+        return hash((self.dtype.str, self.family))
+
+    def __repr__(self) -> str:
+        return "%s.%s" % (self.family, self.dtype.name)
+
+
+class Array:
+    """A ``numpy.ndarray``: dtype, number of dimensions, layout and whether the program may write it.
+
+    ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides).
+    """
+
+    __slots__ = ("dtype", "ndim", "layout", "writeable")
+
+    def __init__(self, dtype: np.dtype, ndim: int, layout: str = "A", writeable: bool = True) -> None:
+        self.dtype = np.dtype(dtype)
+        self.ndim = ndim
+        self.layout = layout
+        self.writeable = writeable
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, Array) and self.dtype == other.dtype and self.ndim == other.ndim
+                and self.layout == other.layout and self.writeable == other.writeable)
+
+    def __hash__(self) -> int:
+        return hash((self.dtype.str, self.ndim, self.layout, self.writeable))
+
+    def __repr__(self) -> str:
+        return "%s[%dd,%s%s]" % (self.dtype.name, self.ndim, self.layout, "" if self.writeable else ",ro")
+
+    def join(self, other: "Array") -> Optional["Array"]:
+        """The type that covers both, or None when dtype or ndim differ."""
+        if self.dtype != other.dtype or self.ndim != other.ndim:
+            return None
+        layout = self.layout if self.layout == other.layout else "A"
+        return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable)
+
+
+Type = Union[Scalar, Array]
+
+INT = Scalar(np.dtype(np.int64), "py")
+FLOAT = Scalar(np.dtype(np.float64), "py")
+BOOL = Scalar(np.dtype(np.bool_), "py")
+COMPLEX = Scalar(np.dtype(np.complex128), "py")
+WORD = Scalar(np.dtype(np.int64), "raw")
+FLAG = Scalar(np.dtype(np.bool_), "raw")
+
+PYTHON_SCALARS = {int: INT, float: FLOAT, bool: BOOL, complex: COMPLEX}
+PYTHON_CLASS = {kind: python for python, kind in PYTHON_SCALARS.items()}
+
+CAPTURED_DTYPES = frozenset(np.dtype(code) for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f", "d"))
+
+
+def numpy_scalar(dtype: np.dtype) -> Scalar:
+    """The NumPy scalar type of ``dtype``."""
+    return Scalar(dtype, "np")
