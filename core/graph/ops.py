@@ -45,6 +45,8 @@ OPS: Dict[str, OpInfo] = {
     "flag": OpInfo("s", (), False, "a FLAG as a bool of the result's type (py.bool or np.bool)"),
     "libm": OpInfo("s*", ("function",), False, "the process's libm function on float64; exits when the result is "
                                                "NaN or infinite (domain and range errors, NumPy warnings)"),
+    "iterator_part": OpInfo("o", ("part",), False, "WORD: 'index', 'start', 'step' or 'length' of a RANGE_ITERATOR input, "
+                                                   "as it was when the graph was entered"),
     # arrays: facts and views; a view has the base's memory, and is made an ndarray object only when needed
     "dim": OpInfo("a", ("axis",), False, "WORD: shape[axis]"),
     "view": OpInfo("a s*", ("index",), False,

@@ -62,7 +62,25 @@ class Array:
         return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable)
 
 
-Type = Union[Scalar, Array]
+class Opaque:
+    """A fetched object that is not a number or an array: "skip" (handed back by identity at most) or "range_iterator"."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and self.kind == other.kind
+
+    def __hash__(self) -> int:
+        return hash(self.kind)
+
+    def __repr__(self) -> str:
+        return self.kind
+
+
+Type = Union[Scalar, Array, Opaque]
 
 INT = Scalar(np.dtype(np.int64), "py")
 FLOAT = Scalar(np.dtype(np.float64), "py")
@@ -70,6 +88,8 @@ BOOL = Scalar(np.dtype(np.bool_), "py")
 COMPLEX = Scalar(np.dtype(np.complex128), "py")
 WORD = Scalar(np.dtype(np.int64), "raw")
 FLAG = Scalar(np.dtype(np.bool_), "raw")
+SKIP = Opaque("skip")
+RANGE_ITERATOR = Opaque("range_iterator")
 
 PYTHON_SCALARS = {int: INT, float: FLOAT, bool: BOOL, complex: COMPLEX}
 PYTHON_CLASS = {kind: python for python, kind in PYTHON_SCALARS.items()}
