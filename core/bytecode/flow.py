@@ -1,0 +1,269 @@
+"""Control flow of single instructions: successors, the block stack and the operand stack before each of them.
+
+CPython 3.7 and 3.8 run a finally body both as a handler and as a subroutine: by falling into it, by CALL_FINALLY (3.8),
+or by unwinding for break, continue and return (3.7), with one to six words on the operand stack to tell which. Here such
+a body always has the state of the exceptional entry (a 'handler' entry, six items), as in CPython's own stack
+accounting; END_FINALLY then leads to whatever each entry into the body resumes.
+"""
+
+import dis
+import sys
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.opcodes import BLOCK_PUSHES, TERMINATORS
+
+
+class BlockEntry(NamedTuple):
+    """An active entry of the block stack.
+
+    Attributes:
+        kind: 'finally', 'except', 'with', 'loop' (3.7), or 'handler' while a handler or a finally body runs.
+        handler: instruction where the handler begins; for a loop, where `break` leads.
+        pusher: the instruction that set the block up.
+        level: operand stack depth that unwinding to this entry restores.
+    """
+
+    kind: str
+    handler: int
+    pusher: int
+    level: int
+
+
+Blocks = Tuple[BlockEntry, ...]
+
+#: Kinds of entries whose handler an exception enters.
+PROTECTING = frozenset(("finally", "except", "with"))
+HANDLER_ITEMS = 6
+
+_KIND_OF_SETUP = {"SETUP_EXCEPT": "except", "SETUP_FINALLY": "finally", "SETUP_WITH": "with",
+                  "SETUP_ASYNC_WITH": "with", "SETUP_LOOP": "loop"}
+# Items above the level of the block when the setup has run: what `with` binds, or awaits.
+_ABOVE_LEVEL = {"SETUP_WITH": 1, "SETUP_ASYNC_WITH": 1}
+# Code that begins so handles an exception; code of a finally body never begins by dropping or doubling the exception.
+_EXCEPT_CLAUSE_BEGINS = frozenset(("DUP_TOP", "POP_TOP"))
+_GENERATOR_FLAGS = 0x20 | 0x80 | 0x200
+_UNWINDS = sys.version_info < (3, 8)
+
+
+def _effects_37(jump: bool) -> Callable[[int, int], int]:
+    """3.7 cannot be asked for the effect of one branch; it reports the larger one."""
+    jumping = {"FOR_ITER": -1, "JUMP_IF_TRUE_OR_POP": 0, "JUMP_IF_FALSE_OR_POP": 0}
+    falling = {"FOR_ITER": 1, "JUMP_IF_TRUE_OR_POP": -1, "JUMP_IF_FALSE_OR_POP": -1, "SETUP_EXCEPT": 0,
+               "SETUP_FINALLY": 0, "SETUP_WITH": 1, "SETUP_ASYNC_WITH": 0}
+    table = {dis.opmap[name]: effect for name, effect in (jumping if jump else falling).items()}
+
+    def effect(opcode: int, arg: Optional[int]) -> int:
+        known = table.get(opcode)
+        return dis.stack_effect(opcode, arg) if known is None else known
+
+    return effect
+
+
+def _effects_38(jump: bool) -> Callable[[int, int], int]:
+    stack_effect = dis.stack_effect
+    return lambda opcode, arg: stack_effect(opcode, arg, jump=jump)
+
+
+#: Change of the operand stack depth when an instruction falls through, or jumps: (opcode, arg) -> int.
+fall_effect = (_effects_37 if _UNWINDS else _effects_38)(False)
+jump_effect = (_effects_37 if _UNWINDS else _effects_38)(True)
+
+
+class Flow:
+    """What `trace_flow` found, by instruction index; None where no path leads.
+
+    Attributes:
+        successors: instructions that may run next, the next one first; exceptions are not listed.
+        block_stack: active entries, innermost last.
+        stack_depth: items on the operand stack.
+        handlers: for each instruction where a handler begins, its entry of kind 'handler'.
+        max_depth: largest depth after any instruction.
+    """
+
+    __slots__ = ("successors", "block_stack", "stack_depth", "handlers", "max_depth")
+
+    def __init__(self, count: int) -> None:
+        self.successors: List[Optional[List[int]]] = [None] * count
+        self.block_stack: List[Optional[Blocks]] = [None] * count
+        self.stack_depth: List[Optional[int]] = [None] * count
+        self.handlers: Dict[int, BlockEntry] = {}
+        self.max_depth = 0
+
+
+# What END_FINALLY does after one way of entering the finally body.
+_FALL = ("fall",)
+
+
+class _Tracer:
+    """One walk over the instructions; each is visited once, because its state does not depend on the path."""
+
+    def __init__(self, function: Function) -> None:
+        self.instructions = function.instructions
+        self.flow = Flow(len(function.instructions))
+        self.work: List[int] = []
+        self.handler_state: Dict[int, Tuple[Blocks, int]] = {}
+        self.resumptions: Dict[int, List[tuple]] = {}
+        self.ends: Dict[int, List[int]] = {}
+
+    def run(self, entry_depth: int) -> Flow:
+        self._visit(0, (), entry_depth)
+        flow = self.flow
+        special = _SPECIAL
+        while self.work:
+            i = self.work.pop()
+            instr = self.instructions[i]
+            blocks, depth = flow.block_stack[i], flow.stack_depth[i]
+            flow.successors[i] = []
+            handle = special.get(instr.opname)
+            if handle is not None:
+                handle(self, instr, blocks, depth)
+                continue
+            if instr.opname not in TERMINATORS:
+                self._edge(i, i + 1, blocks, depth + fall_effect(instr.opcode, instr.arg))
+            if instr.target is not None:
+                self._edge(i, instr.target, blocks, depth + jump_effect(instr.opcode, instr.arg))
+        return flow
+
+    def _visit(self, i: int, blocks: Blocks, depth: int) -> None:
+        flow = self.flow
+        known = flow.block_stack[i]
+        if known is None:
+            flow.block_stack[i] = blocks
+            flow.stack_depth[i] = depth
+            if depth > flow.max_depth:
+                flow.max_depth = depth
+            self.work.append(i)
+        elif known is not blocks and known != blocks or flow.stack_depth[i] != depth:
+            raise ValueError("paths meet at {!r} with different stacks: {} {} and {} {}".format(
+                self.instructions[i], known, flow.stack_depth[i], blocks, depth))
+
+    def _edge(self, i: int, j: int, blocks: Blocks, depth: int) -> None:
+        if j in self.handler_state:
+            self._enter_body(i, j, _FALL)
+            return
+        successors = self.flow.successors[i]
+        if j not in successors:
+            successors.append(j)
+        self._visit(j, blocks, depth)
+
+    def _enter_body(self, i: int, handler: int, resumption: tuple) -> None:
+        """An edge into a finally body without an exception; END_FINALLY will act on `resumption`."""
+        if handler not in self.flow.successors[i]:
+            self.flow.successors[i].append(handler)
+        self._visit(handler, *self.handler_state[handler])
+        self._add_resumption(handler, resumption)
+
+    def _add_resumption(self, handler: int, resumption: tuple) -> None:
+        known = self.resumptions.setdefault(handler, [])
+        if resumption not in known:
+            known.append(resumption)
+            for end in self.ends.get(handler, ()):
+                self._resume(end, resumption)
+
+    def _resume(self, end: int, resumption: tuple) -> None:
+        blocks = self.flow.block_stack[end]
+        if resumption is _FALL:
+            self._edge(end, end + 1, blocks[:-1], self.flow.stack_depth[end] - HANDLER_ITEMS)
+        elif resumption[0] == "call":
+            self._edge(end, *resumption[1:])
+        else:
+            self._unwind(end, blocks, *resumption)
+
+    def _unwind(self, i: int, blocks: Blocks, why: str, target: Optional[int]) -> None:
+        """3.7: break, continue and return run the finally bodies on their way out."""
+        level = self.flow.stack_depth[i]
+        while blocks:
+            entry, blocks = blocks[-1], blocks[:-1]
+            if entry.kind in ("finally", "with"):
+                self._enter_body(i, entry.handler, (why, target))
+                return
+            if entry.kind == "loop" and why == "break":
+                self._edge(i, entry.handler, blocks, entry.level)
+                return
+            if entry.kind == "loop" and why == "continue":
+                self._edge(i, target, blocks + (entry,), level)
+                return
+            level = entry.level
+
+    # One method per kind of instruction that changes the block stack.
+
+    def _setup(self, instr: Instr, blocks: Blocks, depth: int) -> None:
+        after = depth + fall_effect(instr.opcode, instr.arg)
+        handler = instr.target
+        kind = _KIND_OF_SETUP[instr.opname]
+        if kind == "finally" and self.instructions[handler].opname in _EXCEPT_CLAUSE_BEGINS:
+            kind = "except"
+        entry = BlockEntry(kind, handler, instr.index, after - _ABOVE_LEVEL.get(instr.opname, 0))
+        if kind != "loop":
+            running = BlockEntry("handler", handler, instr.index, entry.level)
+            self.flow.handlers[handler] = running
+            self.handler_state[handler] = blocks + (running,), entry.level + HANDLER_ITEMS
+            self._visit(handler, *self.handler_state[handler])
+            if kind == "with":
+                # __exit__ may swallow the exception.
+                self._add_resumption(handler, _FALL)
+        self._edge(instr.index, instr.index + 1, blocks + (entry,), after)
+
+    def _pop_block(self, instr: Instr, blocks: Blocks, depth: int) -> None:
+        self._edge(instr.index, instr.index + 1, blocks[:-1], depth + fall_effect(instr.opcode, instr.arg))
+
+    def _begin_finally(self, instr: Instr, blocks: Blocks, depth: int) -> None:
+        i = instr.index
+        entry = BlockEntry("handler", i + 1, i, depth)
+        self._edge(i, i + 1, blocks + (entry,), depth + HANDLER_ITEMS)
+
+    def _call_finally(self, instr: Instr, blocks: Blocks, depth: int) -> None:
+        self._enter_body(instr.index, instr.target, ("call", instr.index + 1, blocks, depth))
+
+    def _end_finally(self, instr: Instr, blocks: Blocks, depth: int) -> None:
+        handler = blocks[-1].handler
+        self.ends.setdefault(handler, []).append(instr.index)
+        for resumption in list(self.resumptions.get(handler, ())):
+            self._resume(instr.index, resumption)
+
+    def _break_loop(self, instr: Instr, blocks: Blocks, depth: int) -> None:
+        self._unwind(instr.index, blocks, "break", None)
+
+    def _continue_loop(self, instr: Instr, blocks: Blocks, depth: int) -> None:
+        self._unwind(instr.index, blocks, "continue", instr.target)
+
+    def _return_value(self, instr: Instr, blocks: Blocks, depth: int) -> None:
+        if _UNWINDS:
+            self._unwind(instr.index, blocks, "return", None)
+
+
+_SPECIAL: Dict[str, Callable[[_Tracer, Instr, Blocks, int], None]] = {
+    "POP_BLOCK": _Tracer._pop_block,
+    "POP_EXCEPT": _Tracer._pop_block,
+    "POP_FINALLY": _Tracer._pop_block,
+    "END_ASYNC_FOR": _Tracer._pop_block,
+    "BEGIN_FINALLY": _Tracer._begin_finally,
+    "CALL_FINALLY": _Tracer._call_finally,
+    "END_FINALLY": _Tracer._end_finally,
+    "BREAK_LOOP": _Tracer._break_loop,
+    "CONTINUE_LOOP": _Tracer._continue_loop,
+    "RETURN_VALUE": _Tracer._return_value,
+}
+_SPECIAL.update((name, _Tracer._setup) for name in BLOCK_PUSHES)
+
+
+def trace_flow(function: Function) -> Flow:
+    """Follow every path through a function.
+
+    Args:
+        function: from `decode`.
+
+    Returns:
+        Successors, block stack and operand stack depth of each instruction that can be reached.
+
+    Raises:
+        ValueError: two paths meet with different stacks; CPython's compiler never makes such code.
+
+    Example:
+        trace_flow(decode(f.__code__)).stack_depth[0] == 0
+    """
+    code = function.code
+    # From 3.10 on a generator starts with the value sent in on its stack.
+    starts_with_item = sys.version_info >= (3, 10) and code.co_flags & _GENERATOR_FLAGS
+    return _Tracer(function).run(1 if starts_with_item else 0)

@@ -1,0 +1,103 @@
+"""What every opcode of CPython 3.7 to 3.10 is: opcode sets by name, and what capture may do with each opcode.
+
+A set holds only names that the running version has, so that code can be written once for all versions.
+"""
+
+import dis
+from typing import Dict, FrozenSet
+
+CAPTURED = "captured"
+FALLBACK = "fallback"
+SKIP = "skip"
+
+_ARITHMETIC = ("ADD AND FLOOR_DIVIDE LSHIFT MATRIX_MULTIPLY MODULO MULTIPLY OR POWER RSHIFT SUBTRACT "
+               "TRUE_DIVIDE XOR").split()
+
+# One row per kind of instruction: the names of all versions, and the class of the row.
+_ROWS = (
+    # The symbolic interpreter can have a handler.
+    (CAPTURED, "LOAD_FAST STORE_FAST DELETE_FAST LOAD_CONST LOAD_GLOBAL STORE_GLOBAL LOAD_DEREF STORE_DEREF"),
+    (CAPTURED, "LOAD_ATTR STORE_ATTR LOAD_METHOD BINARY_SUBSCR STORE_SUBSCR BUILD_SLICE"),
+    (CAPTURED, "UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP IS_OP CONTAINS_OP"),
+    (CAPTURED, " ".join("BINARY_" + name for name in _ARITHMETIC)),
+    (CAPTURED, " ".join("INPLACE_" + name for name in _ARITHMETIC)),
+    (CAPTURED, "BUILD_TUPLE BUILD_LIST LIST_APPEND LIST_EXTEND LIST_TO_TUPLE UNPACK_SEQUENCE UNPACK_EX"),
+    (CAPTURED, "BUILD_TUPLE_UNPACK BUILD_LIST_UNPACK BUILD_TUPLE_UNPACK_WITH_CALL"),
+    (CAPTURED, "JUMP_FORWARD JUMP_ABSOLUTE POP_JUMP_IF_FALSE POP_JUMP_IF_TRUE JUMP_IF_FALSE_OR_POP"),
+    (CAPTURED, "JUMP_IF_TRUE_OR_POP GET_ITER FOR_ITER RETURN_VALUE"),
+    (CAPTURED, "POP_TOP ROT_TWO ROT_THREE ROT_FOUR ROT_N DUP_TOP DUP_TOP_TWO NOP EXTENDED_ARG"),
+    (CAPTURED, "CALL_FUNCTION CALL_FUNCTION_KW CALL_FUNCTION_EX CALL_METHOD MAKE_FUNCTION LOAD_CLOSURE"),
+    (CAPTURED, "SETUP_LOOP BREAK_LOOP CONTINUE_LOOP"),
+    # Always the interpreter's: exception handling, deletion, imports, dicts, sets, strings, pattern matching.
+    (FALLBACK, "SETUP_FINALLY SETUP_EXCEPT SETUP_WITH POP_EXCEPT BEGIN_FINALLY CALL_FINALLY POP_FINALLY"),
+    (FALLBACK, "END_FINALLY RERAISE RAISE_VARARGS JUMP_IF_NOT_EXC_MATCH LOAD_ASSERTION_ERROR"),
+    (FALLBACK, "WITH_CLEANUP_START WITH_CLEANUP_FINISH WITH_EXCEPT_START"),
+    (FALLBACK, "DELETE_ATTR DELETE_SUBSCR DELETE_GLOBAL DELETE_DEREF IMPORT_NAME IMPORT_FROM LOAD_BUILD_CLASS"),
+    (FALLBACK, "BUILD_MAP BUILD_CONST_KEY_MAP BUILD_MAP_UNPACK BUILD_MAP_UNPACK_WITH_CALL MAP_ADD"),
+    (FALLBACK, "DICT_MERGE DICT_UPDATE BUILD_SET BUILD_SET_UNPACK SET_ADD SET_UPDATE"),
+    (FALLBACK, "BUILD_STRING FORMAT_VALUE"),
+    (FALLBACK, "GET_LEN MATCH_CLASS MATCH_KEYS MATCH_MAPPING MATCH_SEQUENCE COPY_DICT_WITHOUT_KEYS"),
+    # A frame with one of these is left alone: it can be suspended, or its locals live in a dict.
+    (SKIP, "YIELD_VALUE YIELD_FROM GET_YIELD_FROM_ITER GEN_START GET_AWAITABLE GET_AITER GET_ANEXT"),
+    (SKIP, "BEFORE_ASYNC_WITH SETUP_ASYNC_WITH END_ASYNC_FOR"),
+    (SKIP, "LOAD_NAME STORE_NAME DELETE_NAME LOAD_CLASSDEREF IMPORT_STAR SETUP_ANNOTATIONS PRINT_EXPR"),
+)
+
+# POP_BLOCK ends loops on 3.7, and only try and with statements from 3.8 on.
+_POP_BLOCK = CAPTURED if "SETUP_LOOP" in dis.opmap else FALLBACK
+
+#: The class of each opcode name that any supported version has.
+CLASS_OF_NAME: Dict[str, str] = {name: kind for kind, names in _ROWS for name in names.split()}
+CLASS_OF_NAME["POP_BLOCK"] = _POP_BLOCK
+
+#: The class of each opcode of the running version: "captured", "fallback" or "skip".
+CLASSIFICATION: Dict[str, str] = {name: kind for name, kind in CLASS_OF_NAME.items() if name in dis.opmap}
+
+
+def op_set(*names: str) -> FrozenSet[str]:
+    """The names among `names` that the running version has.
+
+    Raises:
+        ValueError: a name is of no supported version, or none is of the running one.
+
+    Example:
+        op_set("JUMP_ABSOLUTE", "CONTINUE_LOOP")  # without CONTINUE_LOOP from 3.8 on
+    """
+    unknown = [name for name in names if name not in CLASS_OF_NAME]
+    present = frozenset(name for name in names if name in dis.opmap)
+    if unknown or not present:
+        raise ValueError("no such opcodes: {}".format(", ".join(unknown or names)))
+    return present
+
+
+#: Jumps that may also fall through.
+CONDITIONAL_JUMPS = op_set("POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP",
+                           "FOR_ITER", "JUMP_IF_NOT_EXC_MATCH")
+#: Jumps that always jump.
+UNCONDITIONAL_JUMPS = op_set("JUMP_FORWARD", "JUMP_ABSOLUTE", "CONTINUE_LOOP")
+#: Every jump; setups of handlers are not jumps.
+JUMPS = CONDITIONAL_JUMPS | UNCONDITIONAL_JUMPS
+#: Control never goes on to the next instruction.
+TERMINATORS = UNCONDITIONAL_JUMPS | op_set("RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "BREAK_LOOP")
+
+#: Push an entry with a handler on the frame's block stack.
+BLOCK_PUSHES = op_set("SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH", "SETUP_ASYNC_WITH", "SETUP_LOOP")
+#: Pop entries of the block stack, or begin or end the code that cleans up after one.
+BLOCK_POPS = op_set("POP_BLOCK", "POP_EXCEPT", "BREAK_LOOP", "CONTINUE_LOOP", "END_FINALLY", "BEGIN_FINALLY",
+                    "CALL_FINALLY", "POP_FINALLY", "RERAISE", "END_ASYNC_FOR")
+#: What a region of captured instructions must not contain half of.
+BLOCK_STACK_OPS = BLOCK_PUSHES | BLOCK_POPS
+
+LOCAL_LOADS = op_set("LOAD_FAST")
+LOCAL_STORES = op_set("STORE_FAST")
+LOCAL_DELETES = op_set("DELETE_FAST")
+LOCAL_OPS = LOCAL_LOADS | LOCAL_STORES | LOCAL_DELETES
+CELL_OPS = op_set("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF")
+NAME_SCOPE_OPS = op_set("LOAD_NAME", "STORE_NAME", "DELETE_NAME", "LOAD_CLASSDEREF", "IMPORT_STAR",
+                        "SETUP_ANNOTATIONS")
+GLOBAL_OPS = op_set("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
+YIELD_OPS = op_set("YIELD_VALUE", "YIELD_FROM", "GET_YIELD_FROM_ITER", "GEN_START", "GET_AWAITABLE", "GET_AITER",
+                   "GET_ANEXT", "BEFORE_ASYNC_WITH", "SETUP_ASYNC_WITH", "END_ASYNC_FOR")
+
+#: A frame that has one of these is not captured at all.
+SKIP_FRAME = frozenset(name for name, kind in CLASSIFICATION.items() if kind == SKIP)
