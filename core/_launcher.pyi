@@ -1,0 +1,85 @@
+"""pijit.core._launcher: calls kernels from linked bytecode, and the functions that kernels call.
+
+The protocol between launcher and kernels, and every entry of the runtime table, is in core/native/launcher.h.
+"""
+
+from typing import Any, Callable, Dict, Optional, Tuple, Union
+
+import numpy as np
+
+MISS: int
+"""The exit id of an answer that says: nothing was changed, run the original bytecode (-1)."""
+
+ERROR: int
+"""What a kernel returns after a runtime function has set a Python exception (-2)."""
+
+RUNTIME: Dict[str, int]
+"""The runtime table's entries: name -> index."""
+
+RUNTIME_TABLE: int
+"""The runtime table's address, which is what frame word 0 holds."""
+
+class Launcher:
+    """Calls one kernel from linked bytecode.
+
+    Arguments:
+        program: a guard program, or None: then the call's arguments are the inputs. Inputs are checked against their
+            codes either way; one that does not fit is a miss.
+        globals, builtins: the dicts that guards look names up in.
+        inputs: one code per fetched value:
+            ("skip",) | ("array", ndim) | ("int",) | ("float",) | ("bool",) | ("complex",) | ("scalar", typenum)
+            | ("range_iterator",)
+        words: the size of the frame in words.
+        output_word: the first word behind the inputs; from there on the frame is zero when the kernel starts.
+        kernel: the address of `int64_t kernel(int64_t *frame)`, or a callable that takes the fetched values and returns
+            (exit id, value...) with one value per output code that is not "fetched", "const" or "tuple" (those inside a
+            tuple included; for "advance" the new index, or None), or None for a miss.
+        exits: per exit id the tuple of its output codes, at most `width` of them:
+            ("fetched", i) | ("const", object) | ("tuple", (codes...)) | ("int", word) | ("float", word) | ("bool", word)
+            | ("complex", word) | ("scalar", word, dtype) | ("array", word) | ("object", word) | ("range", word)
+            | ("range_iterator", word) | ("advance", i, word)
+        width: the number of items of an answer behind the exit id.
+        name: for messages.
+        owner: an object to keep alive, such as the owner of the machine code.
+    Raises:
+        ValueError, TypeError: a code, word or index that is not valid.
+    Example:
+        >>> launcher = Launcher(None, {}, {}, (("int",),), 3, 3, lambda x: (0, x + 1), ((("int", 2),),), 2, "increment")
+        >>> launcher.callable(41)
+        (0, None, 42)
+    """
+
+    callable: Callable[..., Tuple[Any, ...]]
+    """The builtin that linked bytecode calls; always the same object."""
+    calls: int
+    misses: int
+    exit_counts: Tuple[int, ...]
+    name: str
+    program: Optional[Any]
+    owner: Any
+    width: int
+    enabled: bool
+    """False: every call answers MISS."""
+    address: int
+    """The kernel's address, 0 for a Python kernel."""
+
+    def __init__(
+        self,
+        program: Optional[Any],
+        globals: Any,
+        builtins: Any,
+        inputs: Tuple[Tuple[Any, ...], ...],
+        words: int,
+        output_word: int,
+        kernel: Union[int, Callable[..., Optional[Tuple[Any, ...]]]],
+        exits: Tuple[Tuple[Tuple[Any, ...], ...], ...],
+        width: int,
+        name: str,
+        owner: Any = None,
+    ) -> None: ...
+
+def libm(name: str) -> int:
+    """The address of a function of the process's libm (`pow`, `sinf`...); KeyError if there is none of that name."""
+
+def ufunc_loop(ufunc: np.ufunc, index: int) -> Tuple[int, int]:
+    """(function address, data address) of the inner loop `ufunc.types[index]`; IndexError beyond the last."""

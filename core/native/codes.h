@@ -1,0 +1,236 @@
+/* The input and output codes of a launcher, parsed once from tuples into flat structs.
+ *
+ * Part of launcher.c, apart for its size. An Input says how a fetched object becomes frame words; an Output says how a
+ * result object is made, from frame words (native kernels) or from the next object of the kernel's answer (Python
+ * kernels). marshal.h runs them. Parsing checks every index and word, so that running them need not. */
+#ifndef PIJIT_CODES_H
+#define PIJIT_CODES_H
+
+#include "launcher.h"
+
+#define FIRST_INPUT_WORD 2
+
+typedef enum {
+    IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_RANGE_ITERATOR
+} InputKind;
+
+typedef struct {
+    InputKind kind;
+    int ndim;
+    int typenum;
+    PyTypeObject *type;         /* borrowed: NumPy's static scalar types */
+} Input;
+
+typedef enum {
+    /* Known without the kernel. */
+    OUT_FETCHED, OUT_CONST,
+    /* Made of other outputs. */
+    OUT_TUPLE,
+    /* Kernel values. */
+    OUT_INT, OUT_FLOAT, OUT_BOOL, OUT_COMPLEX, OUT_SCALAR, OUT_OBJECT, OUT_RANGE, OUT_RANGE_ITERATOR, OUT_ADVANCE
+} OutputKind;
+
+typedef struct Output {
+    OutputKind kind;
+    int typenum;                /* OUT_SCALAR */
+    Py_ssize_t word;            /* the first frame word */
+    Py_ssize_t input;           /* OUT_FETCHED, OUT_ADVANCE */
+    PyObject *object;           /* owned: the constant, or the scalar's type */
+    Py_ssize_t count;           /* OUT_TUPLE */
+    struct Output *items;       /* OUT_TUPLE: owned */
+} Output;
+
+/* What the output codes of a launcher may refer to. */
+typedef struct {
+    const Input *inputs;
+    Py_ssize_t ninputs;
+    Py_ssize_t words;
+} CodeLimits;
+
+static inline Py_ssize_t
+input_words(const Input *input)
+{
+    switch (input->kind) {
+    case IN_SKIP: return 0;
+    case IN_ARRAY: return 2 + 2 * (Py_ssize_t)input->ndim;
+    case IN_COMPLEX: return 2;
+    case IN_SCALAR: return scalar_is_complex(input->typenum) ? 2 : 1;
+    case IN_RANGE_ITERATOR: return 4;
+    default: return 1;
+    }
+}
+
+typedef struct {
+    const char *name;
+    int kind;
+    Py_ssize_t length;          /* of the code tuple */
+    Py_ssize_t words;           /* that an output reads; 0 for those that read none */
+} CodeRow;
+
+static const CodeRow input_rows[] = {
+    {"skip", IN_SKIP, 1, 0}, {"array", IN_ARRAY, 2, 0}, {"int", IN_INT, 1, 0}, {"float", IN_FLOAT, 1, 0},
+    {"bool", IN_BOOL, 1, 0}, {"complex", IN_COMPLEX, 1, 0}, {"scalar", IN_SCALAR, 2, 0},
+    {"range_iterator", IN_RANGE_ITERATOR, 1, 0}, {NULL, 0, 0, 0},
+};
+
+static const CodeRow output_rows[] = {
+    {"fetched", OUT_FETCHED, 2, 0}, {"const", OUT_CONST, 2, 0}, {"tuple", OUT_TUPLE, 2, 0},
+    {"int", OUT_INT, 2, 1}, {"float", OUT_FLOAT, 2, 1}, {"bool", OUT_BOOL, 2, 1}, {"complex", OUT_COMPLEX, 2, 2},
+    {"scalar", OUT_SCALAR, 3, 1}, {"array", OUT_OBJECT, 2, 1}, {"object", OUT_OBJECT, 2, 1},
+    {"range", OUT_RANGE, 2, 3}, {"range_iterator", OUT_RANGE_ITERATOR, 2, 4}, {"advance", OUT_ADVANCE, 3, 1},
+    {NULL, 0, 0, 0},
+};
+
+/* The row that a code tuple names, its length checked; NULL with ValueError set. */
+static const CodeRow *
+code_row(const CodeRow *rows, PyObject *code)
+{
+    if (PyTuple_Check(code) && PyTuple_GET_SIZE(code) > 0 && PyUnicode_Check(PyTuple_GET_ITEM(code, 0))) {
+        for (const CodeRow *row = rows; row->name != NULL; row++) {
+            if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(code, 0), row->name) == 0
+                    && PyTuple_GET_SIZE(code) == row->length) {
+                return row;
+            }
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "not an input or output code: %R", code);
+    return NULL;
+}
+
+/* The item of a code tuple as an integer in [low, high); -1 with an exception set. */
+static Py_ssize_t
+code_integer(PyObject *code, Py_ssize_t index, Py_ssize_t low, Py_ssize_t high)
+{
+    Py_ssize_t value = PyNumber_AsSsize_t(PyTuple_GET_ITEM(code, index), PyExc_OverflowError);
+    if (value == -1 && PyErr_Occurred()) {
+        return -1;
+    }
+    if (value < low || value >= high) {
+        PyErr_Format(PyExc_ValueError, "%zd is out of range in %R", value, code);
+        return -1;
+    }
+    return value;
+}
+
+static int
+input_parse(Input *input, PyObject *code)
+{
+    const CodeRow *row = code_row(input_rows, code);
+    if (row == NULL) {
+        return -1;
+    }
+    input->kind = row->kind;
+    Py_ssize_t value = row->length == 2 ? code_integer(code, 1, 0, NPY_MAXDIMS + 1) : 0;
+    if (value < 0) {
+        return -1;
+    }
+    if (row->kind == IN_SCALAR) {
+        input->typenum = (int)value;
+        if (scalar_size(input->typenum) == 0) {
+            PyErr_Format(PyExc_ValueError, "scalars of this dtype do not fit frame words: %R", code);
+            return -1;
+        }
+        PyObject *type = PyArray_TypeObjectFromType(input->typenum);  /* owned; NumPy's types are static */
+        if (type == NULL) {
+            return -1;
+        }
+        input->type = (PyTypeObject *)type;
+        Py_DECREF(type);
+    }
+    input->ndim = (int)value;
+    return 0;
+}
+
+static void
+outputs_free(Output *items, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
+        Py_XDECREF(items[i].object);
+        outputs_free(items[i].items, items[i].count);
+    }
+    PyMem_Free(items);
+}
+
+static int
+outputs_visit(const Output *items, Py_ssize_t count, visitproc visit, void *arg)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_VISIT(items[i].object);
+        int status = outputs_visit(items[i].items, items[i].count, visit, arg);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static int outputs_parse(const CodeLimits *limits, PyObject *codes, Output **items, Py_ssize_t *count);
+
+static int
+output_parse(const CodeLimits *limits, Output *output, PyObject *code)
+{
+    const CodeRow *row = code_row(output_rows, code);
+    if (row == NULL) {
+        return -1;
+    }
+    output->kind = row->kind;
+    if (row->kind == OUT_TUPLE) {
+        return outputs_parse(limits, PyTuple_GET_ITEM(code, 1), &output->items, &output->count);
+    }
+    if (row->kind == OUT_CONST) {
+        output->object = PyTuple_GET_ITEM(code, 1);
+        Py_INCREF(output->object);
+        return 0;
+    }
+    if (row->kind == OUT_FETCHED || row->kind == OUT_ADVANCE) {
+        output->input = code_integer(code, 1, 0, limits->ninputs);
+        if (output->input < 0) {
+            return -1;
+        }
+    }
+    if (row->kind == OUT_ADVANCE && limits->inputs[output->input].kind != IN_RANGE_ITERATOR) {
+        PyErr_Format(PyExc_ValueError, "not a range iterator input: %R", code);
+        return -1;
+    }
+    Py_ssize_t words = row->words;
+    if (row->kind == OUT_SCALAR) {
+        PyObject *dtype = PyTuple_GET_ITEM(code, 2);  /* borrowed */
+        output->typenum = PyArray_DescrCheck(dtype) ? ((PyArray_Descr *)dtype)->type_num : NPY_NOTYPE;
+        if (scalar_size(output->typenum) == 0) {
+            PyErr_Format(PyExc_ValueError, "scalars of this dtype do not fit frame words: %R", code);
+            return -1;
+        }
+        output->object = (PyObject *)((PyArray_Descr *)dtype)->typeobj;
+        Py_INCREF(output->object);
+        words += scalar_is_complex(output->typenum);
+    }
+    if (words > 0) {
+        Py_ssize_t index = row->kind == OUT_ADVANCE ? 2 : 1;
+        output->word = code_integer(code, index, FIRST_INPUT_WORD, limits->words - words + 1);
+        return output->word < 0 ? -1 : 0;
+    }
+    return 0;
+}
+
+static int
+outputs_parse(const CodeLimits *limits, PyObject *codes, Output **items, Py_ssize_t *count)
+{
+    if (!PyTuple_Check(codes)) {
+        PyErr_Format(PyExc_TypeError, "output codes must be a tuple, got %R", codes);
+        return -1;
+    }
+    *items = PyMem_Calloc(PyTuple_GET_SIZE(codes) + 1, sizeof(Output));
+    if (*items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *count = PyTuple_GET_SIZE(codes);
+    for (Py_ssize_t i = 0; i < *count; i++) {
+        if (output_parse(limits, &(*items)[i], PyTuple_GET_ITEM(codes, i)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+#endif

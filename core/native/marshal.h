@@ -1,0 +1,280 @@
+/* Runs the input and output codes of a launcher: objects to frame words, and values to objects.
+ *
+ * Part of launcher.c, apart for its size: everything is static and inlined into the hot path. */
+#ifndef PIJIT_MARSHAL_H
+#define PIJIT_MARSHAL_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "codes.h"
+#include <numpy/arrayscalars.h>
+
+/* CPython's own range iterator (3.7 to 3.10, Objects/rangeobject.c); the struct is in no header. */
+typedef struct {
+    PyObject_HEAD
+    long index;
+    long start;
+    long step;
+    long len;
+} RangeIterator;
+
+/* All scalar types that fit frame words keep their value right behind the object header. */
+#define SCALAR_VALUE(object) ((char *)(object) + sizeof(PyObject))
+typedef char check_double_scalar[offsetof(PyDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
+typedef char check_byte_scalar[offsetof(PyByteScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
+typedef char check_complex_scalar[offsetof(PyCDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
+
+/* Where the values of one exit come from. */
+typedef struct {
+    PyObject *const *fetched;   /* borrowed */
+    int64_t *frame;
+    PyObject *answer;           /* borrowed: the tuple of a Python kernel, or NULL */
+    Py_ssize_t next;            /* the next item of `answer` */
+} ValueSource;
+
+static inline int64_t
+word_from_double(double value)
+{
+    int64_t word;
+    memcpy(&word, &value, sizeof(word));
+    return word;
+}
+
+static inline double
+double_from_word(int64_t word)
+{
+    double value;
+    memcpy(&value, &word, sizeof(value));
+    return value;
+}
+
+/* ---- inputs ---- */
+
+static inline int
+array_load(const Input *input, PyObject *object, int64_t *words)
+{
+    if (!PyArray_Check(object) || PyArray_NDIM((PyArrayObject *)object) != input->ndim) {
+        return 0;
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
+    const npy_intp *shape = PyArray_DIMS(array);
+    const npy_intp *strides = PyArray_STRIDES(array);
+    words[DESC_DATA] = (int64_t)PyArray_DATA(array);
+    words[DESC_OBJECT] = (int64_t)object;
+    for (int axis = 0; axis < input->ndim; axis++) {
+        words[DESC_SHAPE + axis] = shape[axis];
+        words[DESC_SHAPE + input->ndim + axis] = strides[axis];
+    }
+    return 1;
+}
+
+static inline int
+scalar_input_load(const Input *input, PyObject *object, int64_t *words)
+{
+    if (Py_TYPE(object) != input->type) {
+        return 0;
+    }
+    const char *value = SCALAR_VALUE(object);
+    words[0] = scalar_load(value, input->typenum);
+    if (scalar_is_complex(input->typenum)) {
+        words[1] = scalar_load(value + scalar_size(input->typenum), input->typenum);
+    }
+    return 1;
+}
+
+/* The words of one fetched object; 0 if it is not what the code says. */
+static inline int
+input_load(const Input *input, PyObject *object, int64_t *words)
+{
+    int overflow = 0;
+    const RangeIterator *iterator;
+
+    switch (input->kind) {
+    case IN_SKIP:
+        return 1;
+    case IN_ARRAY:
+        return array_load(input, object, words);
+    case IN_INT:
+        if (!PyLong_CheckExact(object)) {
+            return 0;
+        }
+        words[0] = PyLong_AsLongLongAndOverflow(object, &overflow);
+        return !overflow;
+    case IN_FLOAT:
+        if (!PyFloat_CheckExact(object)) {
+            return 0;
+        }
+        words[0] = word_from_double(PyFloat_AS_DOUBLE(object));
+        return 1;
+    case IN_BOOL:
+        words[0] = object == Py_True;
+        return PyBool_Check(object);
+    case IN_COMPLEX:
+        if (!PyComplex_CheckExact(object)) {
+            return 0;
+        }
+        words[0] = word_from_double(((PyComplexObject *)object)->cval.real);
+        words[1] = word_from_double(((PyComplexObject *)object)->cval.imag);
+        return 1;
+    case IN_SCALAR:
+        return scalar_input_load(input, object, words);
+    case IN_RANGE_ITERATOR:
+        if (Py_TYPE(object) != &PyRangeIter_Type) {
+            return 0;
+        }
+        iterator = (const RangeIterator *)object;
+        words[0] = iterator->index;
+        words[1] = iterator->start;
+        words[2] = iterator->step;
+        words[3] = iterator->len;
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- outputs ---- */
+
+static PyObject *
+scalar_build(const Output *output, const int64_t *words)
+{
+    if (output->typenum == NPY_BOOL) {
+        PyArrayScalar_RETURN_BOOL_FROM_LONG(words[0] != 0);
+    }
+    PyTypeObject *type = (PyTypeObject *)output->object;
+    PyObject *scalar = type->tp_alloc(type, 0);  /* new: the result */
+    if (scalar == NULL) {
+        return NULL;
+    }
+    char *value = SCALAR_VALUE(scalar);
+    scalar_store(value, output->typenum, words[0]);
+    if (scalar_is_complex(output->typenum)) {
+        scalar_store(value + scalar_size(output->typenum), output->typenum, words[1]);
+    }
+    return scalar;
+}
+
+static PyObject *
+range_build(const int64_t *words)
+{
+    PyObject *range = NULL;  /* new: the result */
+    PyObject *arguments = Py_BuildValue("(LLL)", (long long)words[0], (long long)words[1], (long long)words[2]);
+    if (arguments != NULL) {
+        range = PyObject_Call((PyObject *)&PyRange_Type, arguments, NULL);
+        Py_DECREF(arguments);
+    }
+    return range;
+}
+
+static PyObject *
+range_iterator_build(const int64_t *words)
+{
+    static const int64_t empty[3] = {0, 0, 1};
+    PyObject *range = range_build(empty);  /* owned */
+    if (range == NULL) {
+        return NULL;
+    }
+    PyObject *object = PyObject_GetIter(range);  /* new: the result */
+    Py_DECREF(range);
+    if (object != NULL) {
+        RangeIterator *iterator = (RangeIterator *)object;
+        iterator->index = words[0];
+        iterator->start = words[1];
+        iterator->step = words[2];
+        iterator->len = words[3];
+    }
+    return object;
+}
+
+static PyObject *
+object_build(int64_t word)
+{
+    PyObject *object = (PyObject *)word;  /* borrowed: the frame owns it */
+    if (object == NULL) {
+        PyErr_SetString(PyExc_SystemError, "a kernel left an object output empty");
+        return NULL;
+    }
+    Py_INCREF(object);
+    return object;
+}
+
+static PyObject *
+iterator_advance(const Output *output, ValueSource *source, long index)
+{
+    PyObject *iterator = source->fetched[output->input];
+    ((RangeIterator *)iterator)->index = index;
+    Py_INCREF(iterator);
+    return iterator;
+}
+
+static PyObject *
+native_value(const Output *output, ValueSource *source)
+{
+    const int64_t *words = source->frame + output->word;
+    switch (output->kind) {
+    case OUT_INT: return PyLong_FromLongLong(words[0]);
+    case OUT_FLOAT: return PyFloat_FromDouble(double_from_word(words[0]));
+    case OUT_BOOL: return PyBool_FromLong(words[0] != 0);
+    case OUT_COMPLEX: return PyComplex_FromDoubles(double_from_word(words[0]), double_from_word(words[1]));
+    case OUT_SCALAR: return scalar_build(output, words);
+    case OUT_OBJECT: return object_build(words[0]);
+    case OUT_RANGE: return range_build(words);
+    case OUT_RANGE_ITERATOR: return range_iterator_build(words);
+    case OUT_ADVANCE: return iterator_advance(output, source, words[0]);
+    default: break;
+    }
+    PyErr_SetString(PyExc_SystemError, "unknown output code");
+    return NULL;
+}
+
+/* The next object of a Python kernel's answer; for "advance" it is the new index, None leaves the iterator alone. */
+static PyObject *
+python_value(const Output *output, ValueSource *source)
+{
+    if (source->next >= PyTuple_GET_SIZE(source->answer)) {
+        PyErr_SetString(PyExc_SystemError, "a Python kernel returned too few values");
+        return NULL;
+    }
+    PyObject *value = PyTuple_GET_ITEM(source->answer, source->next++);  /* borrowed */
+    if (output->kind == OUT_ADVANCE) {
+        PyObject *iterator = source->fetched[output->input];  /* borrowed */
+        long index = value == Py_None ? ((RangeIterator *)iterator)->index : PyLong_AsLong(value);
+        if (index == -1 && PyErr_Occurred()) {
+            return NULL;
+        }
+        return iterator_advance(output, source, index);
+    }
+    Py_INCREF(value);
+    return value;
+}
+
+static PyObject *
+output_build(const Output *output, ValueSource *source)
+{
+    PyObject *result;
+
+    switch (output->kind) {
+    case OUT_FETCHED:
+        result = source->fetched[output->input];
+        Py_INCREF(result);
+        return result;
+    case OUT_CONST:
+        Py_INCREF(output->object);
+        return output->object;
+    case OUT_TUPLE:
+        result = PyTuple_New(output->count);  /* new: the result */
+        for (Py_ssize_t i = 0; result != NULL && i < output->count; i++) {
+            PyObject *item = output_build(&output->items[i], source);  /* moved into the tuple */
+            if (item == NULL) {
+                Py_CLEAR(result);
+                break;
+            }
+            PyTuple_SET_ITEM(result, i, item);
+        }
+        return result;
+    default:
+        return source->answer != NULL ? python_value(output, source) : native_value(output, source);
+    }
+}
+
+#endif

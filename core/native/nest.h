@@ -1,0 +1,275 @@
+/* Loop nests over strided operands, arranged as NumPy's iterator arranges them.
+ *
+ * Part of runtime.c, apart for its size. Axis 0 of a nest is the innermost. The arrangement decides two things that a
+ * program can see: the strides of an array that a ufunc allocates, and the strides that an inner loop is called with
+ * (its vector and scalar paths may round differently). So the steps are the iterator's own: a stable insertion sort of
+ * the axes by absolute stride where C order wins conflicts, reversal of axes on which no operand goes forward, and
+ * merging of axes that one stride describes. Operands that agree in shape and contiguity never reach NumPy's iterator;
+ * operands_order recognises these, as they get plain C or Fortran order. */
+#ifndef PIJIT_NEST_H
+#define PIJIT_NEST_H
+
+#include "launcher.h"
+
+#define NEST_MAXDIMS 32         /* NumPy 1.x has no more */
+#define NEST_MAXOPS 16
+
+typedef struct {
+    int ndim;
+    int nops;
+    npy_intp shape[NEST_MAXDIMS];
+    npy_intp strides[NEST_MAXDIMS][NEST_MAXOPS];
+    char *data[NEST_MAXOPS];
+} Nest;
+
+/* One operand: where its descriptor is. Of an operand that NumPy casts, itemsize is 0. */
+typedef struct {
+    int ndim;
+    npy_intp itemsize;
+    const int64_t *desc;
+} Operand;
+
+/* How many inputs NumPy's path without an iterator takes; 2 before NumPy 1.22. Set by runtime_register. */
+static int trivial_inputs;
+
+static inline npy_intp
+intp_abs(npy_intp value)
+{
+    return value < 0 ? -value : value;
+}
+
+static void
+nest_init(Nest *nest, int ndim, const int64_t *shape)
+{
+    nest->ndim = ndim;
+    nest->nops = 0;
+    for (int axis = 0; axis < ndim; axis++) {
+        nest->shape[axis] = shape[ndim - 1 - axis];
+    }
+}
+
+/* Adds an operand broadcast to the nest's shape; axes that do not move it get stride 0. */
+static void
+nest_add(Nest *nest, const Operand *operand)
+{
+    const int64_t *shape = operand->desc + DESC_SHAPE;
+    const int64_t *strides = shape + operand->ndim;
+    int op = nest->nops++;
+
+    nest->data[op] = (char *)operand->desc[DESC_DATA];
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        int own = operand->ndim - 1 - axis;
+        int moves = own >= 0 && nest->shape[axis] != 1 && shape[own] != 1;
+        nest->strides[axis][op] = moves ? strides[own] : 0;
+    }
+}
+
+/* 1: axis a belongs inside axis b, -1: it belongs outside, 0: no operand moves along both. */
+static int
+axes_compare(const Nest *nest, int a, int b, int nops)
+{
+    int order = 0;
+    for (int op = 0; op < nops; op++) {
+        npy_intp inner = intp_abs(nest->strides[a][op]);
+        npy_intp outer = intp_abs(nest->strides[b][op]);
+        if (inner != 0 && outer != 0) {
+            if (outer <= inner) {
+                return -1;
+            }
+            order = 1;
+        }
+    }
+    return order;
+}
+
+/* Fills perm with the nest's axes from innermost to outermost, going by the first nops operands. */
+static void
+nest_order(const Nest *nest, int nops, int *perm)
+{
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        int position = axis;
+        for (int i = axis - 1; i >= 0; i--) {
+            int order = axes_compare(nest, axis, perm[i], nops);
+            if (order < 0) {
+                break;
+            }
+            if (order > 0) {
+                position = i;
+            }
+        }
+        for (int i = axis; i > position; i--) {
+            perm[i] = perm[i - 1];
+        }
+        perm[position] = axis;
+    }
+}
+
+static void
+nest_permute(Nest *nest, const int *perm)
+{
+    Nest old = *nest;
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        nest->shape[axis] = old.shape[perm[axis]];
+        memcpy(nest->strides[axis], old.strides[perm[axis]], sizeof(old.strides[0]));
+    }
+}
+
+/* Reverses the axes along which none of the first nops operands goes forward and one goes backward. */
+static void
+nest_flip(Nest *nest, int nops)
+{
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        int backward = 0, forward = 0;
+        for (int op = 0; op < nops; op++) {
+            backward |= nest->strides[axis][op] < 0;
+            forward |= nest->strides[axis][op] > 0;
+        }
+        if (!backward || forward) {
+            continue;
+        }
+        for (int op = 0; op < nest->nops; op++) {
+            nest->data[op] += nest->strides[axis][op] * (nest->shape[axis] - 1);
+            nest->strides[axis][op] = -nest->strides[axis][op];
+        }
+    }
+}
+
+static int
+axes_merge(const Nest *nest, int inner, int outer)
+{
+    for (int op = 0; op < nest->nops; op++) {
+        npy_intp a = nest->strides[inner][op], b = nest->strides[outer][op];
+        int unmoved = (nest->shape[inner] == 1 && a == 0) || (nest->shape[outer] == 1 && b == 0);
+        if (!unmoved && a * nest->shape[inner] != b) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Merges axes; a nest of no axes gets one of length 1. */
+static void
+nest_coalesce(Nest *nest)
+{
+    int last = 0;
+    if (nest->ndim == 0) {
+        nest->shape[0] = 1;
+        memset(nest->strides[0], 0, sizeof(nest->strides[0]));
+        nest->ndim = 1;
+        return;
+    }
+    for (int axis = 1; axis < nest->ndim; axis++) {
+        if (axes_merge(nest, last, axis)) {
+            for (int op = 0; op < nest->nops; op++) {
+                if (nest->strides[last][op] == 0) {
+                    nest->strides[last][op] = nest->strides[axis][op];
+                }
+            }
+            nest->shape[last] *= nest->shape[axis];
+        }
+        else {
+            last++;
+            nest->shape[last] = nest->shape[axis];
+            memmove(nest->strides[last], nest->strides[axis], sizeof(nest->strides[0]));
+        }
+    }
+    nest->ndim = last + 1;
+}
+
+/* ---- layouts ---- */
+
+#define ORDER_C 1
+#define ORDER_F 2
+
+/* The orders in which an operand is contiguous, by NumPy's rule: axes of length 1 count for nothing, empty is both. */
+static int
+operand_orders(const Operand *operand)
+{
+    const int64_t *shape = operand->desc + DESC_SHAPE;
+    const int64_t *strides = shape + operand->ndim;
+    npy_intp c = operand->itemsize, f = operand->itemsize;
+    int orders = ORDER_C | ORDER_F;
+
+    for (int i = 0; i < operand->ndim; i++) {
+        int j = operand->ndim - 1 - i;
+        if (shape[i] == 0) {
+            return ORDER_C | ORDER_F;
+        }
+        if (shape[i] != 1) {
+            orders &= strides[i] == f ? ~0 : ~ORDER_F;
+            f *= shape[i];
+        }
+        if (shape[j] != 1) {
+            orders &= strides[j] == c ? ~0 : ~ORDER_C;
+            c *= shape[j];
+        }
+    }
+    return orders;
+}
+
+/* The order of the result if NumPy needs no iterator for these operands: ORDER_C or ORDER_F; else 0. */
+static int
+operands_order(const Operand *operands, int nops, int ninputs)
+{
+    const Operand *first = NULL;
+    int orders = ORDER_C | ORDER_F;
+
+    if (ninputs > trivial_inputs) {
+        return 0;
+    }
+    for (int op = 0; op < nops; op++) {
+        const Operand *operand = &operands[op];
+        if (operand->ndim == 0 && op < ninputs) {
+            continue;
+        }
+        if (first == NULL) {
+            first = operand;
+        }
+        if (operand->ndim != first->ndim || memcmp(operand->desc + DESC_SHAPE, first->desc + DESC_SHAPE,
+                                                   operand->ndim * sizeof(int64_t)) != 0) {
+            return 0;
+        }
+        if (operand->ndim > 1) {
+            orders &= operand->itemsize == 0 ? 0 : operand_orders(operand);
+        }
+    }
+    return orders & ORDER_C ? ORDER_C : orders;
+}
+
+/* Strides for a new array of the shape in desc. */
+static void
+strides_fill(int64_t *desc, int ndim, npy_intp itemsize, int order)
+{
+    int64_t *shape = desc + DESC_SHAPE;
+    npy_intp stride = itemsize;
+    for (int i = 0; i < ndim; i++) {
+        int axis = order == ORDER_F ? i : ndim - 1 - i;
+        shape[ndim + axis] = stride;
+        stride *= shape[axis] != 0 ? shape[axis] : 1;
+    }
+}
+
+/* Strides of a ufunc's new output for these operands. */
+static void
+strides_like(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operands, int nops)
+{
+    int order = operands_order(operands, nops, nops);
+    if (order != 0) {
+        strides_fill(desc, ndim, itemsize, order);
+        return;
+    }
+    Nest nest;
+    int perm[NEST_MAXDIMS];
+    nest_init(&nest, ndim, desc + DESC_SHAPE);
+    for (int op = 0; op < nops; op++) {
+        nest_add(&nest, &operands[op]);
+    }
+    nest_order(&nest, nops, perm);
+    npy_intp stride = itemsize;
+    for (int i = 0; i < ndim; i++) {
+        desc[DESC_SHAPE + ndim + ndim - 1 - perm[i]] = stride;
+        stride *= nest.shape[perm[i]];
+    }
+}
+
+#endif

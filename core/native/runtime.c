@@ -1,0 +1,523 @@
+/* The functions that kernels call through the runtime table, and helpers that find addresses for them.
+ *
+ * launcher.h documents every entry. All take and return int64_t, so that generated code needs one kind of call; the
+ * first argument of most is the frame, whose word 1 leads to the references that this call owns. NumPy objects are made
+ * by NumPy: its allocator, its base rules, its assignment. The loop nests are in nest.h. */
+#include "launcher.h"
+#include "nest.h"
+#include <fenv.h>
+#include <math.h>
+#include <numpy/ufuncobject.h>
+
+static const int64_t OK = 0;
+
+/* ---- scalars ---- */
+
+int
+scalar_size(int typenum)
+{
+    static const unsigned char sizes[] = {
+        [NPY_BOOL] = sizeof(npy_bool), [NPY_BYTE] = sizeof(npy_byte), [NPY_UBYTE] = sizeof(npy_ubyte),
+        [NPY_SHORT] = sizeof(npy_short), [NPY_USHORT] = sizeof(npy_ushort), [NPY_INT] = sizeof(npy_int),
+        [NPY_UINT] = sizeof(npy_uint), [NPY_LONG] = sizeof(npy_long), [NPY_ULONG] = sizeof(npy_ulong),
+        [NPY_LONGLONG] = sizeof(npy_longlong), [NPY_ULONGLONG] = sizeof(npy_ulonglong),
+        [NPY_FLOAT] = sizeof(npy_float), [NPY_DOUBLE] = sizeof(npy_double),
+        [NPY_CFLOAT] = sizeof(npy_float), [NPY_CDOUBLE] = sizeof(npy_double),
+    };
+    return typenum >= 0 && typenum < (int)sizeof(sizes) ? sizes[typenum] : 0;
+}
+
+int
+scalar_is_complex(int typenum)
+{
+    return typenum == NPY_CFLOAT || typenum == NPY_CDOUBLE;
+}
+
+int64_t
+scalar_load(const void *source, int typenum)
+{
+    double value;
+    int64_t word;
+
+    switch (typenum) {
+    case NPY_BOOL: return *(const npy_bool *)source != 0;
+    case NPY_BYTE: return *(const npy_byte *)source;
+    case NPY_UBYTE: return *(const npy_ubyte *)source;
+    case NPY_SHORT: return *(const npy_short *)source;
+    case NPY_USHORT: return *(const npy_ushort *)source;
+    case NPY_INT: return *(const npy_int *)source;
+    case NPY_UINT: return *(const npy_uint *)source;
+    case NPY_LONG: return *(const npy_long *)source;
+    case NPY_ULONG: return *(const npy_ulong *)source;
+    case NPY_LONGLONG: return *(const npy_longlong *)source;
+    case NPY_ULONGLONG: return *(const npy_ulonglong *)source;
+    case NPY_FLOAT:
+    case NPY_CFLOAT: value = *(const npy_float *)source; break;
+    default: value = *(const npy_double *)source; break;
+    }
+    memcpy(&word, &value, sizeof(word));
+    return word;
+}
+
+void
+scalar_store(void *target, int typenum, int64_t word)
+{
+    double value;
+    memcpy(&value, &word, sizeof(value));
+
+    switch (typenum) {
+    case NPY_BOOL: *(npy_bool *)target = word != 0; break;
+    case NPY_FLOAT:
+    case NPY_CFLOAT: *(npy_float *)target = (npy_float)value; break;
+    case NPY_DOUBLE:
+    case NPY_CDOUBLE: *(npy_double *)target = value; break;
+    default:
+        switch (scalar_size(typenum)) {
+        case 1: *(npy_int8 *)target = (npy_int8)word; break;
+        case 2: *(npy_int16 *)target = (npy_int16)word; break;
+        case 4: *(npy_int32 *)target = (npy_int32)word; break;
+        default: *(npy_int64 *)target = word; break;
+        }
+    }
+}
+
+static int64_t
+runtime_store_scalar(int64_t address, int64_t typenum, int64_t word)
+{
+    scalar_store((void *)address, (int)typenum, word);
+    return OK;
+}
+
+static int64_t
+runtime_load_scalar(int64_t address, int64_t typenum)
+{
+    return scalar_load((const void *)address, (int)typenum);
+}
+
+/* ---- references ---- */
+
+static OwnedList *
+frame_owned(int64_t frame)
+{
+    return (OwnedList *)((int64_t *)frame)[1];
+}
+
+static int
+owned_grow(OwnedList *owned)
+{
+    Py_ssize_t capacity = owned->capacity * 2;
+    PyObject **items = owned->items == owned->inline_items ? NULL : owned->items;
+    items = PyMem_Realloc(items, capacity * sizeof(PyObject *));
+    if (items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (owned->items == owned->inline_items) {
+        memcpy(items, owned->inline_items, sizeof(owned->inline_items));
+    }
+    owned->items = items;
+    owned->capacity = capacity;
+    return 0;
+}
+
+int
+owned_push(OwnedList *owned, PyObject *object)
+{
+    if (owned->count == owned->capacity && owned_grow(owned) < 0) {
+        Py_DECREF(object);
+        return -1;
+    }
+    owned->items[owned->count++] = object;
+    return 0;
+}
+
+void
+owned_clear(OwnedList *owned)
+{
+    while (owned->count > 0) {
+        Py_DECREF(owned->items[--owned->count]);
+    }
+    if (owned->items != owned->inline_items) {
+        PyMem_Free(owned->items);
+    }
+}
+
+static int64_t
+runtime_retain(int64_t frame, int64_t object)
+{
+    Py_INCREF((PyObject *)object);
+    return owned_push(frame_owned(frame), (PyObject *)object) < 0 ? LAUNCHER_ERROR : OK;
+}
+
+static int64_t
+runtime_release(int64_t frame, int64_t object)
+{
+    OwnedList *owned = frame_owned(frame);
+    for (Py_ssize_t i = owned->count - 1; i >= 0; i--) {
+        if (owned->items[i] == (PyObject *)object) {
+            owned->count--;
+            memmove(owned->items + i, owned->items + i + 1, (owned->count - i) * sizeof(PyObject *));
+            Py_DECREF((PyObject *)object);
+            break;
+        }
+    }
+    return OK;
+}
+
+/* ---- arrays ---- */
+
+static void
+words_to_dims(npy_intp *dims, const int64_t *words, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        dims[i] = (npy_intp)words[i];
+    }
+}
+
+/* A new array for desc, owned by the frame. strides is NULL for plain C or Fortran order. */
+static int64_t
+array_alloc(int64_t frame, int64_t *desc, int typenum, int ndim, npy_intp *strides, int fortran)
+{
+    npy_intp shape[NPY_MAXDIMS];
+    words_to_dims(shape, desc + DESC_SHAPE, ndim);
+    PyArray_Descr *descr = PyArray_DescrFromType(typenum);  /* stolen by the new array */
+    if (descr == NULL) {
+        return LAUNCHER_ERROR;
+    }
+    PyObject *object = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, NULL,
+                                            fortran ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);  /* moved to the list */
+    if (object == NULL || owned_push(frame_owned(frame), object) < 0) {
+        return LAUNCHER_ERROR;
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
+    desc[DESC_DATA] = (int64_t)PyArray_DATA(array);
+    desc[DESC_OBJECT] = (int64_t)object;
+    for (int axis = 0; axis < ndim; axis++) {
+        desc[DESC_SHAPE + ndim + axis] = PyArray_STRIDE(array, axis);
+    }
+    return OK;
+}
+
+static int64_t
+runtime_alloc(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t order)
+{
+    return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order != 0);
+}
+
+/* Reads [ndim, desc, itemsize] triples. */
+static void
+operands_read(Operand *operands, const int64_t *words, int64_t nops)
+{
+    for (int64_t op = 0; op < nops; op++, words += 3) {
+        operands[op].ndim = (int)words[0];
+        operands[op].desc = (const int64_t *)words[1];
+        operands[op].itemsize = words[2];
+    }
+}
+
+static int64_t
+runtime_layout_like(int64_t desc, int64_t ndim, int64_t itemsize, int64_t nops, int64_t ops)
+{
+    Operand operands[NEST_MAXOPS];
+    operands_read(operands, (const int64_t *)ops, nops);
+    strides_like((int64_t *)desc, (int)ndim, itemsize, operands, (int)nops);
+    return OK;
+}
+
+static int64_t
+runtime_alloc_like(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t nops, int64_t ops)
+{
+    Operand operands[NEST_MAXOPS];
+    operands_read(operands, (const int64_t *)ops, nops);
+    int order = operands_order(operands, (int)nops, (int)nops);
+    if (order != 0 || ndim < 2) {
+        return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order == ORDER_F);
+    }
+    npy_intp strides[NPY_MAXDIMS];
+    int64_t *words = (int64_t *)desc;
+    int size = scalar_size((int)typenum) << scalar_is_complex((int)typenum);
+    strides_like(words, (int)ndim, size, operands, (int)nops);
+    words_to_dims(strides, words + DESC_SHAPE + ndim, ndim);
+    return array_alloc(frame, words, (int)typenum, (int)ndim, strides, 0);
+}
+
+/* An array object over the memory in desc. base is borrowed, or NULL for a short-lived object without an owner. */
+static PyObject *
+array_wrap(const int64_t *desc, int ndim, int typenum, PyArrayObject *base)
+{
+    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS];
+    words_to_dims(shape, desc + DESC_SHAPE, ndim);
+    words_to_dims(strides, desc + DESC_SHAPE + ndim, ndim);
+    PyArray_Descr *descr;  /* stolen by the new array */
+    int flags = NPY_ARRAY_WRITEABLE;
+    if (base != NULL && PyArray_TYPE(base) == typenum) {
+        descr = PyArray_DESCR(base);
+        Py_INCREF(descr);
+    }
+    else {
+        descr = PyArray_DescrFromType(typenum);
+        if (descr == NULL) {
+            return NULL;
+        }
+    }
+    if (base != NULL && !PyArray_ISWRITEABLE(base)) {
+        flags = 0;
+    }
+    PyObject *view = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, (void *)desc[DESC_DATA],
+                                          flags, NULL);  /* new: the result */
+    if (view == NULL || base == NULL) {
+        return view;
+    }
+    Py_INCREF(base);
+    if (PyArray_SetBaseObject((PyArrayObject *)view, (PyObject *)base) < 0) {
+        Py_DECREF(view);
+        return NULL;
+    }
+    return view;
+}
+
+static int64_t
+runtime_view(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int64_t base)
+{
+    int64_t *words = (int64_t *)desc;
+    PyObject *view = array_wrap(words, (int)ndim, (int)typenum, (PyArrayObject *)base);  /* moved to the list */
+    if (view == NULL || owned_push(frame_owned(frame), view) < 0) {
+        return LAUNCHER_ERROR;
+    }
+    words[DESC_OBJECT] = (int64_t)view;
+    return OK;
+}
+
+static int64_t
+runtime_copy(int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int64_t src, int64_t src_ndim)
+{
+    int64_t status = LAUNCHER_ERROR;
+    PyObject *target = array_wrap((int64_t *)dst, (int)dst_ndim, (int)typenum, NULL);  /* owned */
+    PyObject *source = array_wrap((int64_t *)src, (int)src_ndim, (int)typenum, NULL);  /* owned */
+    if (target != NULL && source != NULL
+            && PyArray_CopyInto((PyArrayObject *)target, (PyArrayObject *)source) == 0) {
+        status = OK;
+    }
+    Py_XDECREF(target);
+    Py_XDECREF(source);
+    return status;
+}
+
+/* The bytes [low, high) that an array touches; low == high if it is empty. */
+static void
+desc_extent(const int64_t *desc, int64_t ndim, int64_t itemsize, int64_t *low, int64_t *high)
+{
+    const int64_t *shape = desc + DESC_SHAPE;
+    *low = desc[DESC_DATA];
+    *high = *low + itemsize;
+    for (int64_t axis = 0; axis < ndim; axis++) {
+        int64_t span = (shape[axis] - 1) * shape[ndim + axis];
+        if (shape[axis] == 0) {
+            *high = *low = desc[DESC_DATA];
+            return;
+        }
+        *(span < 0 ? low : high) += span;
+    }
+}
+
+static int64_t
+runtime_overlap(int64_t a, int64_t a_ndim, int64_t a_size, int64_t b, int64_t b_ndim, int64_t b_size)
+{
+    int64_t a_low, a_high, b_low, b_high;
+    desc_extent((const int64_t *)a, a_ndim, a_size, &a_low, &a_high);
+    desc_extent((const int64_t *)b, b_ndim, b_size, &b_low, &b_high);
+    return a_low < a_high && b_low < b_high && a_low < b_high && b_low < a_high;
+}
+
+static int64_t
+runtime_same(int64_t a, int64_t b, int64_t ndim)
+{
+    const int64_t *x = (const int64_t *)a, *y = (const int64_t *)b;
+    return x[DESC_DATA] == y[DESC_DATA]
+           && memcmp(x + DESC_SHAPE, y + DESC_SHAPE, 2 * ndim * sizeof(int64_t)) == 0;
+}
+
+/* ---- floating-point flags and loops ---- */
+
+static int64_t
+runtime_flags_clear(void)
+{
+    feclearexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+    return OK;
+}
+
+static int64_t
+runtime_flags_test(int64_t mask)
+{
+    int raised = fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+    int flags = (raised & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0) | (raised & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0)
+                | (raised & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0) | (raised & FE_INVALID ? NPY_FPE_INVALID : 0);
+    return flags & mask;
+}
+
+/* Calls an inner loop along axis 0 for each position on the outer axes. */
+static void
+nest_run(Nest *nest, PyUFuncGenericFunction function, void *data)
+{
+    npy_intp index[NEST_MAXDIMS] = {0};
+    int axis;
+    do {
+        char *pointers[NEST_MAXOPS];
+        npy_intp count = nest->shape[0];
+        memcpy(pointers, nest->data, sizeof(pointers));
+        function(pointers, &count, nest->strides[0], data);
+        for (axis = 1; axis < nest->ndim; axis++) {
+            int wraps = ++index[axis] == nest->shape[axis];
+            npy_intp steps = wraps ? 1 - nest->shape[axis] : 1;
+            for (int op = 0; op < nest->nops; op++) {
+                nest->data[op] += steps * nest->strides[axis][op];
+            }
+            if (!wraps) {
+                break;
+            }
+            index[axis] = 0;
+        }
+    } while (axis < nest->ndim);
+}
+
+static int64_t
+runtime_ufunc(int64_t frame, int64_t spec, int64_t shape, int64_t ndim)
+{
+    const int64_t *words = (const int64_t *)spec;
+    int nin = (int)words[2], nargs = nin + (int)words[3];
+    int leading = words[4] ? nin : nargs;
+    Operand operands[NEST_MAXOPS];
+    Nest nest;
+    int perm[NEST_MAXDIMS];
+
+    nest_init(&nest, (int)ndim, (const int64_t *)shape);
+    for (int op = 0; op < nargs; op++) {
+        operands[op].ndim = (int)words[5 + 2 * op];
+        operands[op].desc = (const int64_t *)words[6 + 2 * op];
+        nest_add(&nest, &operands[op]);
+    }
+    for (int axis = 0; axis < nest.ndim; axis++) {
+        if (nest.shape[axis] == 0) {
+            return OK;
+        }
+    }
+    if (ndim > 1) {
+        nest_order(&nest, leading, perm);
+        nest_permute(&nest, perm);
+        nest_flip(&nest, leading);
+    }
+    nest_coalesce(&nest);
+    nest_run(&nest, (PyUFuncGenericFunction)words[0], (void *)words[1]);
+    return PyErr_Occurred() ? LAUNCHER_ERROR : OK;
+}
+
+/* ---- the table and the module's helpers ---- */
+
+/* Index, name and function of each entry in one place. */
+#define RUNTIME_ENTRIES(X) \
+    X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) \
+    X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar)
+
+#define ENTRY_ADDRESS(name) (void *)runtime_##name,
+#define ENTRY_NAME(name) #name,
+
+void *const runtime_table[] = {RUNTIME_ENTRIES(ENTRY_ADDRESS)};
+static const char *const runtime_names[] = {RUNTIME_ENTRIES(ENTRY_NAME)};
+
+/* Functions of the process's libm, in double and float. */
+#define LIBM_FUNCTIONS(X) \
+    X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atan2) X(atanh) X(cbrt) X(ceil) X(copysign) X(cos) X(cosh) X(erf) \
+    X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(fmax) X(fmin) X(fmod) X(hypot) X(ldexp) X(lgamma) X(log) \
+    X(log10) X(log1p) X(log2) X(nextafter) X(pow) X(remainder) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) \
+    X(tanh) X(tgamma) X(trunc)
+
+#define LIBM_ROW(name) {#name, (void *)name}, {#name "f", (void *)name##f},
+
+static const struct {
+    const char *name;
+    void *address;
+} libm_rows[] = {LIBM_FUNCTIONS(LIBM_ROW)};
+
+static PyObject *
+module_libm(PyObject *module, PyObject *name)
+{
+    if (!PyUnicode_Check(name)) {
+        return PyErr_Format(PyExc_TypeError, "name must be a str, got %R", name);
+    }
+    for (size_t i = 0; i < sizeof(libm_rows) / sizeof(libm_rows[0]); i++) {
+        if (PyUnicode_CompareWithASCIIString(name, libm_rows[i].name) == 0) {
+            return PyLong_FromVoidPtr(libm_rows[i].address);
+        }
+    }
+    return PyErr_Format(PyExc_KeyError, "%R", name);
+}
+
+static PyObject *
+module_ufunc_loop(PyObject *module, PyObject *args)
+{
+    PyObject *object;  /* borrowed */
+    int index;
+    if (!PyArg_ParseTuple(args, "O!i:ufunc_loop", &PyUFunc_Type, &object, &index)) {
+        return NULL;
+    }
+    PyUFuncObject *ufunc = (PyUFuncObject *)object;
+    if (index < 0 || index >= ufunc->ntypes) {
+        return PyErr_Format(PyExc_IndexError, "%s has %d loops, not %d", ufunc->name, ufunc->ntypes, index);
+    }
+    void *data = ufunc->data == NULL ? NULL : (void *)ufunc->data[index];
+    return Py_BuildValue("(NN)", PyLong_FromVoidPtr((void *)ufunc->functions[index]), PyLong_FromVoidPtr(data));
+}
+
+static PyMethodDef module_methods[] = {
+    {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
+    {"ufunc_loop", module_ufunc_loop, METH_VARARGS, "(function address, data address) of a ufunc's inner loop."},
+    {NULL},
+};
+
+/* Adds RUNTIME, {name: index in the table}, and RUNTIME_TABLE, its address. */
+static int
+table_register(PyObject *module)
+{
+    PyObject *indices = PyDict_New();  /* moved to the module */
+    PyObject *address = PyLong_FromVoidPtr((void *)runtime_table);  /* moved to the module */
+    if (indices == NULL || address == NULL) {
+        goto error;
+    }
+    for (size_t i = 0; i < sizeof(runtime_names) / sizeof(runtime_names[0]); i++) {
+        PyObject *index = PyLong_FromSize_t(i);  /* owned */
+        if (index == NULL || PyDict_SetItemString(indices, runtime_names[i], index) < 0) {
+            Py_XDECREF(index);
+            goto error;
+        }
+        Py_DECREF(index);
+    }
+    if (PyModule_AddObject(module, "RUNTIME", indices) < 0) {
+        goto error;
+    }
+    indices = NULL;
+    if (PyModule_AddObject(module, "RUNTIME_TABLE", address) < 0) {
+        goto error;
+    }
+    return 0;
+error:
+    Py_XDECREF(indices);
+    Py_XDECREF(address);
+    return -1;
+}
+
+static int
+umath_import(void)
+{
+    import_umath1(-1);
+    return 0;
+}
+
+int
+runtime_register(PyObject *module)
+{
+    trivial_inputs = PyArray_GetNDArrayCFeatureVersion() < 0x0000000F ? 2 : NEST_MAXOPS;
+    if (umath_import() < 0 || PyModule_AddFunctions(module, module_methods) < 0) {
+        return -1;
+    }
+    return table_register(module);
+}
