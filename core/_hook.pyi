@@ -1,0 +1,130 @@
+"""The frame hook (PEP 523), shadow frames, and JitFunction. Written in C: core/native/hook.c and function.c.
+
+A marked code object's frames go through an entry cache and, on a miss, through `on_miss`; the code object that comes
+back runs in a shadow frame in place of the original. Frames that are traced or profiled, generators, and frames on a
+disabled thread always run the original. Marked frames are taken while a JitFunction call waits for its frame, or
+while hold() is in force; any other call of a marked function is plain.
+"""
+
+from types import CodeType, FunctionType, TracebackType
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type
+
+from pijit.guards._evaluate import EntryCache
+
+OnMiss = Callable[[CodeType, List[Any], Dict[str, Any], Mapping[str, Any]], Optional[CodeType]]
+
+class Unbound:
+    """The type of UNBOUND."""
+
+UNBOUND: Unbound
+"""Stands for a local, cell or free variable without a value in the list that on_miss gets."""
+
+def mark(code: CodeType, cache: Optional[EntryCache], on_miss: OnMiss) -> None:
+    """Send the frames of a code object through an entry cache and `on_miss`; replaces an earlier mark.
+
+    Arguments:
+        code: the code object. Neither `cache` nor `on_miss` may keep it alive: the garbage collector does not see
+            the reference that the code object has to them.
+        cache: payloads under guards; a payload is a code object, or None to run the original. None: no cache.
+        on_miss: called as on_miss(code, localsplus, globals, builtins), with this thread disabled, when the cache has
+            no payload; returns the code object to run this time, or None for the original. `localsplus` lists the
+            frame's locals, cells and free variables at entry, UNBOUND for those without a value. An exception goes
+            to the caller of the function, but for RecursionError, which means None.
+
+    Raises:
+        TypeError: an argument of another kind.
+        ImportError: a cache is given and pijit.guards._evaluate cannot be imported.
+
+    Example:
+        >>> mark(f.__code__, None, lambda code, localsplus, globals, builtins: linked)
+    """
+
+def unmark(code: CodeType) -> None:
+    """Undo mark(); nothing happens if the code object is not marked."""
+
+def marked(code: CodeType) -> bool:
+    """Whether a code object is marked."""
+
+def disable() -> None:
+    """Run everything on this thread as if nothing were marked, until enable(); nests."""
+
+def enable() -> None:
+    """Undo one disable() of this thread. Raises RuntimeError if there is none."""
+
+class disabled:
+    """Context manager: disable() on entry and enable() on exit, on the same thread.
+
+    Example:
+        >>> with disabled():
+        ...     compile_segment()
+    """
+
+    def __enter__(self) -> None: ...
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], value: Optional[BaseException], traceback: Optional[TracebackType]
+    ) -> None: ...
+
+def hold() -> None:
+    """Keep the hook installed and take every marked frame of the process, until release(); nests."""
+
+def release() -> None:
+    """Undo one hold(). Raises RuntimeError if there is none."""
+
+def installed() -> bool:
+    """Whether the hook is the interpreter's current frame evaluator."""
+
+def stats() -> Dict[str, int]:
+    """Counts since the start: `frames` the hook saw, `shadow_frames` it ran, cache `hits` and `misses`."""
+
+def set_code_filter(callable: Optional[Callable[[CodeType], Optional[CodeType]]]) -> None:
+    """Replace code everywhere: for conformance tests.
+
+    While a filter is set the hook is installed, and each code object that is not marked is given to the filter once;
+    its frames run the code object that comes back in shadow frames, or as they are if that is None. Code first met on
+    a disabled thread is asked about later. None removes the filter.
+    """
+
+def set_error_handler(callable: Optional[Callable[[CodeType, BaseException], object]]) -> None:
+    """Give pijit's own faults (a payload that does not fit, a filter that raises) to callable(code, exception).
+
+    The original code runs in each case. None: sys.unraisablehook gets them (3.7: stderr).
+    """
+
+def set_rebuild(callable: Callable[[FunctionType], object]) -> None:
+    """Unpickle a JitFunction that has no global name by callable(py_func); before the first call: its own type."""
+
+class JitFunction:
+    """A Python function whose calls go through the frame hook; otherwise it looks and acts like the function.
+
+    The hook is installed from the call until the function's frame starts, so what the function calls runs without it.
+    Binds as a method. Not counted as a level of recursion, not visible in tracebacks. Pickled by its qualified name
+    if that leads to this very object, else by value: rebuild(py_func), then the items of `__dict__`.
+
+    Arguments:
+        py_func: the function.
+        state: anything; kept in the attribute of the same name.
+
+    Raises:
+        TypeError: `py_func` is not a Python function.
+    """
+
+    enabled: bool
+    """False: calls run `py_func` as it is."""
+    state: Any
+    __wrapped__: Callable[..., Any]
+    # The following are read from and written to py_func.
+    __name__: str
+    __qualname__: str
+    __code__: CodeType
+    __defaults__: Optional[tuple]
+    __kwdefaults__: Optional[Dict[str, Any]]
+    __annotations__: Dict[str, Any]
+    @property
+    def __globals__(self) -> Dict[str, Any]: ...
+    @property
+    def __closure__(self) -> Optional[tuple]: ...
+    @property
+    def py_func(self) -> FunctionType: ...
+    def __init__(self, py_func: FunctionType, state: Any = ...) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Optional[type] = ...) -> Callable[..., Any]: ...

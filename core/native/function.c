@@ -1,0 +1,374 @@
+/* JitFunction: what `jit` returns. A callable around a Python function that keeps the frame hook installed from the
+ * call until the function's frame is reached, and looks like the function in every other respect.
+ *
+ * The names in `delegated` are read from and written to the function itself, also for Python subclasses (whose class
+ * dict has a __module__ and __doc__ of its own); all other attributes live in the object's own dict, which starts as
+ * the function's, plus __wrapped__, as functools.update_wrapper would do.
+ *
+ * The call is neither counted as a level of recursion nor visible in tracebacks. */
+#include "frame.h"
+#include <structmember.h>
+
+typedef struct {
+    PyObject_HEAD
+#if PY_VERSION_HEX >= 0x03080000
+    vectorcallfunc vectorcall;
+#endif
+    PyObject *py_func;   /* owned; a function; NULL before __init__ and after clear */
+    PyObject *state;     /* owned; may be NULL; for the pipeline */
+    PyObject *dict;      /* owned; may be NULL */
+    PyObject *weakrefs;
+    char enabled;
+} JitFunction;
+
+static const char *const delegated[] = {
+    "__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__", "__annotations__",
+    "__code__", "__globals__", "__closure__",
+};
+static PyObject *delegated_names;  /* owned; the same as a frozenset */
+static PyObject *rebuild;          /* owned; see set_rebuild; may be NULL */
+
+/* The wrapped function, borrowed; NULL with an exception set before __init__. */
+static PyObject *
+function_of(JitFunction *self)
+{
+    if (self->py_func == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "JitFunction.__init__ was not called");
+    }
+    return self->py_func;
+}
+
+/* ---- Calling ---------------------------------------------------------------------------------------------------- */
+
+/* Announce the call to the hook if that is of use; function_call_done must follow either way. */
+static void
+function_call_start(JitFunction *self, PyObject *py_func, HookCall *call)
+{
+    PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(py_func);  /* borrowed from py_func */
+    call->code = NULL;
+    if (self->enabled && hook_wants(code)) {
+        hook_call_begin(call, code);
+    }
+}
+
+static void
+function_call_done(HookCall *call)
+{
+    if (call->code != NULL) {
+        hook_call_end(call);
+    }
+}
+
+static PyObject *
+function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
+{
+    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
+    if (py_func == NULL) {
+        return NULL;
+    }
+    Py_INCREF(py_func);
+    PyThreadState *tstate = PyThreadState_Get();
+    HookCall call;
+    /* Whoever calls tp_call has counted a level of recursion for it, which the function alone would not cost. */
+    tstate->recursion_depth--;
+    function_call_start(self, py_func, &call);
+    PyObject *result = PyObject_Call(py_func, args, kwargs);  /* owned, given away */
+    function_call_done(&call);
+    tstate->recursion_depth++;
+    Py_DECREF(py_func);
+    return result;
+}
+
+#if PY_VERSION_HEX >= 0x03080000
+static PyObject *
+function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    JitFunction *self = (JitFunction *)callable;
+    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
+    if (py_func == NULL) {
+        return NULL;
+    }
+    Py_INCREF(py_func);
+    HookCall call;
+    function_call_start(self, py_func, &call);
+    PyObject *result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);  /* owned, given away */
+    function_call_done(&call);
+    Py_DECREF(py_func);
+    return result;
+}
+#endif
+
+static PyObject *
+function_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(owner))
+{
+    if (instance == NULL || instance == Py_None) {
+        Py_INCREF(self);
+        return self;
+    }
+    return PyMethod_New(self, instance);
+}
+
+/* ---- Attributes ------------------------------------------------------------------------------------------------- */
+
+/* Whether an attribute is the function's: 1, 0, or -1 with an exception set. */
+static int
+name_is_delegated(PyObject *name)
+{
+    if (!PyUnicode_Check(name) || PyUnicode_READY(name) < 0) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    if (PyUnicode_GET_LENGTH(name) < 2 || PyUnicode_READ_CHAR(name, 1) != '_') {
+        return 0;
+    }
+    return PySet_Contains(delegated_names, name);
+}
+
+static PyObject *
+function_getattro(PyObject *self, PyObject *name)
+{
+    int found = name_is_delegated(name);
+    if (found < 0) {
+        return NULL;
+    }
+    if (!found) {
+        return PyObject_GenericGetAttr(self, name);
+    }
+    PyObject *py_func = function_of((JitFunction *)self);  /* borrowed */
+    return py_func == NULL ? NULL : PyObject_GetAttr(py_func, name);
+}
+
+static int
+function_setattro(PyObject *self, PyObject *name, PyObject *value)
+{
+    int found = name_is_delegated(name);
+    if (found < 0) {
+        return -1;
+    }
+    if (!found) {
+        return PyObject_GenericSetAttr(self, name, value);
+    }
+    PyObject *py_func = function_of((JitFunction *)self);  /* borrowed */
+    return py_func == NULL ? -1 : PyObject_SetAttr(py_func, name, value);
+}
+
+static PyObject *
+function_repr(JitFunction *self)
+{
+    PyObject *py_func = function_of(self);  /* borrowed */
+    if (py_func == NULL) {
+        return NULL;
+    }
+    return PyUnicode_FromFormat("<jit function %U at %p>", ((PyFunctionObject *)py_func)->func_qualname, self);
+}
+
+/* ---- Copying and pickling --------------------------------------------------------------------------------------- */
+
+PyObject *
+function_set_rebuild(PyObject *Py_UNUSED(module), PyObject *callable)
+{
+    if (!PyCallable_Check(callable)) {
+        return PyErr_Format(PyExc_TypeError, "a callable is needed, not %.200s", Py_TYPE(callable)->tp_name);
+    }
+    Py_INCREF(callable);
+    Py_XSETREF(rebuild, callable);
+    Py_RETURN_NONE;
+}
+
+/* The object that module.qualname leads to: a NEW reference, or NULL without an exception if there is none. */
+static PyObject *
+global_find(PyObject *module_name, PyObject *qualname)
+{
+    PyObject *parts = NULL;  /* owned */
+    PyObject *found = PyImport_GetModule(module_name);  /* owned, given away */
+    if (found == NULL) {
+        goto error;
+    }
+    parts = PyUnicode_Split(qualname, NULL, -1);
+    if (parts == NULL) {
+        goto error;
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(parts); i++) {
+        Py_SETREF(found, PyObject_GetAttr(found, PyList_GET_ITEM(parts, i)));
+        if (found == NULL) {
+            goto error;
+        }
+    }
+    Py_DECREF(parts);
+    return found;
+error:
+    PyErr_Clear();
+    Py_XDECREF(parts);
+    return NULL;
+}
+
+static PyObject *
+function_reduce(JitFunction *self, PyObject *Py_UNUSED(args))
+{
+    PyFunctionObject *py_func = (PyFunctionObject *)function_of(self);  /* borrowed */
+    if (py_func == NULL) {
+        return NULL;
+    }
+    PyObject *global = NULL;  /* owned; only its identity counts */
+    if (py_func->func_module != NULL) {
+        global = global_find(py_func->func_module, py_func->func_qualname);
+    }
+    Py_XDECREF(global);
+    if (global == (PyObject *)self) {
+        Py_INCREF(py_func->func_qualname);
+        return py_func->func_qualname;
+    }
+    PyObject *make = rebuild != NULL ? rebuild : (PyObject *)Py_TYPE(self);  /* borrowed */
+    return Py_BuildValue("O(O)O", make, py_func, self->dict != NULL ? self->dict : Py_None);
+}
+
+/* __copy__ and __deepcopy__: a function is its own copy. */
+static PyObject *
+function_copy(PyObject *self, PyObject *Py_UNUSED(args))
+{
+    Py_INCREF(self);
+    return self;
+}
+
+/* ---- Making and freeing ----------------------------------------------------------------------------------------- */
+
+static PyObject *
+function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    JitFunction *self = (JitFunction *)type->tp_alloc(type, 0);  /* owned, given away */
+    if (self != NULL) {
+        self->enabled = 1;
+#if PY_VERSION_HEX >= 0x03080000
+        self->vectorcall = function_vectorcall;
+#endif
+    }
+    return (PyObject *)self;
+}
+
+/* The dict of a new JitFunction: NEW reference, or NULL with an exception set. */
+static PyObject *
+function_dict(PyObject *py_func)
+{
+    PyObject *own = ((PyFunctionObject *)py_func)->func_dict;  /* borrowed */
+    PyObject *dict = own != NULL ? PyDict_Copy(own) : PyDict_New();  /* owned, given away */
+    if (dict != NULL && PyDict_SetItemString(dict, "__wrapped__", py_func) < 0) {
+        Py_CLEAR(dict);
+    }
+    return dict;
+}
+
+static int
+function_init(JitFunction *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"py_func", "state", NULL};
+    PyObject *py_func, *state = Py_None;  /* borrowed */
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|O:JitFunction", keywords, &PyFunction_Type, &py_func, &state)) {
+        return -1;
+    }
+    PyObject *dict = function_dict(py_func);  /* owned, given away */
+    if (dict == NULL) {
+        return -1;
+    }
+    Py_INCREF(py_func);
+    Py_INCREF(state);
+    Py_XSETREF(self->py_func, py_func);
+    Py_XSETREF(self->state, state);
+    Py_XSETREF(self->dict, dict);
+    return 0;
+}
+
+static int
+function_traverse(JitFunction *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->py_func);
+    Py_VISIT(self->state);
+    Py_VISIT(self->dict);
+    return 0;
+}
+
+static int
+function_clear(JitFunction *self)
+{
+    Py_CLEAR(self->py_func);
+    Py_CLEAR(self->state);
+    Py_CLEAR(self->dict);
+    return 0;
+}
+
+static void
+function_dealloc(JitFunction *self)
+{
+    PyObject_GC_UnTrack(self);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs((PyObject *)self);
+    }
+    function_clear(self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMethodDef function_methods[] = {
+    {"__reduce__", (PyCFunction)function_reduce, METH_NOARGS, NULL},
+    {"__copy__", function_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", function_copy, METH_O, NULL},
+    {NULL},
+};
+
+static PyMemberDef function_members[] = {
+    {"py_func", T_OBJECT_EX, offsetof(JitFunction, py_func), READONLY, "The Python function itself."},
+    {"state", T_OBJECT, offsetof(JitFunction, state), 0, "What the compiler keeps for this function."},
+    {"enabled", T_BOOL, offsetof(JitFunction, enabled), 0, "False: calls run the Python function as it is."},
+    {NULL},
+};
+
+static PyGetSetDef function_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL},
+};
+
+PyTypeObject JitFunction_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.core._hook.JitFunction",
+    .tp_basicsize = sizeof(JitFunction),
+    .tp_doc = "JitFunction(py_func, state=None)\n--\n\nA Python function whose calls go through the frame hook.",
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC
+#if PY_VERSION_HEX >= 0x03080000
+        | _Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_vectorcall_offset = offsetof(JitFunction, vectorcall)
+#endif
+    ,
+    .tp_new = function_new,
+    .tp_init = (initproc)function_init,
+    .tp_dealloc = (destructor)function_dealloc,
+    .tp_traverse = (traverseproc)function_traverse,
+    .tp_clear = (inquiry)function_clear,
+    .tp_call = (ternaryfunc)function_call,
+    .tp_descr_get = function_bind,
+    .tp_getattro = function_getattro,
+    .tp_setattro = function_setattro,
+    .tp_repr = (reprfunc)function_repr,
+    .tp_methods = function_methods,
+    .tp_members = function_members,
+    .tp_getset = function_getset,
+    .tp_dictoffset = offsetof(JitFunction, dict),
+    .tp_weaklistoffset = offsetof(JitFunction, weakrefs),
+};
+
+int
+function_type_ready(void)
+{
+    PyObject *names = PyList_New(0);  /* owned */
+    if (names == NULL) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof(delegated) / sizeof(delegated[0]); i++) {
+        PyObject *name = PyUnicode_InternFromString(delegated[i]);  /* owned */
+        if (name == NULL || PyList_Append(names, name) < 0) {
+            Py_XDECREF(name);
+            Py_DECREF(names);
+            return -1;
+        }
+        Py_DECREF(name);
+    }
+    delegated_names = PyFrozenSet_New(names);
+    Py_DECREF(names);
+    return delegated_names == NULL ? -1 : PyType_Ready(&JitFunction_Type);
+}

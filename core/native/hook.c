@@ -1,0 +1,377 @@
+/* The frame hook: decides for each Python frame, before it starts, which code runs in it (PEP 523).
+ *
+ * A code object may carry a CodeExtra, in one code-extra slot per process. `mark` fills it with an entry cache and an
+ * `on_miss` callable. When the hook meets the frame of a marked code object it asks the cache (in C, over the frame's
+ * locals, cells and free variables), on a miss on_miss, and runs the code object it gets - the payload - in a *shadow
+ * frame*: a new frame that takes over the locals of the first, which is never started. The first frame's caller frees
+ * it as if it had run. Tracebacks and sys._getframe see the shadow frame alone.
+ *
+ *   throwflag, tracing or profiling, generators, a disabled thread  ->  the original code, always
+ *   a fault of ours (bad payload, bad filter)                       ->  the original code, reported to the error handler
+ *   an exception from on_miss                                       ->  the caller of the function gets it
+ *
+ * The hook is installed only while it is needed: the JitFunction calls whose frame has not started yet, hold() and a
+ * code filter each count as one need. So code outside of that runs exactly as if there were no hook. A hook that was
+ * there before is called for every frame that is not ours, and is restored with the last need.
+ *
+ * All state is process wide and guarded by the GIL, but for `here`, which belongs to the thread. Only the main
+ * interpreter is supported: the code-extra index belongs to it.
+ *
+ * A CodeExtra owns its cache and on_miss, and code objects are invisible to the garbage collector: neither may keep
+ * the marked code alive, or it lives for ever. */
+#include "frame.h"
+#include "shadow.h"
+#include "../../guards/native/evaluate.h"
+
+#define GENERATOR_FLAGS (CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR)
+
+typedef struct {
+    unsigned long long serial;           /* names the code object for ever, as its address does not */
+    PyObject *cache;                     /* owned; NULL: none */
+    PyObject *on_miss;                   /* owned; NULL: not marked */
+    PyObject *replacement;               /* owned; what the code filter answered; NULL: run the original */
+    unsigned long long filter_serial;    /* the filter that was asked; 0: none */
+    unsigned long long partner_serial;   /* as a payload: the code object it was last compared with; 0: none */
+    int partner_fits;                    /* and what came out */
+} CodeExtra;
+
+static struct {
+    Py_ssize_t needs;                    /* the hook is installed while positive */
+    Py_ssize_t holds;                    /* the part of `needs` that stems from hold() */
+    int linked;                          /* we were installed and have not been taken out again */
+    Evaluator previous;                  /* what runs the frames that are not ours, valid while linked */
+    Py_ssize_t extra_index;
+    unsigned long long last_serial;
+    const GuardsAPI *guards;             /* NULL until the first mark with a cache */
+    PyObject *filter;                    /* owned; NULL: none */
+    unsigned long long filter_serial;
+    PyObject *error_handler;             /* owned; NULL: sys.unraisablehook */
+    Py_ssize_t frames, shadow_frames, hits, misses;
+} hook;
+
+static __thread struct {
+    Py_ssize_t disabled;                 /* nesting depth of disable() */
+    HookCall *calls;                     /* JitFunction calls whose frame was not seen yet, innermost first */
+} here;
+
+/* ---- Installing ------------------------------------------------------------------------------------------------- */
+
+static void
+hook_acquire(void)
+{
+    hook.needs++;
+    Evaluator current = evaluator_get();
+    if (current == evaluator_hook()) {
+        return;
+    }
+    /* Another hook was put on top of ours and calls ours: going on top of it again would make a loop. */
+    if (hook.linked && current != evaluator_default()) {
+        return;
+    }
+    hook.previous = current;
+    hook.linked = 1;
+    evaluator_set(evaluator_hook());
+}
+
+static void
+hook_drop(void)
+{
+    if (--hook.needs > 0 || evaluator_get() != evaluator_hook()) {
+        return;
+    }
+    evaluator_set(hook.previous);
+    hook.linked = 0;
+}
+
+/* ---- Code extras ------------------------------------------------------------------------------------------------ */
+
+static void
+code_extra_free(void *memory)
+{
+    CodeExtra *extra = (CodeExtra *)memory;
+    if (extra == NULL) {
+        return;
+    }
+    /* While the interpreter shuts down, what the references lead to may be half gone: leave them. */
+    if (!_Py_IsFinalizing()) {
+        Py_XDECREF(extra->cache);
+        Py_XDECREF(extra->on_miss);
+        Py_XDECREF(extra->replacement);
+    }
+    PyMem_RawFree(extra);
+}
+
+/* The extra of a code object, or NULL without an exception. */
+static CodeExtra *
+code_extra_get(PyCodeObject *code)
+{
+    void *extra = NULL;
+    if (_PyCode_GetExtra((PyObject *)code, hook.extra_index, &extra) < 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+    return (CodeExtra *)extra;
+}
+
+/* The extra of a code object, made if it has none; NULL with an exception set. */
+static CodeExtra *
+code_extra_ensure(PyCodeObject *code)
+{
+    CodeExtra *extra = code_extra_get(code);
+    if (extra != NULL) {
+        return extra;
+    }
+    extra = (CodeExtra *)PyMem_RawCalloc(1, sizeof(CodeExtra));
+    if (extra == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (_PyCode_SetExtra((PyObject *)code, hook.extra_index, extra) < 0) {
+        PyMem_RawFree(extra);
+        return NULL;
+    }
+    extra->serial = ++hook.last_serial;
+    return extra;
+}
+
+/* ---- Faults of ours --------------------------------------------------------------------------------------------- */
+
+/* Hand the current exception to the error handler and clear it. */
+static void
+error_report(PyCodeObject *code)
+{
+    if (hook.error_handler == NULL) {
+        PyErr_WriteUnraisable((PyObject *)code);
+        return;
+    }
+    PyObject *type, *value, *traceback;  /* owned */
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback != NULL) {
+        PyException_SetTraceback(value, traceback);
+    }
+    PyObject *handler = hook.error_handler;  /* owned: the handler may replace itself */
+    Py_INCREF(handler);
+    here.disabled++;
+    PyObject *result = PyObject_CallFunctionObjArgs(handler, (PyObject *)code, value, NULL);  /* owned */
+    here.disabled--;
+    if (result == NULL) {
+        PyErr_WriteUnraisable(handler);
+    }
+    Py_XDECREF(result);
+    Py_DECREF(handler);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+}
+
+/* ---- Choosing what runs ----------------------------------------------------------------------------------------- */
+
+static PyTypeObject Unbound_Type;
+static PyObject unbound = {.ob_refcnt = 1, .ob_type = &Unbound_Type};
+
+static Py_ssize_t
+frame_slot_count(PyFrameObject *frame)
+{
+    PyCodeObject *code = frame->f_code;
+    return code->co_nlocals + PyTuple_GET_SIZE(code->co_cellvars) + PyTuple_GET_SIZE(code->co_freevars);
+}
+
+/* A NEW list of a frame's locals, cells and free variables, UNBOUND for those without a value. */
+static PyObject *
+frame_slots(PyFrameObject *frame)
+{
+    Py_ssize_t count = frame_slot_count(frame);
+    PyObject *slots = PyList_New(count);  /* owned, given away */
+    if (slots == NULL) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *value = frame->f_localsplus[i] != NULL ? frame->f_localsplus[i] : &unbound;  /* borrowed */
+        Py_INCREF(value);
+        PyList_SET_ITEM(slots, i, value);
+    }
+    return slots;
+}
+
+/* What on_miss answers for a frame: a NEW reference, or NULL with the exception of on_miss set. */
+static PyObject *
+miss_ask(PyObject *on_miss, PyFrameObject *frame)
+{
+    PyObject *slots = frame_slots(frame);  /* owned */
+    if (slots == NULL) {
+        return NULL;
+    }
+    here.disabled++;
+    PyObject *answer = PyObject_CallFunctionObjArgs(on_miss, (PyObject *)frame->f_code, slots, frame->f_globals,
+                                                    frame->f_builtins, NULL);  /* owned, given away */
+    here.disabled--;
+    Py_DECREF(slots);
+    /* Near the recursion limit there is no room to compile, but there may be for the function itself. */
+    if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
+        PyErr_Clear();
+        answer = Py_None;
+        Py_INCREF(answer);
+    }
+    return answer;
+}
+
+/* What is to run for the frame of a marked code object: a NEW reference, or NULL with the exception of on_miss set. */
+static PyObject *
+payload_of_mark(CodeExtra *extra, PyFrameObject *frame)
+{
+    PyObject *cache = extra->cache, *on_miss = extra->on_miss;  /* owned: `unmark` may come meanwhile */
+    Py_XINCREF(cache);
+    Py_INCREF(on_miss);
+    PyObject *payload = NULL;  /* owned, given away */
+    if (cache != NULL) {
+        payload = hook.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
+                                            frame->f_builtins);
+    }
+    if (payload != NULL) {
+        hook.hits++;
+    }
+    else {
+        hook.misses++;
+        payload = miss_ask(on_miss, frame);
+    }
+    Py_XDECREF(cache);
+    Py_DECREF(on_miss);
+    return payload;
+}
+
+/* What the code filter has for a code object, asked once per filter: a NEW reference. Reports the filter's exceptions. */
+static PyObject *
+payload_of_filter(PyCodeObject *code)
+{
+    CodeExtra *extra = code_extra_ensure(code);
+    PyObject *answer = NULL;  /* owned, then the extra's */
+    if (extra != NULL && extra->filter_serial != hook.filter_serial) {
+        PyObject *filter = hook.filter;  /* owned: the filter may be replaced meanwhile */
+        Py_INCREF(filter);
+        extra->filter_serial = hook.filter_serial;
+        here.disabled++;
+        answer = PyObject_CallFunctionObjArgs(filter, (PyObject *)code, NULL);
+        here.disabled--;
+        Py_DECREF(filter);
+        PyObject *old = extra->replacement;
+        extra->replacement = answer;
+        Py_XDECREF(old);
+    }
+    if (PyErr_Occurred()) {
+        error_report(code);
+    }
+    PyObject *payload = extra != NULL && extra->replacement != NULL ? extra->replacement : Py_None;
+    Py_INCREF(payload);
+    return payload;
+}
+
+/* Whether a payload may run in place of a code object. A refusal is reported, once per pair met in a row. */
+static int
+payload_fits(PyCodeObject *code, PyCodeObject *payload)
+{
+    CodeExtra *own = code_extra_ensure(code), *extra = code_extra_ensure(payload);
+    if (own == NULL || extra == NULL) {
+        error_report(code);
+        return 0;
+    }
+    if (extra->partner_serial == own->serial) {
+        return extra->partner_fits;
+    }
+    const char *why_not = code_why_not_linked(code, payload);
+    extra->partner_serial = own->serial;
+    extra->partner_fits = why_not == NULL;
+    if (why_not != NULL) {
+        PyErr_Format(PyExc_ValueError, "the code object to run in place of %U was refused: %s", code->co_name, why_not);
+        error_report(code);
+    }
+    return why_not == NULL;
+}
+
+/* What is to run for a frame: a NEW reference to a code object that fits; NULL without an exception for the original;
+ * NULL with one that the function's caller is to get. */
+static PyObject *
+payload_find(PyFrameObject *frame, int take_marked)
+{
+    PyCodeObject *code = frame->f_code;  /* borrowed from the frame */
+    CodeExtra *extra = code_extra_get(code);
+    PyObject *payload = NULL;  /* owned, given away */
+    if (take_marked && extra != NULL && extra->on_miss != NULL) {
+        payload = payload_of_mark(extra, frame);
+    }
+    else if (hook.filter != NULL) {
+        payload = payload_of_filter(code);
+    }
+    if (payload == NULL) {
+        return NULL;
+    }
+    if (payload != Py_None && !PyCode_Check(payload)) {
+        PyErr_Format(PyExc_TypeError, "a code object or None is to run in place of %U, not %.200s", code->co_name,
+                     Py_TYPE(payload)->tp_name);
+        error_report(code);
+    }
+    else if (payload != Py_None && payload != (PyObject *)code && payload_fits(code, (PyCodeObject *)payload)) {
+        return payload;
+    }
+    Py_DECREF(payload);
+    return NULL;
+}
+
+PyObject *
+hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
+{
+    hook.frames++;
+    Evaluator previous = hook.previous;
+    int expected = !throwflag && here.calls != NULL && here.calls->code == frame->f_code;
+    if (expected) {
+        /* From here on the hook is not needed for this call: what the frame calls runs without it. */
+        hook_call_end(here.calls);
+    }
+    int take_marked = expected || hook.holds > 0;
+    if (throwflag || here.disabled > 0 || !(take_marked || hook.filter != NULL) || thread_is_traced(tstate)
+        || (frame->f_code->co_flags & GENERATOR_FLAGS)) {
+        return evaluator_call(previous, tstate, frame, throwflag);
+    }
+    PyObject *payload = payload_find(frame, take_marked);  /* owned */
+    if (payload == NULL) {
+        return PyErr_Occurred() ? NULL : evaluator_call(previous, tstate, frame, 0);
+    }
+    hook.shadow_frames++;
+    PyObject *result = shadow_evaluate(tstate, frame, (PyCodeObject *)payload);  /* owned, given away */
+    Py_DECREF(payload);
+    return result;
+}
+
+/* ---- For JitFunction -------------------------------------------------------------------------------------------- */
+
+int
+hook_wants(PyCodeObject *code)
+{
+    if (here.disabled > 0 || (code->co_flags & GENERATOR_FLAGS) || thread_is_traced(PyThreadState_Get())) {
+        return 0;
+    }
+    CodeExtra *extra = code_extra_get(code);
+    return extra != NULL && extra->on_miss != NULL;
+}
+
+void
+hook_call_begin(HookCall *call, PyCodeObject *code)
+{
+    call->code = code;
+    call->outer = here.calls;
+    here.calls = call;
+    hook_acquire();
+}
+
+void
+hook_call_end(HookCall *call)
+{
+    /* A call whose frame was seen has left the list. Calls end in order, so this one is its head or not in it. */
+    if (here.calls == call) {
+        here.calls = call->outer;
+        hook_drop();
+    }
+}
+
+/* The module that Python sees; it works on the state above. */
+#include "hook_module.h"
