@@ -5,6 +5,7 @@ appended. Instructions are kept as they are, jumps are laid out anew.
 """
 
 import dis
+from itertools import accumulate
 from types import CodeType
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
@@ -85,14 +86,14 @@ class _Layout:
                     grown = True
 
     def _starts(self) -> List[int]:
-        starts = [0]
-        position = 0
-        for size in self.sizes:
-            position += size
-            starts.append(position)
-        return starts
+        return [0] + list(accumulate(self.sizes))
 
     def code_bytes(self) -> bytes:
+        if max(self.sizes) == 1:
+            raw = bytearray(2 * len(self.opcodes))
+            raw[::2] = bytes(self.opcodes)
+            raw[1::2] = bytes(self.args)
+            return bytes(raw)
         raw = bytearray()
         for opcode, arg, size in zip(self.opcodes, self.args, self.sizes):
             for prefix in range(size - 1, 0, -1):
@@ -103,13 +104,9 @@ class _Layout:
         return bytes(raw)
 
     def unit_lines(self) -> List[Optional[int]]:
-        lines: List[Optional[int]] = []
-        for line, size in zip(self.lines, self.sizes):
-            if size == 1:
-                lines.append(line)
-            else:
-                lines.extend([line] * size)
-        return lines
+        if max(self.sizes) == 1:
+            return self.lines
+        return [line for line, size in zip(self.lines, self.sizes) for _ in range(size)]
 
 
 def _units_needed(arg: int) -> int:
@@ -222,7 +219,8 @@ class Assembler:
         }
         edited = replace_code(code, **fields)
         # The original size is kept where it is larger: CPython counts a few items that are never there.
-        depth = max(code.co_stacksize, trace_flow(decode(edited)).max_depth)
+        unchanged = edited.co_code == code.co_code
+        depth = max(code.co_stacksize, trace_flow(self.function if unchanged else decode(edited)).max_depth)
         return edited if depth == code.co_stacksize else replace_code(edited, co_stacksize=depth)
 
     def _lay_out(self) -> _Layout:

@@ -162,17 +162,16 @@ class _Tracer:
                 self._resume(end, resumption)
 
     def _resume(self, end: int, resumption: tuple) -> None:
-        blocks = self.flow.block_stack[end]
+        blocks, level = self.flow.block_stack[end][:-1], self.flow.stack_depth[end] - HANDLER_ITEMS
         if resumption is _FALL:
-            self._edge(end, end + 1, blocks[:-1], self.flow.stack_depth[end] - HANDLER_ITEMS)
+            self._edge(end, end + 1, blocks, level)
         elif resumption[0] == "call":
             self._edge(end, *resumption[1:])
         else:
-            self._unwind(end, blocks, *resumption)
+            self._unwind(end, blocks, level, *resumption)
 
-    def _unwind(self, i: int, blocks: Blocks, why: str, target: Optional[int]) -> None:
+    def _unwind(self, i: int, blocks: Blocks, level: int, why: str, target: Optional[int]) -> None:
         """3.7: break, continue and return run the finally bodies on their way out."""
-        level = self.flow.stack_depth[i]
         while blocks:
             entry, blocks = blocks[-1], blocks[:-1]
             if entry.kind in ("finally", "with"):
@@ -223,14 +222,14 @@ class _Tracer:
             self._resume(instr.index, resumption)
 
     def _break_loop(self, instr: Instr, blocks: Blocks, depth: int) -> None:
-        self._unwind(instr.index, blocks, "break", None)
+        self._unwind(instr.index, blocks, depth, "break", None)
 
     def _continue_loop(self, instr: Instr, blocks: Blocks, depth: int) -> None:
-        self._unwind(instr.index, blocks, "continue", instr.target)
+        self._unwind(instr.index, blocks, depth, "continue", instr.target)
 
     def _return_value(self, instr: Instr, blocks: Blocks, depth: int) -> None:
         if _UNWINDS:
-            self._unwind(instr.index, blocks, "return", None)
+            self._unwind(instr.index, blocks, depth, "return", None)
 
 
 _SPECIAL: Dict[str, Callable[[_Tracer, Instr, Blocks, int], None]] = {

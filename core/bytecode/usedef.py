@@ -1,0 +1,135 @@
+"""Use-def chains of locals: which definitions of a variable can reach an instruction."""
+
+from typing import Dict, FrozenSet, List, NamedTuple, Optional
+
+from pijit.core.bytecode.blocks import CFG
+
+ARGUMENT = "argument"
+STORE = "store"
+DELETE = "delete"
+UNBOUND = "unbound"
+
+
+class Definition(NamedTuple):
+    """What gave a local its value, or took it away.
+
+    Attributes:
+        kind: 'argument', 'store', 'delete', or 'unbound' for a local without a value at the function's start.
+        name: the local.
+        index: the STORE_FAST or DELETE_FAST instruction; -1 for the function's start.
+    """
+
+    kind: str
+    name: str
+    index: int
+
+
+class UseDef:
+    """Reaching definitions of one function's locals; computed at the first question.
+
+    Args:
+        cfg: the function's control flow graph.
+
+    Example:
+        UseDef(cfg).reaching(3, "x") == {Definition("store", "x", 1)}
+    """
+
+    __slots__ = ("_cfg", "_definitions", "_bit_at", "_of_slot", "_reach_in")
+
+    def __init__(self, cfg: CFG) -> None:
+        self._cfg = cfg
+        self._definitions: List[Definition] = []
+        #: Instruction index to the number of its definition.
+        self._bit_at: Dict[int, int] = {}
+        #: Local's slot to the mask of its definitions.
+        self._of_slot: List[int] = []
+        self._reach_in: Optional[List[int]] = None
+
+    def definitions(self, index: int) -> FrozenSet[Definition]:
+        """Definitions that reach a LOAD_FAST or DELETE_FAST instruction; empty where no path leads.
+
+        Raises:
+            ValueError: the instruction does not read a local.
+        """
+        instr = self._cfg.function.instructions[index]
+        if instr.opname not in ("LOAD_FAST", "DELETE_FAST"):
+            raise ValueError("{!r} does not read a local".format(instr))
+        return self.reaching(index, instr.value)
+
+    def reaching(self, index: int, name: str) -> FrozenSet[Definition]:
+        """Definitions of a local that reach the point before an instruction; empty where no path leads.
+
+        Raises:
+            ValueError: there is no such local.
+        """
+        slot = self._cfg.function.varnames.index(name)
+        mask = self._before(index)
+        mask &= self._of_slot[slot]
+        return frozenset(definition for bit, definition in enumerate(self._definitions) if mask >> bit & 1)
+
+    def may_be_unbound(self, index: int, name: str) -> bool:
+        """Whether a local may have no value before an instruction."""
+        return any(definition.kind in (UNBOUND, DELETE) for definition in self.reaching(index, name))
+
+    def uses(self, definition: Definition) -> FrozenSet[int]:
+        """LOAD_FAST and DELETE_FAST instructions that a definition reaches."""
+        instructions = self._cfg.function.instructions
+        return frozenset(
+            instr.index for instr in instructions
+            if instr.opname in ("LOAD_FAST", "DELETE_FAST") and instr.value == definition.name
+            and definition in self.reaching(instr.index, instr.value))
+
+    def _before(self, index: int) -> int:
+        if self._reach_in is None:
+            self._number_definitions()
+            self._reach_in = self._solve()
+        block_index = self._cfg.block_of[index]
+        if block_index is None:
+            return 0
+        mask = self._reach_in[block_index]
+        for i in range(self._cfg.blocks[block_index].start, index):
+            mask = self._after(i, mask)
+        return mask
+
+    def _after(self, index: int, mask: int) -> int:
+        bit = self._bit_at.get(index)
+        if bit is None:
+            return mask
+        slot = self._cfg.function.instructions[index].arg
+        return mask & ~self._of_slot[slot] | 1 << bit
+
+    def _number_definitions(self) -> None:
+        function = self._cfg.function
+        for slot, name in enumerate(function.varnames):
+            kind = ARGUMENT if slot < function.argument_count else UNBOUND
+            self._definitions.append(Definition(kind, name, -1))
+            self._of_slot.append(1 << slot)
+        kinds = {"STORE_FAST": STORE, "DELETE_FAST": DELETE}
+        for instr in function.instructions:
+            if instr.opname in kinds:
+                bit = len(self._definitions)
+                self._bit_at[instr.index] = bit
+                self._of_slot[instr.arg] |= 1 << bit
+                self._definitions.append(Definition(kinds[instr.opname], instr.value, instr.index))
+
+    def _solve(self) -> List[int]:
+        cfg = self._cfg
+        reach_in = [0] * len(cfg.blocks)
+        reach_in[0] = (1 << len(cfg.function.varnames)) - 1
+        work = cfg.rpo[::-1]
+        seen = set()
+        while work:
+            block = cfg.blocks[work.pop()]
+            seen.add(block.index)
+            mask = anywhere = reach_in[block.index]
+            for i in range(block.start, block.end):
+                mask = self._after(i, mask)
+                anywhere |= mask
+            # An exception may come after any of the block's definitions.
+            for successors, leaving in ((block.successors, mask), (block.exception_successors, anywhere)):
+                for successor in successors:
+                    if leaving & ~reach_in[successor]:
+                        reach_in[successor] |= leaving
+                        if successor in seen:
+                            work.append(successor)
+        return reach_in
