@@ -11,7 +11,7 @@
  * its call arguments. Items are borrowed and may be NULL (an unbound local). `globals` and `builtins` are the frame's
  * dicts, borrowed; either may be NULL or not a dict, then lookups there fail as absent names do.
  *
- * All functions need the GIL, may be called with an exception set (it is left alone), and set none. */
+ * All functions need the GIL, are called without an exception set, and set none. */
 #ifndef PIJIT_GUARDS_EVALUATE_H
 #define PIJIT_GUARDS_EVALUATE_H
 
@@ -46,7 +46,7 @@ typedef struct {
 static inline const GuardsAPI *
 guards_import_api(void)
 {
-    /* PyCapsule_Import takes the first dot as a module boundary only after importing `pijit`: import by full name. */
+    /* Not PyCapsule_Import: it imports the first name only and expects the submodules as attributes already. */
     PyObject *module = PyImport_ImportModule("pijit.guards._evaluate");  /* owned */
     if (module == NULL) {
         return NULL;

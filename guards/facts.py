@@ -1,0 +1,122 @@
+"""Facts about values, and the words for them, found without running user code: no `__eq__`, no `__repr__`, no
+properties. Guards compare with the former and speak with the latter."""
+
+from __future__ import annotations
+
+import struct
+import types
+from typing import Any, Callable, Dict, Tuple
+
+import numpy
+
+LAYOUTS = {"C": "C-contiguous", "F": "Fortran-contiguous", "A": "of any layout"}
+SINGLETONS = (type(None), bool, type(Ellipsis))
+CONSTANT_TYPES = SINGLETONS + (int, float, complex, str, bytes, tuple)
+LONGEST_REPR = 60
+
+_class_name = type.__dict__["__name__"].__get__
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value can be compared by Equals: an exact builtin immutable, or a tuple of those."""
+    return type(value) in CONSTANT_TYPES and (type(value) is not tuple or all(map(is_constant, value)))
+
+
+def constant_key(value: Any) -> Tuple[Any, ...]:
+    """A tuple that is equal for two constants exactly if they have the same types and values, floats by their bits."""
+    if type(value) is tuple:
+        return (tuple,) + tuple(map(constant_key, value))
+    if type(value) is float:
+        return float, struct.pack("d", value)
+    if type(value) is complex:
+        return complex, struct.pack("dd", value.real, value.imag)
+    return type(value), value
+
+
+def extent(array: numpy.ndarray) -> Tuple[int, int]:
+    """The addresses [low, high) that the elements of an array span; low == high if there are none."""
+    low = high = array.__array_interface__["data"][0]
+    if array.size == 0:
+        return low, high
+    for size, stride in zip(array.shape, array.strides):
+        reach = (size - 1) * stride
+        low, high = low + min(reach, 0), high + max(reach, 0)
+    return low, high + array.itemsize
+
+
+def layout_of(array: numpy.ndarray) -> str:
+    """'C' if C-contiguous, else 'F' if Fortran-contiguous, else 'A'."""
+    flags = array.flags
+    return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+
+
+def layout_words(array: numpy.ndarray) -> str:
+    """The layout of an array, in words."""
+    layout = layout_of(array)
+    return "not contiguous" if layout == "A" else LAYOUTS[layout]
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    Example:
+        >>> count(2, "item")
+        '2 items'
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def type_name(cls: type) -> str:
+    """The name of a class, whatever its metaclass does."""
+    return str(_class_name(cls))
+
+
+def was_type(source: object, old: type, value: Any) -> str:
+    """The sentence for a value that is no longer of type `old`."""
+    if type_name(old) == type_name(type(value)):
+        return f"{source} was of type {type_name(old)} and is now of another type {type_name(old)}"
+    return f"{source} was of type {type_name(old)} and is now of type {type_name(type(value))}"
+
+
+def _describe_builtin(value: Any) -> str:
+    if type(value) is int and value.bit_length() > 128:
+        return f"an int of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= LONGEST_REPR else text[:LONGEST_REPR - 3] + "..."
+
+
+def _describe_array(value: numpy.ndarray) -> str:
+    return f"a {value.dtype} array of {count(value.ndim, 'dimension')}"
+
+
+def _describe_code(value: types.CodeType) -> str:
+    return f"{value.co_name} ({value.co_filename}:{value.co_firstlineno})"
+
+
+def _describe_module(value: types.ModuleType) -> str:
+    return f"the module {value.__dict__.get('__name__', '?')}"
+
+
+_DESCRIPTIONS: Dict[type, Callable[[Any], str]] = {
+    numpy.ndarray: _describe_array,
+    numpy.ufunc: lambda value: f"the ufunc {value.__name__}",
+    types.CodeType: _describe_code,
+    types.FunctionType: lambda value: f"the function {_describe_code(value.__code__)}",
+    types.BuiltinFunctionType: lambda value: f"the builtin function {value.__name__}",
+    types.ModuleType: _describe_module,
+}
+
+
+def describe(value: Any) -> str:
+    """A value in a few words.
+
+    Example:
+        >>> describe(3), describe(len)
+        ('3', 'the builtin function len')
+    """
+    if is_constant(value):
+        return _describe_builtin(value)
+    if isinstance(value, type):
+        return f"the class {type_name(value)}"
+    special = _DESCRIPTIONS.get(type(value))
+    return special(value) if special is not None else f"an object of type {type_name(type(value))}"

@@ -1,0 +1,421 @@
+"""Guards: the conditions on sources that must hold for compiled code to be valid.
+
+Each kind prints as a readable condition and answers `why_not(value)` with a sentence that names the old and the new
+fact, or None if it holds: the one piece of code behind the Python twin of the C check, recompile logs and warnings.
+No sentence calls a user's `__repr__`, and no check runs user code. `native/check.h` holds the C side.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Type, Union
+
+import numpy
+
+from pijit.guards.facts import (LAYOUTS, SINGLETONS, constant_key, count, describe, extent, is_constant, layout_of,
+                                layout_words, type_name, was_type)
+from pijit.guards.source import UNBOUND, Cell, CellType, Global, Local, Record, Source, SourceError
+
+__all__ = ["DistinctObject", "Equals", "FunctionCode", "Guard", "IntRange", "IsArray", "IsIdentical", "IsType",
+           "IsUnbound", "LengthIs", "NoOverlap", "SameObject", "SameShape"]
+
+C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # NPY_ARRAY_* flags, fixed by NumPy's ABI
+SIZED_TYPES = (tuple, list, dict)
+
+
+class Step(NamedTuple):
+    """What a guard asks of C: the check's name in `_evaluate.OPERATIONS` and its operands."""
+
+    operation: str
+    number: int = 0
+    object: Any = None
+    mask: int = 0
+    flags: int = 0
+
+
+class Guard(Record):
+    """Base of all guards.
+
+    Attributes:
+        sources: the sources it speaks of, in the order of `check`'s arguments.
+        reads: those that are fetched for it; a source that is absent fails it.
+        cost: guards of the same sources are evaluated in ascending order of it.
+    """
+
+    __slots__ = ()
+    cost = 2
+
+    @property
+    def sources(self) -> Tuple[Source, ...]:
+        return (self.source,)  # type: ignore[attr-defined]
+
+    @property
+    def reads(self) -> Tuple[Source, ...]:
+        return self.sources
+
+    def step(self) -> Step:
+        """The C check."""
+        raise NotImplementedError
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        """Why it does not hold for these values of `sources`: a sentence with the old and the new fact; else None."""
+        raise NotImplementedError
+
+    def check(self, *values: Any) -> bool:
+        """Whether it holds for these values of `sources`; the Python twin of the C check.
+
+        Example:
+            >>> Equals(Local(0, "n"), 3).check(4)
+            False
+        """
+        return self.why_not(*values) is None
+
+    def why_not_at(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Optional[str]:
+        """As why_not, on values fetched from these roots; an absent source is a reason."""
+        try:
+            return self.why_not(*[source.fetch(values, globals, builtins) for source in self.reads])
+        except SourceError as absence:
+            return str(absence)
+
+
+class IsType(Guard):
+    """The value is exactly of `type`, not of a subclass."""
+
+    __slots__ = fields = ("source", "type")
+    cost = 1
+    source: Source
+    type: Type[Any]
+
+    def identity(self) -> Tuple[Any, ...]:
+        return self.source, id(self.type)
+
+    def __str__(self) -> str:
+        return f"type({self.source}) is {type_name(self.type)}"
+
+    def step(self) -> Step:
+        return Step("CHECK_TYPE", object=self.type)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        return None if type(value) is self.type else was_type(self.source, self.type, value)
+
+
+class IsArray(Guard):
+    """The value is exactly a numpy.ndarray of this dtype in native byte order, number of dimensions and memory layout.
+
+    Args:
+        dtype: anything numpy.dtype takes, in native byte order; ValueError otherwise.
+        layout: 'C' (C-contiguous), 'F' (Fortran- and not C-contiguous) or 'A' (anything).
+        writeable: True: must be writeable; None: either.
+        aligned: True: must be aligned; None: either.
+    """
+
+    __slots__ = fields = ("source", "dtype", "ndim", "layout", "writeable", "aligned")
+    cost = 3
+    source: Source
+    dtype: numpy.dtype
+    ndim: int
+    layout: str
+    writeable: Optional[bool]
+    aligned: Optional[bool]
+
+    def __init__(self, source: Source, dtype: Any, ndim: int, layout: str = "A", writeable: Optional[bool] = None,
+                 aligned: Optional[bool] = True) -> None:
+        dtype = numpy.dtype(dtype)
+        if not dtype.isnative:
+            raise ValueError(f"an IsArray guard needs a dtype in native byte order, not {dtype}")
+        if layout not in LAYOUTS:
+            raise ValueError(f"the layout of an IsArray guard is one of 'C', 'F', 'A', not {layout!r}")
+        super().__init__(source, dtype, ndim, layout, writeable or None, aligned or None)
+
+    def __str__(self) -> str:
+        extras = [LAYOUTS[self.layout]] * (self.layout != "A")
+        extras += ["writeable"] * bool(self.writeable) + ["aligned"] * bool(self.aligned)
+        return f"{self.source} is a {self.dtype} array, ndim {self.ndim}" + "".join(f", {extra}" for extra in extras)
+
+    def step(self) -> Step:
+        masks = {"C": C_CONTIGUOUS, "F": C_CONTIGUOUS | F_CONTIGUOUS, "A": 0}
+        wanted = {"C": C_CONTIGUOUS, "F": F_CONTIGUOUS, "A": 0}
+        extra = (WRITEABLE if self.writeable else 0) | (ALIGNED if self.aligned else 0)
+        return Step("CHECK_ARRAY", self.ndim, self.dtype, masks[self.layout] | extra, wanted[self.layout] | extra)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        if type(value) is not numpy.ndarray:
+            return was_type(self.source, numpy.ndarray, value)
+        if value.dtype != self.dtype:
+            return f"{self.source} had dtype {self.dtype} and now has dtype {value.dtype}"
+        if value.ndim != self.ndim:
+            return f"{self.source} had {count(self.ndim, 'dimension')} and now has {value.ndim}"
+        if self.layout != "A" and layout_of(value) != self.layout:
+            return f"{self.source} was {LAYOUTS[self.layout]} and is now {layout_words(value)}"
+        if self.writeable and not value.flags.writeable:
+            return f"{self.source} was writeable and is now read-only"
+        if self.aligned and not value.flags.aligned:
+            return f"{self.source} was aligned and is now unaligned"
+        return None
+
+
+class IsIdentical(Guard):
+    """The value is this very object."""
+
+    __slots__ = fields = ("source", "object")
+    cost = 0
+    source: Source
+    object: Any
+
+    def identity(self) -> Tuple[Any, ...]:
+        return self.source, id(self.object)
+
+    def __str__(self) -> str:
+        return f"{self.source} is {describe(self.object)}"
+
+    def step(self) -> Step:
+        return Step("CHECK_IDENTICAL", object=self.object)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        if value is self.object:
+            return None
+        old, new = describe(self.object), describe(value)
+        return f"{self.source} was {old} and is now {'another object, also ' if old == new else ''}{new}"
+
+
+class Equals(Guard):
+    """The value has the exact type of `constant` and equals it, floats by their bits: nan equals nan, -0.0 not 0.0.
+
+    Constants are None, Ellipsis, bool, int, float, complex, str, bytes, and tuples of those, all of exact type, so no
+    user `__eq__` is called; TypeError for anything else.
+    """
+
+    __slots__ = fields = ("source", "constant")
+    cost = 4
+    source: Source
+    constant: Any
+
+    def __init__(self, source: Source, constant: Any) -> None:
+        if not is_constant(constant):
+            raise TypeError(f"an Equals guard compares builtin constants, not {describe(constant)}")
+        super().__init__(source, constant)
+
+    def identity(self) -> Tuple[Any, ...]:
+        return self.source, constant_key(self.constant)
+
+    def __str__(self) -> str:
+        word = "is" if type(self.constant) in SINGLETONS else "=="
+        return f"{self.source} {word} {self.constant!r}"
+
+    def step(self) -> Step:
+        return Step("CHECK_EQUAL", object=self.constant)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        if is_constant(value) and constant_key(value) == constant_key(self.constant):
+            return None
+        return f"{self.source} was {describe(self.constant)} and is now {describe(value)}"
+
+
+class IntRange(Guard):
+    """The value is exactly an int and fits a signed 64-bit integer."""
+
+    __slots__ = fields = ("source",)
+    source: Source
+
+    def __str__(self) -> str:
+        return f"{self.source} is an int, -2**63 <= {self.source} < 2**63"
+
+    def step(self) -> Step:
+        return Step("CHECK_INT64")
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        if type(value) is int and -2**63 <= value < 2**63:
+            return None
+        return f"{self.source} was an int that fits 64 bits and is now {describe(value)}"
+
+
+class LengthIs(Guard):
+    """The value is exactly a tuple, list or dict, of `length` items."""
+
+    __slots__ = fields = ("source", "length")
+    source: Source
+    length: int
+
+    def __str__(self) -> str:
+        return f"len({self.source}) == {self.length}"
+
+    def step(self) -> Step:
+        return Step("CHECK_LENGTH", self.length)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        if type(value) not in SIZED_TYPES:
+            return f"{self.source} was a tuple, list or dict and is now {describe(value)}"
+        if len(value) == self.length:
+            return None
+        return f"{self.source} had {count(self.length, 'item')} and now has {len(value)}"
+
+
+class IsUnbound(Guard):
+    """A local or cell has no value, or a global name is in neither dict; TypeError for other sources."""
+
+    __slots__ = fields = ("source",)
+    cost = 0
+    source: Union[Local, Cell, Global]
+    OPERATIONS = {Local: "CHECK_LOCAL_UNBOUND", Cell: "CHECK_CELL_EMPTY", Global: "CHECK_GLOBAL_ABSENT"}
+
+    def __init__(self, source: Union[Local, Cell, Global]) -> None:
+        if type(source) not in self.OPERATIONS:
+            raise TypeError(f"only a local, cell or global can be guarded as unbound, not {source}")
+        super().__init__(source)
+
+    @property
+    def reads(self) -> Tuple[Source, ...]:
+        return ()
+
+    def __str__(self) -> str:
+        return f"{self.source} is unbound"
+
+    def step(self) -> Step:
+        operand = {"object": self.source.name} if type(self.source) is Global else {"number": self.source.index}
+        return Step(self.OPERATIONS[type(self.source)], **operand)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        return None if value is UNBOUND else f"{self.source} was unbound and is now {describe(value)}"
+
+    def why_not_at(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Optional[str]:
+        is_readable = {
+            Local: lambda: self.source.index < len(values),
+            Cell: lambda: self.source.index < len(values) and type(values[self.source.index]) is CellType,
+            Global: lambda: type(globals) is dict and type(builtins) is dict,
+        }
+        if not is_readable[type(self.source)]():
+            return f"there is no place to look for {self.source}"
+        try:
+            return self.why_not(self.source.fetch(values, globals, builtins))
+        except SourceError:
+            return None
+
+
+class Pair(Guard):
+    """Base of the guards on two sources, `a` and `b`."""
+
+    __slots__ = fields = ("a", "b")
+    a: Source
+    b: Source
+
+    @property
+    def sources(self) -> Tuple[Source, ...]:
+        return self.a, self.b
+
+
+class ArrayPair(Pair):
+    """Base of the guards on two sources that both hold exact arrays."""
+
+    __slots__ = ()
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        for source, value in zip(self.sources, values):
+            if type(value) is not numpy.ndarray:
+                return was_type(source, numpy.ndarray, value)
+        return self.why_not_arrays(*values)
+
+    def why_not_arrays(self, a: numpy.ndarray, b: numpy.ndarray) -> Optional[str]:
+        """As why_not, of two exact arrays."""
+        raise NotImplementedError
+
+
+class NoOverlap(ArrayPair):
+    """The memory extents of two arrays, lowest to highest byte, share nothing; empty arrays overlap with nothing."""
+
+    __slots__ = ()
+    cost = 5
+
+    def __str__(self) -> str:
+        return f"{self.a} and {self.b} do not overlap in memory"
+
+    def step(self) -> Step:
+        return Step("CHECK_APART")
+
+    def why_not_arrays(self, a: numpy.ndarray, b: numpy.ndarray) -> Optional[str]:
+        (a_low, a_high), (b_low, b_high) = extent(a), extent(b)
+        if a_low == a_high or b_low == b_high or a_high <= b_low or b_high <= a_low:
+            return None
+        return f"{self.a} and {self.b} did not overlap in memory and now they may"
+
+
+class SameShape(ArrayPair):
+    """Two arrays have equal shapes."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"{self.a}.shape == {self.b}.shape"
+
+    def step(self) -> Step:
+        return Step("CHECK_SHAPES")
+
+    def why_not_arrays(self, a: numpy.ndarray, b: numpy.ndarray) -> Optional[str]:
+        if a.shape == b.shape:
+            return None
+        return f"{self.a} and {self.b} had equal shapes and now have {a.shape} and {b.shape}"
+
+
+class SameObject(Pair):
+    """Two sources hold one object."""
+
+    __slots__ = ()
+    cost = 0
+
+    def __str__(self) -> str:
+        return f"{self.a} is {self.b}"
+
+    def step(self) -> Step:
+        return Step("CHECK_SAME")
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        a, b = values
+        return None if a is b else f"{self.a} and {self.b} were the same object and are now two"
+
+
+class DistinctObject(Pair):
+    """Two sources hold two objects."""
+
+    __slots__ = ()
+    cost = 0
+
+    def __str__(self) -> str:
+        return f"{self.a} is not {self.b}"
+
+    def step(self) -> Step:
+        return Step("CHECK_DISTINCT")
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        a, b = values
+        return None if a is not b else f"{self.a} and {self.b} were two objects and are now the same"
+
+
+class FunctionCode(Guard):
+    """The value is a Python function whose `__code__` is this very code object."""
+
+    __slots__ = fields = ("source", "code")
+    source: Source
+    code: types.CodeType
+
+    def identity(self) -> Tuple[Any, ...]:
+        return self.source, id(self.code)
+
+    def __str__(self) -> str:
+        return f"{self.source}.__code__ is {describe(self.code)}"
+
+    def step(self) -> Step:
+        return Step("CHECK_CODE", object=self.code)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        if type(value) is not types.FunctionType:
+            return was_type(self.source, types.FunctionType, value)
+        if value.__code__ is self.code:
+            return None
+        return f"the code of {self.source} was {describe(self.code)} and is now {describe(value.__code__)}"

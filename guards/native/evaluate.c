@@ -1,0 +1,400 @@
+/* pijit.guards._evaluate: guard programs and entry caches, evaluated without running user code.
+ *
+ *   fetch.h     how each kind of source reads its value
+ *   check.h     the conditions
+ *   program.h   the step list, the type Program, one evaluation
+ *   cache.h     the type EntryCache
+ *   this file   what Python sees of programs, the Python twin in mirror mode, the C API, the module
+ *
+ * They are one translation unit, so that a step costs a predicted branch and no call. An evaluation walks its steps
+ * once, keeps fetched objects in registers on the C stack and allocates nothing (programs of more than 64 registers
+ * take one block for them). Exceptions never leave it: an exception while fetching is a guard that failed.
+ *
+ * Mirror mode is for tests: each evaluation, from Python or through the C API, is repeated by the Python twin
+ * (GuardProgram.compare_with_twin), and disagreement is an AssertionError. Through the C API, which never raises, it is
+ * reported as unraisable, counted in mirror_disagreements(), and answered as a failure. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include "evaluate.h"
+#include "program.h"
+#include "cache.h"
+
+/* ---- UNBOUND: what stands for NULL in lists of values ---------------------------------------------------------- */
+
+static PyObject *
+unbound_repr(PyObject *self)
+{
+    return PyUnicode_FromString("<unbound>");
+}
+
+static PyTypeObject UnboundType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.guards._evaluate.Unbound",
+    .tp_doc = "The type of UNBOUND, which stands for an unbound local in a list of values.",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_repr = unbound_repr,
+};
+
+static PyObject *unbound = NULL;  /* owned, the only instance; made by the module's init */
+
+/* Arguments (values, globals, builtins) of a Python call as roots. Returns the tuple that owns the values, NEW; the
+ * array in roots->values is owned by the caller, who frees it. */
+static PyObject *
+roots_parse(PyObject *args, Roots *roots)
+{
+    PyObject *values;  /* borrowed */
+    if (!PyArg_ParseTuple(args, "OOO", &values, &roots->globals, &roots->builtins)) {
+        return NULL;
+    }
+    PyObject *holder = PySequence_Tuple(values);  /* owned */
+    if (holder == NULL) {
+        return NULL;
+    }
+    roots->nvalues = PyTuple_GET_SIZE(holder);
+    PyObject **array = PyMem_Calloc((size_t)roots->nvalues + 1, sizeof(PyObject *));
+    if (array == NULL) {
+        Py_DECREF(holder);
+        return PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; i < roots->nvalues; i++) {
+        PyObject *value = PyTuple_GET_ITEM(holder, i);
+        array[i] = value == unbound ? NULL : value;
+    }
+    roots->values = array;
+    return holder;
+}
+
+static void
+roots_release(Roots *roots, PyObject *holder)
+{
+    PyMem_Free((void *)roots->values);
+    Py_DECREF(holder);
+}
+
+/* ---- the mirror ------------------------------------------------------------------------------------------------ */
+
+static Count mirror_disagreements = 0;
+
+/* NEW list of the root values, UNBOUND for NULL. */
+static PyObject *
+roots_as_list(const Roots *roots)
+{
+    PyObject *list = PyList_New(roots->nvalues);  /* owned */
+    for (Py_ssize_t i = 0; list != NULL && i < roots->nvalues; i++) {
+        PyObject *value = roots->values[i] != NULL ? roots->values[i] : unbound;
+        Py_INCREF(value);
+        PyList_SET_ITEM(list, i, value);
+    }
+    return list;
+}
+
+/* NEW list of `count` borrowed objects, or None if there is no array. */
+static PyObject *
+objects_as_list(PyObject *const *objects, Py_ssize_t count)
+{
+    if (objects == NULL) {
+        Py_RETURN_NONE;
+    }
+    PyObject *list = PyList_New(count);  /* owned */
+    for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
+        Py_INCREF(objects[i]);
+        PyList_SET_ITEM(list, i, objects[i]);
+    }
+    return list;
+}
+
+static int
+program_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObject **fetched)
+{
+    int passed = failed == PASSED;
+    PyObject *answer = NULL;                                                                /* owned */
+    PyObject *values = roots_as_list(roots);                                                /* owned */
+    PyObject *found = objects_as_list(passed ? fetched : NULL, self->nresults);             /* owned */
+    if (values != NULL && found != NULL) {
+        answer = PyObject_CallMethod((PyObject *)self, "compare_with_twin", "OOOOnO", values,
+                                     roots->globals != NULL ? roots->globals : Py_None,
+                                     roots->builtins != NULL ? roots->builtins : Py_None,
+                                     passed ? Py_True : Py_False, failed, found);
+    }
+    Py_XDECREF(values);
+    Py_XDECREF(found);
+    if (answer != NULL) {
+        Py_DECREF(answer);
+        return passed;
+    }
+    mirror_disagreements++;
+    for (Py_ssize_t i = 0; passed && fetched != NULL && i < self->nresults; i++) {
+        Py_CLEAR(fetched[i]);
+    }
+    return -1;
+}
+
+static PyObject *
+module_set_mirror(PyObject *module, PyObject *flag)
+{
+    int enabled = PyObject_IsTrue(flag);
+    if (enabled < 0) {
+        return NULL;
+    }
+    PyObject *before = PyBool_FromLong(mirror_enabled);  /* owned */
+    mirror_enabled = enabled;
+    return before;
+}
+
+static PyObject *
+module_mirror_disagreements(PyObject *module, PyObject *unused)
+{
+    return PyLong_FromUnsignedLongLong(mirror_disagreements);
+}
+
+/* ---- Program and EntryCache from Python ------------------------------------------------------------------------ */
+
+static PyObject *
+program_check(ProgramObject *self, PyObject *args)
+{
+    Roots roots;
+    PyObject *holder = roots_parse(args, &roots);  /* owned */
+    if (holder == NULL) {
+        return NULL;
+    }
+    PyObject *result = NULL;  /* owned */
+    PyObject **fetched = PyMem_Calloc((size_t)self->nresults + 1, sizeof(PyObject *));  /* items owned after a pass */
+    if (fetched == NULL) {
+        PyErr_NoMemory();
+        goto error;
+    }
+    int passed = program_evaluate(self, &roots, fetched);
+    if (passed == 0) {
+        Py_INCREF(Py_None);
+        result = Py_None;
+    }
+    else if (passed > 0) {
+        result = objects_as_list(fetched, self->nresults);
+        for (Py_ssize_t i = 0; i < self->nresults; i++) {
+            Py_DECREF(fetched[i]);
+        }
+    }
+error:
+    PyMem_Free(fetched);
+    roots_release(&roots, holder);
+    return result;
+}
+
+static PyObject *
+program_failures_get(ProgramObject *self, void *unused)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(self->guards);
+    PyObject *list = PyList_New(count);  /* owned */
+    for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
+        PyObject *number = PyLong_FromUnsignedLongLong(self->failures[i]);  /* owned, given to the list */
+        if (number == NULL) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyList_SET_ITEM(list, i, number);
+    }
+    return list;
+}
+
+static PyObject *
+program_last_failed_get(ProgramObject *self, void *unused)
+{
+    PyObject *guard = self->last_failed < 0 ? Py_None : PyTuple_GET_ITEM(self->guards, self->last_failed);
+    Py_INCREF(guard);
+    return guard;
+}
+
+static PyMethodDef program_methods[] = {
+    {"check", (PyCFunction)program_check, METH_VARARGS,
+     "check(values, globals, builtins) -> list of fetched objects if all guards hold, else None."},
+    {NULL},
+};
+
+static PyMemberDef program_members[] = {
+    {"guards", T_OBJECT_EX, offsetof(ProgramObject, guards), READONLY, "The guards, in the given order."},
+    {"fetch", T_OBJECT_EX, offsetof(ProgramObject, fetch), READONLY, "The sources fetched for the caller."},
+    {"hits", T_ULONGLONG, offsetof(ProgramObject, hits), READONLY, "Evaluations in which all guards held."},
+    {"misses", T_ULONGLONG, offsetof(ProgramObject, misses), READONLY, "Evaluations in which a guard failed."},
+    {NULL},
+};
+
+static PyGetSetDef program_getset[] = {
+    {"failures", (getter)program_failures_get, NULL, "How often each guard failed, in the order of guards.", NULL},
+    {"last_failed", (getter)program_last_failed_get, NULL,
+     "The guard that failed in the last evaluation that failed; None if none did, or if a fetch source was absent.",
+     NULL},
+    {NULL},
+};
+
+static PyTypeObject ProgramType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.guards._evaluate.Program",
+    .tp_doc = "Program(guards, fetch, steps, results, borrowed, registers): what GuardProgram compiles to.",
+    .tp_basicsize = sizeof(ProgramObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_new = program_new,
+    .tp_dealloc = (destructor)program_dealloc,
+    .tp_traverse = (traverseproc)program_traverse,
+    .tp_methods = program_methods,
+    .tp_members = program_members,
+    .tp_getset = program_getset,
+};
+
+static PyObject *
+cache_lookup(CacheObject *self, PyObject *args)
+{
+    Roots roots;
+    PyObject *holder = roots_parse(args, &roots);  /* owned */
+    if (holder == NULL) {
+        return NULL;
+    }
+    PyObject *payload = cache_search(self, &roots);  /* owned */
+    if (payload == NULL && !PyErr_Occurred()) {
+        Py_INCREF(Py_None);
+        payload = Py_None;
+    }
+    roots_release(&roots, holder);
+    return payload;
+}
+
+/* ---- the C API ------------------------------------------------------------------------------------------------- */
+
+static int
+api_program_check(PyObject *program, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
+                  PyObject *builtins, PyObject **fetched)
+{
+    Roots roots = {values, nvalues, globals, builtins};
+    int passed = program_evaluate((ProgramObject *)program, &roots, fetched);
+    if (passed < 0) {
+        PyErr_WriteUnraisable(program);
+        return 0;
+    }
+    return passed;
+}
+
+static Py_ssize_t
+api_program_fetch_count(PyObject *program)
+{
+    return ((ProgramObject *)program)->nresults;
+}
+
+static PyObject *
+api_cache_lookup(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals, PyObject *builtins)
+{
+    Roots roots = {values, nvalues, globals, builtins};
+    PyObject *payload = cache_search((CacheObject *)cache, &roots);  /* owned, given to the caller */
+    if (payload == NULL && PyErr_Occurred()) {
+        PyErr_WriteUnraisable(cache);
+    }
+    return payload;
+}
+
+static int
+api_is_program(PyObject *object)
+{
+    return PyObject_TypeCheck(object, &ProgramType);
+}
+
+static int
+api_is_cache(PyObject *object)
+{
+    return PyObject_TypeCheck(object, &CacheType);
+}
+
+static GuardsAPI api = {
+    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_cache_lookup, api_is_program, api_is_cache,
+};
+
+/* ---- the module ------------------------------------------------------------------------------------------------ */
+
+static PyObject *
+module_attribute_rule(PyObject *module, PyObject *object)
+{
+    static const char *const names[] = {
+        [ATTRIBUTES_BY_CODE] = "code", [ATTRIBUTES_OF_INSTANCE] = "instance", [ATTRIBUTES_OF_TYPE] = "type",
+    };
+    return PyUnicode_FromString(names[attribute_rule(object)]);
+}
+
+static PyMethodDef module_methods[] = {
+    {"set_mirror", module_set_mirror, METH_O,
+     "set_mirror(enabled) -> whether it was on: compare every evaluation with the Python twin."},
+    {"mirror_disagreements", module_mirror_disagreements, METH_NOARGS,
+     "mirror_disagreements() -> how many evaluations so far differed from the twin."},
+    {"attribute_rule", module_attribute_rule, METH_O,
+     "attribute_rule(object) -> 'instance', 'type' or 'code': how its attributes may be read, 'code' being not at all."},
+    {NULL},
+};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "pijit.guards._evaluate",
+    .m_doc = "Guard programs and entry caches in C; see pijit.guards.program and pijit.guards.cache.",
+    .m_size = -1,
+    .m_methods = module_methods,
+};
+
+/* Steals `object`, which may be NULL after a failure. */
+static int
+module_add(PyObject *module, const char *name, PyObject *object)
+{
+    if (object == NULL) {
+        return -1;
+    }
+    if (PyModule_AddObject(module, name, object) < 0) {
+        Py_DECREF(object);
+        return -1;
+    }
+    return 0;
+}
+
+/* NEW dict of operation names to numbers. */
+static PyObject *
+operations_as_dict(void)
+{
+    PyObject *numbers = PyDict_New();  /* owned */
+    for (long i = 0; numbers != NULL && i < OPERATION_COUNT; i++) {
+        PyObject *number = PyLong_FromLong(i);  /* owned */
+        if (number == NULL || PyDict_SetItemString(numbers, operation_table[i].name, number) < 0) {
+            Py_CLEAR(numbers);
+        }
+        Py_XDECREF(number);
+    }
+    return numbers;
+}
+
+static PyObject *
+object_shared(void *object)
+{
+    Py_INCREF((PyObject *)object);
+    return object;
+}
+
+PyMODINIT_FUNC
+PyInit__evaluate(void)
+{
+    import_array();
+    if (PyType_Ready(&UnboundType) < 0 || PyType_Ready(&ProgramType) < 0 || PyType_Ready(&CacheType) < 0) {
+        return NULL;
+    }
+    if (unbound == NULL) {
+        unbound = PyObject_New(PyObject, &UnboundType);
+    }
+    PyObject *module = unbound != NULL ? PyModule_Create(&module_definition) : NULL;  /* owned */
+    if (module == NULL) {
+        return NULL;
+    }
+    if (module_add(module, "Program", object_shared(&ProgramType)) < 0
+        || module_add(module, "EntryCache", object_shared(&CacheType)) < 0
+        || module_add(module, "UNBOUND", object_shared(unbound)) < 0
+        || module_add(module, "OPERATIONS", operations_as_dict()) < 0
+        || module_add(module, "_C_API", PyCapsule_New(&api, GUARDS_API_CAPSULE, NULL)) < 0) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,194 @@
+/* Fetching: how each kind of source reads its value without running user code.
+ *
+ * Every function named *_fetch returns a NEW reference, or NULL without an exception when the value is absent or could
+ * only be read by running code that is not CPython's own (a property, a module's __getattr__, a dict subclass). NULL
+ * makes the guard fail, so a refusal here is always safe. The rules for attributes, in the order of CPython's lookup:
+ *
+ *   instances   only when tp_getattro is PyObject_GenericGetAttr or a module's. A data descriptor of the type wins: it
+ *               is read if it is a member descriptor (a slot), refused otherwise. Then the instance's dict. Then the
+ *               class attribute: refused if it has a __get__ (a function would be bound anew by every access), except
+ *               a plain staticmethod.
+ *   types       only when tp_getattro is type's. A data descriptor of the metaclass is refused. Then the MRO: values
+ *               without __get__, and the builtin descriptors whose __get__(None, type) runs no user code. Then a
+ *               metaclass attribute without __get__.
+ *
+ * One gap is CPython's own: a lookup in a dict compares keys of equal hash, and a key of a user class may then run its
+ * __eq__. So registers hold strong references, and whoever walks a structure re-reads it after a fetch. */
+#ifndef PIJIT_GUARDS_FETCH_H
+#define PIJIT_GUARDS_FETCH_H
+
+#include <Python.h>
+
+/* Where an evaluation starts; all borrowed. */
+typedef struct {
+    PyObject *const *values;
+    Py_ssize_t nvalues;
+    PyObject *globals;
+    PyObject *builtins;
+} Roots;
+
+/* BORROWED reference to a root value, or NULL. */
+static inline PyObject *
+root_get(const Roots *roots, Py_ssize_t index)
+{
+    return index < roots->nvalues ? roots->values[index] : NULL;
+}
+
+static inline PyObject *
+dict_item_fetch(PyObject *dict, PyObject *key)
+{
+    PyObject *value = PyDict_GetItemWithError(dict, key);  /* borrowed */
+    if (value != NULL) {
+        Py_INCREF(value);
+    }
+    else if (PyErr_Occurred()) {
+        PyErr_Clear();
+    }
+    return value;
+}
+
+static inline PyObject *
+cell_fetch(const Roots *roots, Py_ssize_t index)
+{
+    PyObject *cell = root_get(roots, index);  /* borrowed */
+    return cell != NULL && PyCell_Check(cell) ? PyCell_Get(cell) : NULL;
+}
+
+static inline PyObject *
+global_fetch(const Roots *roots, PyObject *name)
+{
+    if (roots->globals == NULL || !PyDict_CheckExact(roots->globals)) {
+        return NULL;
+    }
+    PyObject *value = dict_item_fetch(roots->globals, name);  /* owned */
+    if (value == NULL && roots->builtins != NULL && PyDict_CheckExact(roots->builtins)) {
+        value = dict_item_fetch(roots->builtins, name);
+    }
+    return value;
+}
+
+/* Item of an exact tuple or list by position (counted from the end if negative), or of an exact dict by key. */
+static inline PyObject *
+item_fetch(PyObject *base, PyObject *key, Py_ssize_t position)
+{
+    if (PyDict_CheckExact(base)) {
+        return dict_item_fetch(base, key);
+    }
+    if (!PyLong_CheckExact(key) || !(PyTuple_CheckExact(base) || PyList_CheckExact(base))) {
+        return NULL;
+    }
+    if (position < 0) {
+        position += Py_SIZE(base);
+    }
+    if (position < 0 || position >= Py_SIZE(base)) {
+        return NULL;
+    }
+    PyObject *item = PyTuple_CheckExact(base) ? PyTuple_GET_ITEM(base, position)
+                                              : PyList_GET_ITEM(base, position);  /* borrowed */
+    Py_XINCREF(item);
+    return item;
+}
+
+/* The value of a builtin descriptor, read by its own C getter. */
+static inline PyObject *
+descriptor_fetch(PyObject *descriptor, PyObject *instance, PyTypeObject *type)
+{
+    /* The getter of a slot or staticmethod may drop the last reference to its holder only through user code: none. */
+    PyObject *value = Py_TYPE(descriptor)->tp_descr_get(descriptor, instance, (PyObject *)type);  /* owned */
+    if (value == NULL) {
+        PyErr_Clear();
+    }
+    return value;
+}
+
+/* Whether descriptor.__get__(None, type) is code of CPython that calls nothing of the user. */
+static inline int
+descriptor_is_plain_on_types(PyObject *descriptor)
+{
+    PyTypeObject *kind = Py_TYPE(descriptor);
+    return kind == &PyFunction_Type || kind == &PyStaticMethod_Type || kind == &PyMethodDescr_Type
+        || kind == &PyMemberDescr_Type || kind == &PyGetSetDescr_Type || kind == &PyWrapperDescr_Type
+        || kind == &PyProperty_Type;
+}
+
+static inline PyObject *
+instance_attribute_fetch(PyObject *object, PyObject *name)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject *class_value = _PyType_Lookup(type, name);  /* borrowed */
+    descrgetfunc getter = class_value != NULL ? Py_TYPE(class_value)->tp_descr_get : NULL;
+    if (getter != NULL && Py_TYPE(class_value)->tp_descr_set != NULL) {
+        return Py_TYPE(class_value) == &PyMemberDescr_Type ? descriptor_fetch(class_value, object, type) : NULL;
+    }
+    Py_XINCREF(class_value);  /* owned from here: the dict lookup below may run __eq__ of a key */
+    PyObject **dict = _PyObject_GetDictPtr(object);
+    PyObject *value = NULL;  /* owned */
+    if (dict != NULL && *dict != NULL) {
+        PyObject *held = *dict;  /* owned */
+        Py_INCREF(held);
+        value = dict_item_fetch(held, name);
+        Py_DECREF(held);
+    }
+    if (value == NULL && class_value != NULL) {
+        if (getter == NULL) {
+            return class_value;
+        }
+        if (Py_TYPE(class_value) == &PyStaticMethod_Type) {
+            value = descriptor_fetch(class_value, object, type);
+        }
+    }
+    Py_XDECREF(class_value);
+    return value;
+}
+
+static inline PyObject *
+type_attribute_fetch(PyTypeObject *type, PyObject *name)
+{
+    PyObject *meta_value = _PyType_Lookup(Py_TYPE(type), name);  /* borrowed */
+    descrgetfunc meta_getter = meta_value != NULL ? Py_TYPE(meta_value)->tp_descr_get : NULL;
+    if (meta_getter != NULL && Py_TYPE(meta_value)->tp_descr_set != NULL) {
+        return NULL;
+    }
+    PyObject *value = _PyType_Lookup(type, name);  /* borrowed */
+    if (value != NULL && Py_TYPE(value)->tp_descr_get != NULL) {
+        return descriptor_is_plain_on_types(value) ? descriptor_fetch(value, NULL, type) : NULL;
+    }
+    if (value == NULL && meta_getter == NULL) {
+        value = meta_value;
+    }
+    Py_XINCREF(value);
+    return value;
+}
+
+/* How attributes of an object may be read; ATTRIBUTES_BY_CODE: not at all. */
+enum { ATTRIBUTES_BY_CODE, ATTRIBUTES_OF_INSTANCE, ATTRIBUTES_OF_TYPE };
+
+static inline int
+attribute_rule(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (type->tp_dict == NULL) {
+        return ATTRIBUTES_BY_CODE;  /* a static type that was never readied: a lookup would crash */
+    }
+    if (PyType_Check(object)) {
+        int plain = type->tp_getattro == PyType_Type.tp_getattro && ((PyTypeObject *)object)->tp_dict != NULL;
+        return plain ? ATTRIBUTES_OF_TYPE : ATTRIBUTES_BY_CODE;
+    }
+    int plain = type->tp_getattro == PyObject_GenericGetAttr || type->tp_getattro == PyModule_Type.tp_getattro;
+    return plain ? ATTRIBUTES_OF_INSTANCE : ATTRIBUTES_BY_CODE;
+}
+
+static inline PyObject *
+attribute_fetch(PyObject *object, PyObject *name)
+{
+    switch (attribute_rule(object)) {
+    case ATTRIBUTES_OF_INSTANCE:
+        return instance_attribute_fetch(object, name);
+    case ATTRIBUTES_OF_TYPE:
+        return type_attribute_fetch((PyTypeObject *)object, name);
+    default:
+        return NULL;
+    }
+}
+
+#endif

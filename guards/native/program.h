@@ -1,0 +1,410 @@
+/* Guard programs: the type Program, its construction from checked tuples, and one evaluation. Part of evaluate.c.
+ *
+ * A program is a list of steps over registers. A fetch step reads a root or a register and fills the next register; a
+ * check step tests one or two registers. Registers come in two runs: the borrowed ones (locals and constants, alive as
+ * long as the caller's array and the program) and then the owned ones, filled in ascending order, so that dropping
+ * them after a failure in mid-program is one loop. Python (guards/program.py) orders the steps; program_new checks
+ * that no step reads a register before it is filled or passes a check an object it cannot handle, so no tuple from
+ * Python can make an evaluation crash.
+ *
+ * A Program refers to everything from its construction on and never changes its references. A reference cycle through
+ * it has some other object that was changed later and that can be cleared, so, like a tuple, it has no tp_clear: a
+ * cleared program would be a program whose guards all hold. */
+#ifndef PIJIT_GUARDS_PROGRAM_H
+#define PIJIT_GUARDS_PROGRAM_H
+
+#include "check.h"
+#include "fetch.h"
+#include "structmember.h"
+
+enum {
+    FETCH_LOCAL, FETCH_CONSTANT, LAST_BORROWED = FETCH_CONSTANT,
+    FETCH_CELL, FETCH_GLOBAL, FETCH_ATTR, FETCH_ITEM, FETCH_TYPE, LAST_FETCH = FETCH_TYPE,
+    CHECK_TYPE, CHECK_ARRAY, CHECK_IDENTICAL, CHECK_EQUAL, CHECK_INT64, CHECK_LENGTH, CHECK_CODE,
+    CHECK_LOCAL_UNBOUND, CHECK_CELL_EMPTY, CHECK_GLOBAL_ABSENT,
+    CHECK_APART, CHECK_SHAPES, CHECK_SAME, CHECK_DISTINCT, OPERATION_COUNT
+};
+
+typedef enum { NO_OBJECT, ANY_OBJECT, A_TYPE, A_DTYPE, A_NAME, A_KEY } ObjectRule;
+
+/* One row per operation: its name for Python, how many registers it reads, and what its object must be. */
+static const struct {
+    const char *name;
+    int reads;
+    ObjectRule object;
+} operation_table[OPERATION_COUNT] = {
+    [FETCH_LOCAL] = {"FETCH_LOCAL", 0, NO_OBJECT},
+    [FETCH_CONSTANT] = {"FETCH_CONSTANT", 0, ANY_OBJECT},
+    [FETCH_CELL] = {"FETCH_CELL", 0, NO_OBJECT},
+    [FETCH_GLOBAL] = {"FETCH_GLOBAL", 0, A_NAME},
+    [FETCH_ATTR] = {"FETCH_ATTR", 1, A_NAME},
+    [FETCH_ITEM] = {"FETCH_ITEM", 1, A_KEY},
+    [FETCH_TYPE] = {"FETCH_TYPE", 1, NO_OBJECT},
+    [CHECK_TYPE] = {"CHECK_TYPE", 1, A_TYPE},
+    [CHECK_ARRAY] = {"CHECK_ARRAY", 1, A_DTYPE},
+    [CHECK_IDENTICAL] = {"CHECK_IDENTICAL", 1, ANY_OBJECT},
+    [CHECK_EQUAL] = {"CHECK_EQUAL", 1, ANY_OBJECT},
+    [CHECK_INT64] = {"CHECK_INT64", 1, NO_OBJECT},
+    [CHECK_LENGTH] = {"CHECK_LENGTH", 1, NO_OBJECT},
+    [CHECK_CODE] = {"CHECK_CODE", 1, ANY_OBJECT},
+    [CHECK_LOCAL_UNBOUND] = {"CHECK_LOCAL_UNBOUND", 0, NO_OBJECT},
+    [CHECK_CELL_EMPTY] = {"CHECK_CELL_EMPTY", 0, NO_OBJECT},
+    [CHECK_GLOBAL_ABSENT] = {"CHECK_GLOBAL_ABSENT", 0, A_NAME},
+    [CHECK_APART] = {"CHECK_APART", 2, NO_OBJECT},
+    [CHECK_SHAPES] = {"CHECK_SHAPES", 2, NO_OBJECT},
+    [CHECK_SAME] = {"CHECK_SAME", 2, NO_OBJECT},
+    [CHECK_DISTINCT] = {"CHECK_DISTINCT", 2, NO_OBJECT},
+};
+
+typedef struct {
+    int operation;
+    int mask, flags;       /* CHECK_ARRAY: (array flags & mask) == flags */
+    Py_ssize_t guard;      /* index of the guard it serves, -1 for a fetch that serves the caller alone */
+    Py_ssize_t out;        /* register a fetch fills */
+    Py_ssize_t a, b;       /* registers it reads */
+    Py_ssize_t number;     /* root index, position, length or ndim */
+    PyObject *object;      /* owned: name, key, type, dtype or constant; NULL if it has none */
+} Step;
+
+typedef unsigned long long Count;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *guards;            /* owned: tuple of Guard, in the given order */
+    PyObject *fetch;             /* owned: tuple of Source */
+    Step *steps;                 /* owned, with the objects in it */
+    Py_ssize_t nsteps;
+    Py_ssize_t *results;         /* owned: the register of each fetch source */
+    Py_ssize_t nresults;
+    Py_ssize_t nborrowed, nregisters;
+    Count *failures;             /* owned: per guard */
+    Py_ssize_t last_failed;      /* index of the guard that failed last, or -1 */
+    Count hits, misses;
+} ProgramObject;
+
+static PyTypeObject ProgramType;
+
+/* Whether evaluations are compared with the Python twin. */
+static int mirror_enabled = 0;
+
+#define REGISTERS_ON_STACK 64
+
+/* ---- construction -------------------------------------------------------------------------------------------- */
+
+static int
+object_obeys(PyObject *object, ObjectRule rule)
+{
+    switch (rule) {
+    case NO_OBJECT:
+        return object == Py_None;
+    case A_TYPE:
+        return PyType_Check(object);
+    case A_DTYPE:
+        return PyArray_DescrCheck(object);
+    case A_NAME:
+        return PyUnicode_CheckExact(object);
+    case A_KEY:
+        return PyUnicode_CheckExact(object) || PyLong_CheckExact(object);
+    default:
+        return 1;
+    }
+}
+
+/* `borrowed` and `owned`: how many registers of each run the steps before filled; advanced by a fetch step. */
+static int
+step_is_sound(const Step *step, PyObject *object, const ProgramObject *self, Py_ssize_t *borrowed, Py_ssize_t *owned)
+{
+    if (step->operation < 0 || step->operation >= OPERATION_COUNT) {
+        return 0;
+    }
+    Py_ssize_t reads[2] = {step->a, step->b};
+    for (int i = 0; i < operation_table[step->operation].reads; i++) {
+        Py_ssize_t end = reads[i] < self->nborrowed ? *borrowed : self->nborrowed + *owned;
+        if (reads[i] < 0 || reads[i] >= end) {
+            return 0;
+        }
+    }
+    if (step->operation <= LAST_FETCH) {
+        int borrows = step->operation <= LAST_BORROWED;
+        Py_ssize_t next = borrows ? (*borrowed)++ : self->nborrowed + (*owned)++;
+        if (step->out != next || step->out >= (borrows ? self->nborrowed : self->nregisters)) {
+            return 0;
+        }
+    }
+    int needs_index = step->operation != FETCH_ITEM;
+    return step->guard >= -1 && step->guard < PyTuple_GET_SIZE(self->guards)
+        && (!needs_index || step->number >= 0) && object_obeys(object, operation_table[step->operation].object);
+}
+
+static int
+steps_fill(ProgramObject *self, PyObject *rows)
+{
+    Py_ssize_t borrowed = 0, owned = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++) {
+        Step *step = &self->steps[i];
+        PyObject *row = PyTuple_GET_ITEM(rows, i);  /* borrowed */
+        PyObject *object;                           /* borrowed */
+        if (!PyTuple_Check(row)) {
+            PyErr_SetString(PyExc_TypeError, "a step is a tuple");
+            return -1;
+        }
+        if (!PyArg_ParseTuple(row, "innnnnOii", &step->operation, &step->guard, &step->out, &step->a, &step->b,
+                              &step->number, &object, &step->mask, &step->flags)) {
+            return -1;
+        }
+        if (!step_is_sound(step, object, self, &borrowed, &owned)) {
+            PyErr_Format(PyExc_ValueError, "step %zd of the guard program is malformed: %R", i, row);
+            return -1;
+        }
+        if (operation_table[step->operation].object != NO_OBJECT) {
+            Py_INCREF(object);
+            step->object = object;
+        }
+        self->nsteps = i + 1;
+    }
+    if (borrowed != self->nborrowed || self->nborrowed + owned != self->nregisters) {
+        PyErr_SetString(PyExc_ValueError, "the steps of the guard program leave registers unfilled");
+        return -1;
+    }
+    return 0;
+}
+
+static int
+results_fill(ProgramObject *self, PyObject *registers)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(registers); i++) {
+        Py_ssize_t number = PyLong_AsSsize_t(PyTuple_GET_ITEM(registers, i));
+        if (number == -1 && PyErr_Occurred()) {
+            return -1;
+        }
+        if (number < 0 || number >= self->nregisters) {
+            PyErr_Format(PyExc_ValueError, "fetch source %zd names register %zd, which no step fills", i, number);
+            return -1;
+        }
+        self->results[i] = number;
+        self->nresults = i + 1;
+    }
+    return 0;
+}
+
+static PyObject *
+program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"guards", "fetch", "steps", "results", "borrowed", "registers", NULL};
+    PyObject *guards, *fetch, *steps, *results;  /* borrowed */
+    Py_ssize_t nborrowed, nregisters;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!O!nn:Program", names, &PyTuple_Type, &guards, &PyTuple_Type,
+                                     &fetch, &PyTuple_Type, &steps, &PyTuple_Type, &results, &nborrowed, &nregisters)) {
+        return NULL;
+    }
+    if (PyTuple_GET_SIZE(results) != PyTuple_GET_SIZE(fetch)) {
+        PyErr_SetString(PyExc_ValueError, "fetch and results differ in length");
+        return NULL;
+    }
+    ProgramObject *self = (ProgramObject *)type->tp_alloc(type, 0);  /* owned, zeroed */
+    if (self == NULL) {
+        return NULL;
+    }
+    Py_INCREF(guards);
+    self->guards = guards;
+    Py_INCREF(fetch);
+    self->fetch = fetch;
+    self->nborrowed = nborrowed;
+    self->nregisters = nregisters;
+    self->last_failed = -1;
+    self->steps = PyMem_Calloc((size_t)PyTuple_GET_SIZE(steps) + 1, sizeof(Step));
+    self->results = PyMem_Calloc((size_t)PyTuple_GET_SIZE(results) + 1, sizeof(Py_ssize_t));
+    self->failures = PyMem_Calloc((size_t)PyTuple_GET_SIZE(guards) + 1, sizeof(Count));
+    if (self->steps == NULL || self->results == NULL || self->failures == NULL) {
+        PyErr_NoMemory();
+        goto error;
+    }
+    if (steps_fill(self, steps) < 0 || results_fill(self, results) < 0) {
+        goto error;
+    }
+    return (PyObject *)self;
+error:
+    Py_DECREF(self);
+    return NULL;
+}
+
+static int
+program_traverse(ProgramObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->guards);
+    Py_VISIT(self->fetch);
+    for (Py_ssize_t i = 0; i < self->nsteps; i++) {
+        Py_VISIT(self->steps[i].object);
+    }
+    return 0;
+}
+
+static void
+program_dealloc(ProgramObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(self->guards);
+    Py_XDECREF(self->fetch);
+    for (Py_ssize_t i = 0; i < self->nsteps; i++) {
+        Py_XDECREF(self->steps[i].object);
+    }
+    PyMem_Free(self->steps);
+    PyMem_Free(self->results);
+    PyMem_Free(self->failures);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+/* ---- evaluation ---------------------------------------------------------------------------------------------- */
+
+static inline PyObject *
+step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
+{
+    PyObject *type;  /* owned */
+    switch (step->operation) {
+    case FETCH_CELL:
+        return cell_fetch(roots, step->number);
+    case FETCH_GLOBAL:
+        return global_fetch(roots, step->object);
+    case FETCH_ATTR:
+        return attribute_fetch(registers[step->a], step->object);
+    case FETCH_ITEM:
+        return item_fetch(registers[step->a], step->object, step->number);
+    default:  /* FETCH_TYPE */
+        type = (PyObject *)Py_TYPE(registers[step->a]);
+        Py_INCREF(type);
+        return type;
+    }
+}
+
+static inline int
+global_is_absent(const Roots *roots, PyObject *name)
+{
+    if (roots->globals == NULL || !PyDict_CheckExact(roots->globals)
+        || roots->builtins == NULL || !PyDict_CheckExact(roots->builtins)) {
+        return 0;
+    }
+    PyObject *value = global_fetch(roots, name);  /* owned */
+    Py_XDECREF(value);
+    return value == NULL;
+}
+
+static inline int
+cell_is_empty(const Roots *roots, Py_ssize_t index)
+{
+    PyObject *cell = root_get(roots, index);  /* borrowed */
+    return cell != NULL && PyCell_Check(cell) && PyCell_GET(cell) == NULL;
+}
+
+static inline int
+step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
+{
+    PyObject *const *a = registers + step->a;
+    switch (step->operation) {
+    case CHECK_TYPE:
+        return Py_TYPE(*a) == (PyTypeObject *)step->object;
+    case CHECK_ARRAY:
+        return array_matches(*a, step->object, (int)step->number, step->mask, step->flags);
+    case CHECK_IDENTICAL:
+        return *a == step->object;
+    case CHECK_EQUAL:
+        return constant_matches(step->object, *a);
+    case CHECK_INT64:
+        return int_fits_64(*a);
+    case CHECK_LENGTH:
+        return length_matches(*a, step->number);
+    case CHECK_CODE:
+        return function_has_code(*a, step->object);
+    case CHECK_LOCAL_UNBOUND:
+        return step->number < roots->nvalues && roots->values[step->number] == NULL;
+    case CHECK_CELL_EMPTY:
+        return cell_is_empty(roots, step->number);
+    case CHECK_GLOBAL_ABSENT:
+        return global_is_absent(roots, step->object);
+    case CHECK_APART:
+        return arrays_are_apart(*a, registers[step->b]);
+    case CHECK_SHAPES:
+        return shapes_match(*a, registers[step->b]);
+    case CHECK_SAME:
+        return *a == registers[step->b];
+    default:  /* CHECK_DISTINCT */
+        return *a != registers[step->b];
+    }
+}
+
+/* The step that failed, or NULL if all passed; *end is one past the last owned register filled. */
+static inline const Step *
+program_walk(const ProgramObject *self, const Roots *roots, PyObject **registers, Py_ssize_t *end)
+{
+    const Step *step = self->steps, *last = self->steps + self->nsteps;
+    for (; step < last; step++) {
+        PyObject *value;  /* owned, except from FETCH_LOCAL and FETCH_CONSTANT */
+        if (step->operation > LAST_FETCH) {
+            if (!step_holds(step, roots, registers)) {
+                return step;
+            }
+            continue;
+        }
+        if (step->operation == FETCH_LOCAL) {
+            value = root_get(roots, step->number);
+        }
+        else if (step->operation == FETCH_CONSTANT) {
+            value = step->object;
+        }
+        else {
+            value = step_fetch(step, roots, registers);
+            *end += value != NULL;
+        }
+        if (value == NULL) {
+            return step;
+        }
+        registers[step->out] = value;
+    }
+    return NULL;
+}
+
+/* Mirror mode: asks the Python twin about the same values. `failed` is the index of the failed guard, -1 for an absent
+ * fetch source, PASSED. Returns passed or not, or -1 with AssertionError (then `fetched` is given back). */
+enum { PASSED = -2 };
+static int program_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObject **fetched);
+
+/* 1: pass, `fetched` filled with NEW references (unless NULL); 0: a guard failed; -1: only with the mirror on or out
+ * of memory, with an exception. */
+static int
+program_evaluate(ProgramObject *self, const Roots *roots, PyObject **fetched)
+{
+    PyObject *on_stack[REGISTERS_ON_STACK];
+    PyObject **registers = on_stack;  /* items below nborrowed borrowed, the rest owned */
+    if (self->nregisters > REGISTERS_ON_STACK) {
+        registers = PyMem_Malloc((size_t)self->nregisters * sizeof(PyObject *));
+        if (registers == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    Py_ssize_t end = self->nborrowed;
+    const Step *failed = program_walk(self, roots, registers, &end);
+    int passed = failed == NULL;
+    if (passed) {
+        self->hits++;
+        for (Py_ssize_t i = 0; fetched != NULL && i < self->nresults; i++) {
+            fetched[i] = registers[self->results[i]];
+            Py_INCREF(fetched[i]);
+        }
+    }
+    else {
+        self->misses++;
+        self->last_failed = failed->guard;
+        if (failed->guard >= 0) {
+            self->failures[failed->guard]++;
+        }
+    }
+    for (Py_ssize_t i = self->nborrowed; i < end; i++) {
+        Py_DECREF(registers[i]);
+    }
+    if (registers != on_stack) {
+        PyMem_Free(registers);
+    }
+    return mirror_enabled ? program_compare(self, roots, passed ? PASSED : failed->guard, fetched) : passed;
+}
+
+#endif

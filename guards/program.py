@@ -1,0 +1,180 @@
+"""Guard programs: guards and fetch sources compiled to one C object that walks their sources once.
+
+`GuardProgram` is the C type `_evaluate.Program` with a compiler in front and a Python twin beside it. The compiler
+numbers the sources (each is fetched once, however many guards and paths share it) and lists the steps in evaluation
+order; the twin, `check_python`, does the same by the Python methods of sources and guards. In mirror mode every
+evaluation in C is repeated by the twin, and a disagreement is an AssertionError.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from pijit.guards import _evaluate
+from pijit.guards.guard import Guard, Step
+from pijit.guards.source import (Attr, Cell, Constant, Global, Item, Local, Source, SourceError, TypeOf, closure_of)
+
+__all__ = ["GuardProgram", "evaluation_order", "mirror_disagreements", "set_mirror"]
+
+set_mirror = _evaluate.set_mirror
+mirror_disagreements = _evaluate.mirror_disagreements
+
+BORROWED = (Local, Constant)
+FETCHES = {
+    Local: lambda source: Step("FETCH_LOCAL", number=source.index),
+    Constant: lambda source: Step("FETCH_CONSTANT", object=source.value),
+    Cell: lambda source: Step("FETCH_CELL", number=source.index),
+    Global: lambda source: Step("FETCH_GLOBAL", object=source.name),
+    Attr: lambda source: Step("FETCH_ATTR", object=source.name),
+    Item: lambda source: Step("FETCH_ITEM", number=source.position, object=source.key),
+    TypeOf: lambda source: Step("FETCH_TYPE"),
+}
+
+
+def evaluation_order(guards: Sequence[Guard]) -> List[Guard]:
+    """The guards as they are evaluated: each once, as given, but cheap ones first among those of the same sources.
+
+    Example:
+        >>> x, y = Local(0, "x"), Local(1, "y")
+        >>> [str(guard) for guard in evaluation_order([Equals(x, 3), IsType(y, int), IsType(x, int)])]
+        ["type(L['x']) is int", "type(L['y']) is int", "L['x'] == 3"]
+    """
+    distinct = list(dict.fromkeys(guards))
+    groups: Dict[Tuple[Source, ...], List[Guard]] = {}
+    for guard in distinct:
+        groups.setdefault(guard.sources, []).append(guard)
+    queues = {sources: iter(sorted(group, key=lambda guard: guard.cost)) for sources, group in groups.items()}
+    return [next(queues[guard.sources]) for guard in distinct]
+
+
+class _Compiler:
+    """Numbers sources and lists steps. Borrowed registers come first, the owned ones after them in order of filling."""
+
+    def __init__(self, guards: Sequence[Guard], fetch: Sequence[Source]) -> None:
+        needed = [source for guard in guards for source in guard.reads] + list(fetch)
+        everything = {part for source in needed for part in closure_of(source)}
+        self.borrowed = sum(isinstance(source, BORROWED) for source in everything)
+        self.filled = [0, self.borrowed]
+        self.registers: Dict[Source, int] = {}
+        self.steps: List[Tuple[Any, ...]] = []
+
+    def emit(self, guard: int, step: Step, out: int, reads: Sequence[int]) -> None:
+        a, b = (list(reads) + [0, 0])[:2]
+        self.steps.append((_evaluate.OPERATIONS[step.operation], guard, out, a, b, step.number, step.object, step.mask,
+                           step.flags))
+
+    def register_of(self, source: Source, guard: int) -> int:
+        """The register that holds the source's value; the steps that fill it are charged to `guard`."""
+        if source not in self.registers:
+            bases = [self.register_of(child, guard) for child in source.children]
+            run = 0 if isinstance(source, BORROWED) else 1
+            self.emit(guard, FETCHES[type(source)](source), self.filled[run], bases)
+            self.registers[source] = self.filled[run]
+            self.filled[run] += 1
+        return self.registers[source]
+
+    def add_guard(self, guard: Guard, index: int) -> None:
+        registers = [self.register_of(source, index) for source in guard.reads]
+        self.emit(index, guard.step(), 0, registers)
+
+
+class Outcome(NamedTuple):
+    """What the twin found: `fetched` if all guards held, else the index of the failed guard and a sentence.
+
+    The index is NO_GUARD if it was not a guard that failed but a fetch source that was absent.
+    """
+
+    fetched: Optional[List[Any]]
+    failed: Optional[int]
+    reason: Optional[str]
+
+
+NO_GUARD = -1
+
+
+class GuardProgram(_evaluate.Program):
+    """Guards on sources, and sources to fetch, compiled.
+
+    Args:
+        guards: the conditions.
+        fetch: the sources whose values `check` hands to the caller, in this order.
+
+    Attributes:
+        guards, fetch: as given, as tuples.
+        order: the guards as they are evaluated, see evaluation_order.
+        hits, misses: evaluations in which all guards held, and others.
+        failures: how often each guard failed, in the order of `guards`; an absent source fails the guard that first
+            reads it.
+        last_failed: the Guard that failed last, or None.
+
+    Example:
+        >>> x = Local(0, "x")
+        >>> GuardProgram([IsType(x, float)], [x]).check([1.5], {}, {})
+        [1.5]
+    """
+
+    __slots__ = ("order",)
+    order: Tuple[Guard, ...]
+
+    def __new__(cls, guards: Sequence[Guard], fetch: Sequence[Source] = ()) -> GuardProgram:
+        guards, fetch = tuple(guards), tuple(fetch)
+        order = evaluation_order(guards)
+        index_of = {guard: index for index, guard in reversed(list(enumerate(guards)))}
+        compiler = _Compiler(order, fetch)
+        for guard in order:
+            compiler.add_guard(guard, index_of[guard])
+        results = tuple(compiler.register_of(source, NO_GUARD) for source in fetch)
+        self = super().__new__(cls, guards, fetch, tuple(compiler.steps), results, compiler.borrowed,
+                               len(compiler.registers))
+        self.order = tuple(order)
+        return self  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.order))
+
+    def evaluate_python(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Outcome:
+        """One evaluation by the Python twin; it counts nothing."""
+        for guard in self.order:
+            reason = guard.why_not_at(values, globals, builtins)
+            if reason is not None:
+                return Outcome(None, self.guards.index(guard), f"guard `{guard}` failed: {reason}")
+        try:
+            return Outcome([source.fetch(values, globals, builtins) for source in self.fetch], None, None)
+        except SourceError as absence:
+            return Outcome(None, NO_GUARD, str(absence))
+
+    def check_python(self, values: Sequence[Any], globals: Dict[str, Any],
+                     builtins: Dict[str, Any]) -> Optional[List[Any]]:
+        """As `check`, by the Python twin."""
+        return self.evaluate_python(values, globals, builtins).fetched
+
+    def explain_failure(self, values: Sequence[Any], globals: Dict[str, Any],
+                        builtins: Dict[str, Any]) -> Optional[str]:
+        """Why `check` fails on these roots: the guard, what it expected and what it found; None if it does not fail.
+
+        Example:
+            >>> GuardProgram([Equals(Local(0, "n"), 3)]).explain_failure([4], {}, {})
+            "guard `L['n'] == 3` failed: L['n'] was 3 and is now 4"
+        """
+        return self.evaluate_python(values, globals, builtins).reason
+
+    def compare_with_twin(self, values: List[Any], globals: Any, builtins: Any, passed: bool, failed: int,
+                          fetched: Optional[List[Any]]) -> None:
+        """Raise AssertionError if the twin disagrees with what C found; called by C in mirror mode.
+
+        Args:
+            values, globals, builtins: the roots; None for a dict that C did not have.
+            passed: whether all guards held.
+            failed: the index of the guard that did not, or NO_GUARD.
+            fetched: what C fetched, or None if it was not asked to.
+        """
+        twin = self.evaluate_python(values, globals, builtins)
+        same = (twin.fetched is not None) == passed
+        if same and passed and fetched is not None:
+            same = [id(value) for value in fetched] == [id(value) for value in twin.fetched or ()]
+        elif same and not passed:
+            same = twin.failed == failed
+        if not same:
+            found = "all guards held" if passed else f"guard {failed} failed"
+            raise AssertionError(f"guard evaluation in C and in Python differ: {found} in C; Python: "
+                                 f"{twin.reason or 'all guards held'}")

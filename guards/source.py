@@ -1,0 +1,349 @@
+"""Sources: how to fetch a value again at run time.
+
+A source is a path from a root - a local, a cell, a global - through attributes, items and types. Sources are
+immutable and hashable, so that two uses of `L['self'].w` are one source and are fetched once. Printing one gives the
+notation of guards, logs and reports; `fetch` is the Python twin of `native/fetch.h` and follows its rules.
+
+Fetching never runs user code. What could only be read by running code - a property, a module's or class's
+`__getattr__`, a function read off an instance (bound anew by every access), an item of a dict subclass - counts as
+absent: `fetch` raises SourceError, and a guard on it fails. The rules for attributes are in `Attr`.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+from pijit.guards._evaluate import UNBOUND, attribute_rule
+from pijit.guards.facts import describe
+
+__all__ = ["Attr", "Cell", "Constant", "Global", "Item", "Local", "Record", "Source", "SourceError", "TypeOf",
+           "UNBOUND"]
+
+
+class SourceError(LookupError):
+    """A source whose value is absent, or cannot be read without running user code; the text says which and why."""
+
+
+class Record:
+    """Base of sources and guards: slotted, immutable, compared and hashed by the values of `fields`.
+
+    A subclass lists its constructor's arguments in `fields` and has a slot for each. `identity` may be overridden
+    where a field compares by something other than `==`.
+    """
+
+    __slots__ = ("_identity", "_hash")
+    fields: Tuple[str, ...] = ()
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        given = dict(zip(self.fields, values), **named)
+        if len(values) + len(named) != len(self.fields) or set(given) != set(self.fields):
+            raise TypeError(f"{type(self).__name__} takes exactly {', '.join(self.fields)}")
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_identity", self.identity())
+        object.__setattr__(self, "_hash", hash((type(self), self._identity)))
+
+    def identity(self) -> Tuple[Any, ...]:
+        """What equality and hash are made of."""
+        return tuple(getattr(self, name) for name in self.fields)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return NotImplemented
+        return self._hash == other._hash and self._identity == other._identity  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return self._hash  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), tuple(getattr(self, name) for name in self.fields)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+
+class Source(Record):
+    """Base of all sources; `children` are the sources it reads from.
+
+    Example:
+        >>> str(Item(Local(1, "xs"), 2))
+        "L['xs'][2]"
+    """
+
+    __slots__ = ()
+
+    @property
+    def children(self) -> Tuple["Source", ...]:
+        """The sources this one reads from: its base, or none for a root."""
+        return ()
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        """The value, as C fetches it.
+
+        Args:
+            values: the root array, UNBOUND where there is no value.
+            globals, builtins: the frame's dicts.
+
+        Raises:
+            SourceError: the value is absent or not readable without running user code.
+        """
+        raise NotImplementedError
+
+
+def _root(values: Sequence[Any], index: int) -> Any:
+    return values[index] if index < len(values) else UNBOUND
+
+
+class Local(Source):
+    """The local variable `name` in slot `index` of the root array: `L['x']`."""
+
+    __slots__ = fields = ("index", "name")
+    index: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"L[{self.name!r}]"
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        value = _root(values, self.index)
+        if value is UNBOUND:
+            raise SourceError(f"{self} is unbound")
+        return value
+
+
+class Cell(Source):
+    """The content of the cell in slot `index` of the root array: `closure cell 'w'`."""
+
+    __slots__ = fields = ("index", "name")
+    index: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"closure cell {self.name!r}"
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        cell = _root(values, self.index)
+        if type(cell) is not CellType:
+            raise SourceError(f"slot {self.index} does not hold {self}")
+        try:
+            return cell.cell_contents
+        except ValueError:
+            raise SourceError(f"{self} is empty") from None
+
+
+class Global(Source):
+    """What LOAD_GLOBAL finds for `name`, in the globals and then the builtins: `G['np']`."""
+
+    __slots__ = fields = ("name",)
+    name: str
+
+    def __str__(self) -> str:
+        return f"G[{self.name!r}]"
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        if type(globals) is dict:
+            for scope in (globals, builtins) if type(builtins) is dict else (globals,):
+                value = _dict_item(scope, self.name)
+                if value is not UNBOUND:
+                    return value
+        raise SourceError(f"{self} is not defined")
+
+
+class Attr(Source):
+    """The attribute `name` of the value of `base`: `G['np'].sqrt`.
+
+    On instances and modules, if the type reads attributes the ordinary way (no `__getattribute__`, no `__getattr__`):
+    a slot, else the instance's dict, else a class attribute without `__get__` or a plain staticmethod. On classes whose
+    metaclass reads attributes the ordinary way: what the MRO holds, if it has no `__get__` or is a function,
+    staticmethod, property, slot or method descriptor. Everything else counts as absent: properties and other
+    descriptors, bound methods, class methods, a module's `__getattr__`.
+    """
+
+    __slots__ = fields = ("base", "name")
+    base: Source
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.base}.{self.name}"
+
+    @property
+    def children(self) -> Tuple[Source, ...]:
+        return (self.base,)
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        base = self.base.fetch(values, globals, builtins)
+        rule = attribute_rule(base)
+        value = UNBOUND
+        if rule == "instance":
+            value = _instance_attribute(base, self.name)
+        elif rule == "type":
+            value = _type_attribute(base, self.name)
+        if value is UNBOUND:
+            raise SourceError(f"{self.base}, now {describe(base)}, has no attribute {self.name!r} that can be read "
+                              "without running code")
+        return value
+
+
+class Item(Source):
+    """Item `key` of the value of `base`, an exact tuple or list (int key) or dict (int or str key): `L['xs'][2]`."""
+
+    __slots__ = fields = ("base", "key")
+    base: Source
+    key: Union[int, str]
+
+    def __init__(self, base: Source, key: Union[int, str]) -> None:
+        if type(key) not in (int, str):
+            raise TypeError(f"the key of an Item source is an int or a str, not {type(key).__name__}")
+        super().__init__(base, key)
+
+    def __str__(self) -> str:
+        return f"{self.base}[{self.key!r}]"
+
+    @property
+    def children(self) -> Tuple[Source, ...]:
+        return (self.base,)
+
+    @property
+    def position(self) -> int:
+        """The key as a machine-sized position; out of every range if it is not one."""
+        if type(self.key) is int and -sys.maxsize <= self.key <= sys.maxsize:
+            return self.key
+        return sys.maxsize
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        base = self.base.fetch(values, globals, builtins)
+        value = UNBOUND
+        if type(base) is dict:
+            value = _dict_item(base, self.key)
+        elif type(base) in (tuple, list) and type(self.key) is int and -len(base) <= self.key < len(base):
+            value = base[self.key]
+        if value is UNBOUND:
+            raise SourceError(f"{self.base}, now {describe(base)}, has no item {self.key!r}")
+        return value
+
+
+class TypeOf(Source):
+    """The exact type of the value of `base`: `type(L['x'])`."""
+
+    __slots__ = fields = ("base",)
+    base: Source
+
+    def __str__(self) -> str:
+        return f"type({self.base})"
+
+    @property
+    def children(self) -> Tuple[Source, ...]:
+        return (self.base,)
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        return type(self.base.fetch(values, globals, builtins))
+
+
+class Constant(Source):
+    """One object that capture holds on to, whatever the roots are; two are equal if they hold the same object."""
+
+    __slots__ = fields = ("value",)
+    value: Any
+
+    def identity(self) -> Tuple[Any, ...]:
+        return (id(self.value),)
+
+    def __str__(self) -> str:
+        return f"constant {describe(self.value)}"
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        return self.value
+
+
+# The twin of native/fetch.h. Its answers are UNBOUND where C has NULL.
+
+def _make_cell(value: Any) -> Any:
+    return (lambda: value).__closure__[0]  # type: ignore[index]
+
+
+CellType = type(_make_cell(None))
+_mro_of = type.__dict__["__mro__"].__get__
+_namespace_of = type.__dict__["__dict__"].__get__
+_DICT_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_PLAIN_ON_TYPES = (types.FunctionType, staticmethod, property, types.GetSetDescriptorType,
+                   types.MemberDescriptorType, type(str.join), type(object.__init__))
+
+
+def _dict_item(container: Dict[Any, Any], key: Any) -> Any:
+    try:
+        return container.get(key, UNBOUND)
+    except Exception:
+        return UNBOUND
+
+
+def _class_value(cls: type, name: str) -> Any:
+    for base in _mro_of(cls):
+        value = _namespace_of(base).get(name, UNBOUND)
+        if value is not UNBOUND:
+            return value
+    return UNBOUND
+
+
+def _has(value: Any, *methods: str) -> bool:
+    return all(_class_value(type(value), method) is not UNBOUND for method in methods)
+
+
+def _is_data_descriptor(value: Any) -> bool:
+    return _has(value, "__get__") and (_has(value, "__set__") or _has(value, "__delete__"))
+
+
+def _read_descriptor(descriptor: Any, instance: Any, cls: type) -> Any:
+    try:
+        return type(descriptor).__get__(descriptor, instance, cls)
+    except Exception:
+        return UNBOUND
+
+
+def _instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
+    for base in _mro_of(type(value)):
+        descriptor = _namespace_of(base).get("__dict__")
+        if type(descriptor) in _DICT_DESCRIPTORS:
+            return descriptor.__get__(value)  # type: ignore[no-any-return]
+    return None
+
+
+def _instance_attribute(value: Any, name: str) -> Any:
+    found = _class_value(type(value), name)
+    if _is_data_descriptor(found):
+        is_slot = type(found) is types.MemberDescriptorType
+        return _read_descriptor(found, value, type(value)) if is_slot else UNBOUND
+    own = _dict_item(_instance_dict(value) or {}, name)
+    if own is not UNBOUND:
+        return own
+    if type(found) is staticmethod:
+        return _read_descriptor(found, value, type(value))
+    return UNBOUND if _has(found, "__get__") else found
+
+
+def _type_attribute(cls: type, name: str) -> Any:
+    meta = _class_value(type(cls), name)
+    if _is_data_descriptor(meta):
+        return UNBOUND
+    found = _class_value(cls, name)
+    if found is UNBOUND:
+        return UNBOUND if _has(meta, "__get__") else meta
+    if _has(found, "__get__"):
+        return _read_descriptor(found, None, cls) if type(found) in _PLAIN_ON_TYPES else UNBOUND
+    return found
+
+
+def closure_of(source: Source) -> List[Source]:
+    """The source and everything it reads from, bases first."""
+    chain: List[Source] = []
+    for child in source.children:
+        chain.extend(closure_of(child))
+    return chain + [source]
