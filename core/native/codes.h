@@ -40,11 +40,20 @@ typedef struct Output {
     struct Output *items;       /* OUT_TUPLE: owned */
 } Output;
 
+/* One exit: its outputs and how often it was taken. */
+typedef struct {
+    Py_ssize_t count;
+    Output *items;              /* owned */
+    PyObject *id;               /* owned: the exit id */
+    long long taken;
+} Exit;
+
 /* What the output codes of a launcher may refer to. */
 typedef struct {
     const Input *inputs;
     Py_ssize_t ninputs;
     Py_ssize_t words;
+    Py_ssize_t width;
 } CodeLimits;
 
 static inline Py_ssize_t
@@ -231,6 +240,75 @@ outputs_parse(const CodeLimits *limits, PyObject *codes, Output **items, Py_ssiz
         }
     }
     return 0;
+}
+
+/* Parses the input codes; the word behind the last input, or -1 with an exception set. */
+static Py_ssize_t
+inputs_parse(PyObject *codes, Input **inputs, Py_ssize_t *ninputs)
+{
+    Py_ssize_t words = FIRST_INPUT_WORD;
+
+    *inputs = PyMem_Calloc(PyTuple_GET_SIZE(codes) + 1, sizeof(Input));
+    if (*inputs == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *ninputs = PyTuple_GET_SIZE(codes);
+    for (Py_ssize_t i = 0; i < *ninputs; i++) {
+        if (input_parse(&(*inputs)[i], PyTuple_GET_ITEM(codes, i)) < 0) {
+            return -1;
+        }
+        words += input_words(&(*inputs)[i]);
+    }
+    return words;
+}
+
+static int
+exits_parse(const CodeLimits *limits, PyObject *codes, Exit **exits, Py_ssize_t *nexits)
+{
+    *exits = PyMem_Calloc(PyTuple_GET_SIZE(codes) + 1, sizeof(Exit));
+    if (*exits == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *nexits = PyTuple_GET_SIZE(codes);
+    for (Py_ssize_t i = 0; i < *nexits; i++) {
+        Exit *exit = &(*exits)[i];
+        if (outputs_parse(limits, PyTuple_GET_ITEM(codes, i), &exit->items, &exit->count) < 0) {
+            return -1;
+        }
+        if (exit->count > limits->width) {
+            PyErr_Format(PyExc_ValueError, "exit %zd has %zd values, the width is %zd", i, exit->count, limits->width);
+            return -1;
+        }
+        exit->id = PyLong_FromSsize_t(i);
+        if (exit->id == NULL) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int
+exits_visit(const Exit *exits, Py_ssize_t nexits, visitproc visit, void *arg)
+{
+    for (Py_ssize_t i = 0; i < nexits; i++) {
+        int status = outputs_visit(exits[i].items, exits[i].count, visit, arg);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static void
+exits_free(Exit *exits, Py_ssize_t nexits)
+{
+    for (Py_ssize_t i = 0; exits != NULL && i < nexits; i++) {
+        outputs_free(exits[i].items, exits[i].count);
+        Py_XDECREF(exits[i].id);
+    }
+    PyMem_Free(exits);
 }
 
 #endif

@@ -19,13 +19,6 @@
 #define SMALL_INPUTS 32
 
 typedef struct {
-    Py_ssize_t count;
-    Output *items;              /* owned */
-    PyObject *id;               /* owned: the exit id */
-    long long taken;
-} Exit;
-
-typedef struct {
     PyObject_HEAD
     PyObject *program;          /* owned, or NULL: the call arguments are the inputs */
     PyObject *globals;          /* owned */
@@ -235,57 +228,21 @@ static PyMethodDef callable_method = {
 
 /* ---- construction ---- */
 
+/* Parses the codes; whatever was made stays in self, for launcher_dealloc. */
 static int
-inputs_set(Launcher *self, PyObject *codes)
+codes_set(Launcher *self, PyObject *inputs, PyObject *exits)
 {
-    Py_ssize_t words = FIRST_INPUT_WORD;
-
-    self->inputs = PyMem_Calloc(PyTuple_GET_SIZE(codes) + 1, sizeof(Input));
-    if (self->inputs == NULL) {
-        PyErr_NoMemory();
+    Py_ssize_t input_end = inputs_parse(inputs, &self->inputs, &self->ninputs);
+    if (input_end < 0) {
         return -1;
     }
-    self->ninputs = PyTuple_GET_SIZE(codes);
-    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
-        if (input_parse(&self->inputs[i], PyTuple_GET_ITEM(codes, i)) < 0) {
-            return -1;
-        }
-        words += input_words(&self->inputs[i]);
-    }
-    if (words > self->output_word || self->output_word > self->words || self->words > PY_SSIZE_T_MAX / 16) {
+    if (input_end > self->output_word || self->output_word > self->words || self->words > PY_SSIZE_T_MAX / 16) {
         PyErr_Format(PyExc_ValueError, "inputs end at word %zd, outputs begin at %zd, the frame has %zd words",
-                     words, self->output_word, self->words);
+                     input_end, self->output_word, self->words);
         return -1;
     }
-    return 0;
-}
-
-static int
-exits_set(Launcher *self, PyObject *exits)
-{
-    CodeLimits limits = {self->inputs, self->ninputs, self->words};
-
-    self->exits = PyMem_Calloc(PyTuple_GET_SIZE(exits) + 1, sizeof(Exit));
-    if (self->exits == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    self->nexits = PyTuple_GET_SIZE(exits);
-    for (Py_ssize_t i = 0; i < self->nexits; i++) {
-        Exit *exit = &self->exits[i];
-        if (outputs_parse(&limits, PyTuple_GET_ITEM(exits, i), &exit->items, &exit->count) < 0) {
-            return -1;
-        }
-        if (exit->count > self->width) {
-            PyErr_Format(PyExc_ValueError, "exit %zd has %zd values, the width is %zd", i, exit->count, self->width);
-            return -1;
-        }
-        exit->id = PyLong_FromSsize_t(i);
-        if (exit->id == NULL) {
-            return -1;
-        }
-    }
-    return 0;
+    CodeLimits limits = {self->inputs, self->ninputs, self->words, self->width};
+    return exits_parse(&limits, exits, &self->exits, &self->nexits);
 }
 
 static int
@@ -350,20 +307,6 @@ miss_build(Py_ssize_t width)
 
 /* ---- the type ---- */
 
-static void
-exits_free(Launcher *self)
-{
-    Exit *exits = self->exits;
-    Py_ssize_t nexits = self->nexits;
-    self->exits = NULL;
-    self->nexits = 0;
-    for (Py_ssize_t i = 0; exits != NULL && i < nexits; i++) {
-        outputs_free(exits[i].items, exits[i].count);
-        Py_XDECREF(exits[i].id);
-    }
-    PyMem_Free(exits);
-}
-
 static int
 launcher_traverse(Launcher *self, visitproc visit, void *arg)
 {
@@ -373,21 +316,19 @@ launcher_traverse(Launcher *self, visitproc visit, void *arg)
     Py_VISIT(self->python_kernel);
     Py_VISIT(self->callable);
     Py_VISIT(self->owner);
-    for (Py_ssize_t i = 0; i < self->nexits; i++) {
-        int status = outputs_visit(self->exits[i].items, self->exits[i].count, visit, arg);
-        if (status != 0) {
-            return status;
-        }
-    }
-    return 0;
+    return exits_visit(self->exits, self->nexits, visit, arg);
 }
 
 /* Leaves an object that answers MISS: a builtin that outlives the cycle may still be called. */
 static int
 launcher_clear(Launcher *self)
 {
+    Exit *exits = self->exits;
+    Py_ssize_t nexits = self->nexits;
     self->enabled = 0;
-    exits_free(self);
+    self->exits = NULL;
+    self->nexits = 0;
+    exits_free(exits, nexits);
     Py_CLEAR(self->program);
     Py_CLEAR(self->globals);
     Py_CLEAR(self->builtins);
@@ -442,7 +383,7 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->owner = owner;
     self->miss = miss_build(width);
     self->callable = PyCFunction_New(&callable_method, (PyObject *)self);
-    if (self->miss == NULL || self->callable == NULL || inputs_set(self, inputs) < 0 || exits_set(self, exits) < 0
+    if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits) < 0
             || kernel_set(self, kernel) < 0 || program_set(self, program) < 0) {
         Py_DECREF(self);
         return NULL;
@@ -495,7 +436,7 @@ launcher_get_address(Launcher *self, void *closure)
 static PyObject *
 launcher_repr(Launcher *self)
 {
-    return PyUnicode_FromFormat("<Launcher %U: %lld calls, %lld misses>", self->name, self->calls, self->misses);
+    return PyUnicode_FromFormat("<Launcher %R: %lld calls, %lld misses>", self->name, self->calls, self->misses);
 }
 
 static PyGetSetDef launcher_getset[] = {

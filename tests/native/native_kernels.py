@@ -1,0 +1,95 @@
+"""Kernels for the tests of the launcher: compiled by numba, calling the runtime table through one intrinsic."""
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from pijit.core import _launcher
+
+SIGNATURE = types.int64(types.CPointer(types.int64))
+FRAME_WORDS = 200
+
+
+@intrinsic
+def call_address(typing_context, address, arguments):
+    """`int64 address(int64...)` with the items of a tuple of integers."""
+    signature = types.int64(address, arguments)
+
+    def codegen(context, builder, signature, values):
+        word = ir.IntType(64)
+        items = [builder.extract_value(values[1], i) for i in range(len(signature.args[1]))]
+        items = [context.cast(builder, item, kind, types.int64) for item, kind in zip(items, signature.args[1])]
+        function_type = ir.FunctionType(word, [word] * len(items))
+        return builder.call(builder.inttoptr(values[0], function_type.as_pointer()), items)
+
+    return signature, codegen
+
+
+@intrinsic
+def pointer_address(typing_context, pointer):
+    """The address that a pointer holds."""
+
+    def codegen(context, builder, signature, values):
+        return builder.ptrtoint(values[0], ir.IntType(64))
+
+    return types.int64(pointer), codegen
+
+
+@intrinsic
+def word_at(typing_context, address):
+    """The int64 at an address."""
+
+    def codegen(context, builder, signature, values):
+        return builder.load(builder.inttoptr(values[0], ir.IntType(64).as_pointer()))
+
+    return types.int64(address), codegen
+
+
+@intrinsic
+def double_at(typing_context, address):
+    """The float64 at an address."""
+
+    def codegen(context, builder, signature, values):
+        return builder.load(builder.inttoptr(values[0], ir.DoubleType().as_pointer()))
+
+    return types.float64(address), codegen
+
+
+@intrinsic
+def store_double(typing_context, address, value):
+    """Writes a float64 to an address."""
+
+    def codegen(context, builder, signature, values):
+        builder.store(values[1], builder.inttoptr(values[0], ir.DoubleType().as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(address, types.float64), codegen
+
+
+def runtime(name):
+    """A numba function (frame, arguments) that calls an entry of the runtime table."""
+    offset = 8 * _launcher.RUNTIME[name]
+
+    @numba.njit
+    def call_entry(frame, arguments):
+        return call_address(word_at(frame[0] + offset), arguments)
+
+    return call_entry
+
+
+def address_of(kernel):
+    """The address of a numba cfunc."""
+    return kernel.address
+
+
+def launcher(kernel, inputs, exits, width=6, words=FRAME_WORDS, output_word=40, **options):
+    """A launcher without guards for a numba cfunc, an address or a Python kernel."""
+    code = getattr(kernel, "address", kernel)
+    return _launcher.Launcher(None, {}, {}, inputs, words, output_word, code, exits, width, "test", kernel, **options)
+
+
+def descriptor(array):
+    """The words of an array's descriptor, as an int64 array."""
+    return np.array([array.ctypes.data, id(array), *array.shape, *array.strides], np.int64)
