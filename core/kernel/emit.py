@@ -1,0 +1,139 @@
+"""What both back ends share: lines with indentation, the walk over the structured tree, parallel moves."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Sequence, Set, Tuple
+
+from ..graph.ir import Graph, Jump, Op, SideExit, Value
+from . import structure
+from .layout import Layout
+
+FLAG_NAME = "_jump"
+
+
+def used_values(graph: Graph) -> Set[Value]:
+    """The values that some operation, jump, branch or exit of the graph names."""
+    used: Set[Value] = set()
+    for block in graph.blocks:
+        for op in block.ops:
+            used.update(op.args)
+            if op.exit is not None:
+                used.update(op.exit.values())
+        used.update(block.terminator.values())
+        for jump in block.terminator.targets():
+            used.update(jump.args)
+    return used
+
+
+def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, str]]:
+    """Assignments in an order that does what assigning all at once would.
+
+    ``pairs`` are (target variable, source text); sources that are variables are compared by name, others are
+    constants. ``fresh()`` names a new variable, taken to break a cycle.
+    """
+    waiting = [(target, source) for target, source in pairs if target != source]
+    ordered: List[Tuple[str, str]] = []
+    while waiting:
+        sources = {source for _, source in waiting}
+        ready = [pair for pair in waiting if pair[0] not in sources]
+        if ready:
+            ordered += ready
+            waiting = [pair for pair in waiting if pair[0] in sources]
+            continue
+        saved, name = waiting[0][0], fresh()
+        ordered.append((name, saved))
+        waiting = [(target, name if source == saved else source) for target, source in waiting]
+    return ordered
+
+
+class Emitter:
+    """Writes the body of one function from a graph.
+
+    A back end gives ``operation``, ``condition``, ``moves`` and ``take``.
+    """
+
+    def __init__(self, graph: Graph, layout: Layout) -> None:
+        self.graph = graph
+        self.layout = layout
+        self.used = used_values(graph)
+        self.lines: List[str] = []
+        self.depth = 1
+        self._fresh = 0
+
+    # ---- for back ends ----
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def fresh(self) -> str:
+        """A variable name that nothing else uses."""
+        self._fresh += 1
+        return "t%d" % self._fresh
+
+    def operation(self, op: Op) -> None:
+        raise NotImplementedError
+
+    def condition(self, value: Value) -> str:
+        raise NotImplementedError
+
+    def moves(self, jump: Jump) -> List[Tuple[str, str]]:
+        """(variable, source) for each parameter of the target that something uses."""
+        raise NotImplementedError
+
+    def take(self, exit: SideExit) -> None:
+        """Write the statements that leave the function through an exit."""
+        raise NotImplementedError
+
+    # ---- the walk ----
+
+    def body(self) -> None:
+        self.nodes(structure.structure(self.graph))
+
+    def nodes(self, nodes: List[Any]) -> None:
+        for node in nodes:
+            self._WRITERS[type(node)](self, node)
+
+    def _run(self, node: structure.Run) -> None:
+        for op in node.block.ops:
+            self.operation(op)
+
+    def _move(self, node: structure.Move) -> None:
+        for target, source in sequential(self.moves(node.jump), self.fresh):
+            self.line("%s = %s" % (target, source))
+
+    def _take(self, node: structure.Take) -> None:
+        self.take(node.exit)
+
+    def _if(self, node: structure.If) -> None:
+        """An arm that never completes comes first, so that the other one needs no further indentation."""
+        condition, then, other = self.condition(node.condition), node.then, node.other
+        if structure.completes(then) and (not structure.completes(other) or not then):
+            condition, then, other = "not %s" % condition, other, then
+        self._indented("if %s:" % condition, then)
+        if not structure.completes(then):
+            self.nodes(other)
+        elif other:
+            self._indented("else:", other)
+
+    def _loop(self, node: structure.Loop) -> None:
+        self._indented("while True:", node.body)
+
+    def _if_flag(self, node: structure.IfFlag) -> None:
+        self._indented("if %s == %d:" % (FLAG_NAME, node.number), node.body)
+
+    def _indented(self, head: str, nodes: List[Any]) -> None:
+        self.line(head)
+        start = len(self.lines)
+        self.depth += 1
+        self.nodes(nodes)
+        if len(self.lines) == start:
+            self.line("pass")
+        self.depth -= 1
+
+    _WRITERS: Dict[type, Any] = {
+        structure.Run: _run, structure.Move: _move, structure.Take: _take, structure.If: _if,
+        structure.Loop: _loop, structure.IfFlag: _if_flag,
+        structure.Break: lambda self, node: self.line("break"),
+        structure.Continue: lambda self, node: self.line("continue"),
+        structure.SetFlag: lambda self, node: self.line("%s = %d" % (FLAG_NAME, node.number)),
+    }

@@ -1,0 +1,133 @@
+"""Frame words of a kernel: where inputs are, where exits leave their values, and the launcher's codes for both."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Tuple
+
+from ..graph.ir import Graph, Output, SideExit, Value
+from ..graph.types import Array, BOOL, COMPLEX, FLAG, FLOAT, INT, Opaque, Scalar, WORD
+from .errors import CompileError
+
+FIRST_INPUT_WORD = 2
+
+_PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
+
+
+def input_code(kind: Any) -> Tuple[Any, ...]:
+    """The launcher's input code of a type."""
+    if isinstance(kind, Opaque):
+        return (kind.kind,)
+    if isinstance(kind, Array):
+        return ("array", kind.ndim)
+    if kind in _PYTHON_CODES:
+        return (_PYTHON_CODES[kind],)
+    return ("scalar", kind.dtype.num)
+
+
+def value_words(kind: Any) -> int:
+    """How many frame words an output of this type takes."""
+    return 2 if isinstance(kind, Scalar) and kind.dtype.kind == "c" else 1
+
+
+def input_words(code: Tuple[Any, ...]) -> int:
+    """How many frame words an input takes."""
+    if code[0] == "array":
+        return 2 + 2 * int(code[1])
+    return {"skip": 0, "complex": 2, "range_iterator": 4}.get(code[0], 1)
+
+
+class Layout:
+    """The frame of one graph: ``inputs`` (codes), ``input_word`` per input, ``output_word``, ``words``, ``exits``.
+
+    Exits are numbered as they are met: each distinct pair of graph exit and output codes is one kernel exit.
+    The output area is as long as the longest exit needs; scratch words are behind it.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.inputs = tuple(input_code(value.type) for value in graph.inputs)
+        self.input_word: List[int] = []
+        word = FIRST_INPUT_WORD
+        for code in self.inputs:
+            self.input_word.append(word)
+            word += input_words(code)
+        self.output_word = word
+        self.output_words = 0
+        self.exits: List[Tuple[int, Tuple[Any, ...]]] = []
+        self._known: Dict[Any, int] = {}
+        self._scratch: Dict[int, int] = {}
+        self._scratch_words = 0
+        for block in graph.blocks:
+            for op in block.ops:
+                if op.exit is not None:
+                    self.exit(op.exit)
+            for arm in _arms(block.terminator):
+                if isinstance(arm, SideExit):
+                    self.exit(arm)
+
+    @property
+    def words(self) -> int:
+        return self.output_word + self.output_words + self._scratch_words
+
+    def scratch(self, words: int) -> int:
+        """The number of the first of ``words`` more scratch words. Call it when every exit has been met."""
+        word = self.words
+        self._scratch_words += words
+        return word
+
+    def exit(self, exit: SideExit) -> Tuple[int, List[Value]]:
+        """The kernel exit id and the values to leave in consecutive output words, in order."""
+        codes, values = [], []  # type: Tuple[List[Any], List[Value]]
+        word = self.output_word
+        for output in exit.outputs:
+            code, word = self._output(output, word, values)
+            codes.append(code)
+        self.output_words = max(self.output_words, word - self.output_word)
+        key = (exit.exit, tuple(map(_comparable, codes)))
+        if key not in self._known:
+            self._known[key] = len(self.exits)
+            self.exits.append((exit.exit, tuple(codes)))
+        return self._known[key], values
+
+    def _output(self, output: Output, word: int, values: List[Value]) -> Tuple[Tuple[Any, ...], int]:
+        kind = output.kind
+        if kind == "input":
+            return ("fetched", output.value), word
+        if kind == "const":
+            return ("const", output.value), word
+        if kind == "tuple":
+            items = []
+            for item in output.value:
+                code, word = self._output(item, word, values)
+                items.append(code)
+            return ("tuple", tuple(items)), word
+        used = list(output.values())
+        values.extend(used)
+        end = word + sum(value_words(value.type) for value in used)
+        if kind == "value":
+            return _value_code(used[0].type, word), end
+        if kind == "advance":
+            return ("advance", output.value[0], word), end
+        return (kind, word), end
+
+
+def _value_code(kind: Any, word: int) -> Tuple[Any, ...]:
+    if isinstance(kind, Array):
+        return ("array", word)
+    if kind in _PYTHON_CODES:
+        return (_PYTHON_CODES[kind], word)
+    if isinstance(kind, Scalar):
+        return ("scalar", word, kind.dtype)
+    raise CompileError("a %r cannot leave a kernel as a value" % kind)
+
+
+def _comparable(code: Tuple[Any, ...]) -> Any:
+    """A key under which codes are equal exactly when the launcher does the same for them."""
+    if code[0] == "const":
+        return ("const", id(code[1]))
+    if code[0] == "tuple":
+        return ("tuple", tuple(map(_comparable, code[1])))
+    return code
+
+
+def _arms(terminator: Any) -> List[Any]:
+    return [getattr(terminator, name) for name in ("then", "other", "exit") if hasattr(terminator, name)]

@@ -1,0 +1,193 @@
+"""Graphs as numba source: ``def kernel(frame)`` over raw words, compiled to a C function by ``numba.cfunc``.
+
+The source has only typed scalars, ``while True`` loops and calls of intrinsics; see scalar_ops.py and array_ops.py
+for what each operation becomes. An exit stores its values in the frame's output words and returns its number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Tuple
+
+from numba import cfunc, float32, types, uint64
+
+from ..graph.ir import Graph, Jump, Op, SideExit, Value
+from ..graph.types import Array, Opaque, RANGE_ITERATOR, Scalar
+from . import intrinsics, scalar_ops
+from .array_ops import ARRAY_OPERATIONS, ArrayVariable, ArrayWriter
+from .emit import Emitter
+from .errors import CompileError
+from .layout import Layout
+
+_PARTS = ("index", "start", "step", "length")
+_NAMES = dict(intrinsics.INTRINSICS, uint64=uint64, float32=float32)
+
+
+class NumbaEmitter(ArrayWriter, Emitter):
+    """Writes the source of one kernel; ``names`` are the globals it needs."""
+
+    def __init__(self, graph: Graph, layout: Layout) -> None:
+        Emitter.__init__(self, graph, layout)
+        ArrayWriter.__init__(self)
+        self.names: Dict[str, Any] = dict(_NAMES)
+        self.text: Dict[Value, str] = {}
+        self._params = {param for block in graph.blocks[1:] for param in block.params}
+
+    def source(self, name: str) -> str:
+        for value, code, word in zip(self.graph.inputs, self.layout.inputs, self.layout.input_word):
+            if value in self.used:
+                self._input(value, code, word)
+        for param in self._params:
+            self._name_param(param)
+        self.body()
+        return "\n".join(["def %s(frame):" % name] + self.prologue + self.lines) + "\n"
+
+    def scalar(self, value: Value) -> str:
+        """The variable or literal of a scalar."""
+        return self.text[value]
+
+    # ---- inputs ----
+
+    def _input(self, value: Value, code: Tuple[Any, ...], word: int) -> None:
+        if isinstance(value.type, Array):
+            self.arrays[value] = self.array_at(value, word)
+        elif isinstance(value.type, Scalar):
+            self.text[value] = "v%d" % value.id
+            self.line("v%d = %s" % (value.id, self.read_word(value.type, word)))
+        elif value.type == RANGE_ITERATOR:
+            self.text[value] = str(word)
+
+    def read_word(self, kind: Scalar, word: int) -> str:
+        """The source that reads a scalar from frame words."""
+        letter, offset = scalar_ops.machine_kind(kind), 8 * word
+        if letter == "b":
+            return "ld_i8(frame, %d) != 0" % offset
+        if letter == "u":
+            return "ld_u8(frame, %d)" % offset
+        if letter == "c":
+            return "complex(ld_f8(frame, %d), ld_f8(frame, %d))" % (offset, offset + 8)
+        if letter == "f":
+            return "ld_f8(frame, %d)" % offset if kind.dtype.itemsize == 8 else "narrow(ld_f8(frame, %d))" % offset
+        return "ld_i8(frame, %d)" % offset
+
+    def _name_param(self, param: Value) -> None:
+        if isinstance(param.type, Array):
+            self.arrays[param] = ArrayVariable.named(param)
+        elif isinstance(param.type, Opaque):
+            raise CompileError("a %r cannot be a block parameter" % param.type)
+        else:
+            self.text[param] = "v%d" % param.id
+
+    # ---- Emitter ----
+
+    def condition(self, value: Value) -> str:
+        return self.text[value]
+
+    def moves(self, jump: Jump) -> List[Tuple[str, str]]:
+        pairs: List[Tuple[str, str]] = []
+        for param, value in zip(jump.block.params, jump.args):
+            if param not in self.used:
+                continue
+            if isinstance(param.type, Array):
+                pairs += self.arrays[param].moves_from(self.with_object(value))
+            else:
+                pairs.append((self.text[param], self.text[value]))
+        return pairs
+
+    def take(self, exit: SideExit) -> None:
+        number, values = self.layout.exit(exit)
+        items = ["frame", str(self.layout.output_word), str(number)]
+        for value in values:
+            items.append(self.with_object(value).object if isinstance(value.type, Array) else self.text[value])
+        self.line("return leave(%s)" % ", ".join(items))
+
+    def operation(self, op: Op) -> None:
+        if op.name in ARRAY_OPERATIONS:
+            ARRAY_OPERATIONS[op.name](self, op)
+            return
+        special = _SPECIAL.get(op.name)
+        if special is not None:
+            special(self, op)
+            return
+        row = scalar_ops.find_row(op.name, op.args[0].type)
+        if row is None:
+            raise CompileError("no %s on %r" % (op.name, op.args[0].type))
+        self.row(op, row, op.args[0].type)
+
+    def row(self, op: Op, row: scalar_ops.Row, kind: Scalar) -> None:
+        """Write one operation of a scalar_ops row; ``kind`` gives the bounds in its templates."""
+        fields = scalar_ops.parameters(kind)
+        fields.update(zip("ab", (self.text[value] for value in op.args)))
+        fields["r"] = "v%d" % op.result.id
+        self.guard(op, row.before.format(**fields))
+        self.define(op.result, row.value.format(**fields))
+        self.guard(op, row.after.format(**fields))
+
+    def guard(self, op: Op, condition: str) -> None:
+        """Leave through the operation's exit, if it has one, when the condition holds."""
+        if op.exit is None or not condition:
+            return
+        self.line("if %s:" % condition)
+        self.depth += 1
+        self.take(op.exit)
+        self.depth -= 1
+
+    def define(self, value: Value, source: str) -> None:
+        self.text[value] = "v%d" % value.id
+        self.line("v%d = %s" % (value.id, source))
+
+
+# ---- operations that are not plain rows ----
+
+
+def _const(emitter: NumbaEmitter, op: Op) -> None:
+    emitter.text[op.result] = scalar_ops.constant(op.attrs["value"], op.result.type)
+
+
+def _cast(emitter: NumbaEmitter, op: Op) -> None:
+    kind, to = op.args[0].type, op.result.type
+    emitter.row(op, scalar_ops.cast(kind, to, op.exit is not None), to if to.dtype.kind in "iu" else kind)
+
+
+def _same(emitter: NumbaEmitter, op: Op) -> None:
+    emitter.text[op.result] = emitter.text[op.args[0]]
+
+
+def _compare(emitter: NumbaEmitter, op: Op) -> None:
+    left, right = (emitter.text[value] for value in op.args)
+    emitter.define(op.result, "%s %s %s" % (left, op.attrs["operator"], right))
+
+
+def _libm(emitter: NumbaEmitter, op: Op) -> None:
+    function = op.attrs["function"]
+    arity = scalar_ops.LIBM.get(function)
+    if arity != len(op.args):
+        raise CompileError("no libm function %s of %d arguments" % (function, len(op.args)))
+    emitter.define(op.result, "%s(%s)" % (emitter.libm(function, arity),
+                                          ", ".join(emitter.text[value] for value in op.args)))
+    emitter.guard(op, "special(v%d)" % op.result.id)
+
+
+def _iterator_part(emitter: NumbaEmitter, op: Op) -> None:
+    if op.args[0].type != RANGE_ITERATOR:
+        raise CompileError("iterator_part of a %r" % op.args[0].type)
+    word = int(emitter.text[op.args[0]]) + _PARTS.index(op.attrs["part"])
+    emitter.define(op.result, "ld_i8(frame, %d)" % (8 * word))
+
+
+def _require(emitter: NumbaEmitter, op: Op) -> None:
+    emitter.guard(op, "not %s" % emitter.text[op.args[0]])
+
+
+_SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "libm": _libm,
+            "iterator_part": _iterator_part, "require": _require}
+
+
+def compile_source(source: str, name: str, names: Dict[str, Any], filename: str) -> Tuple[int, Any]:
+    """Machine code for a kernel's source: (address, owner of the code). Raises CompileError."""
+    try:
+        scope = dict(names)
+        exec(compile(source, filename, "exec"), scope)
+        code = cfunc(types.int64(types.int64), error_model="numpy")(scope[name])
+        return code.address, code
+    except Exception as error:
+        raise CompileError("numba: %s: %s" % (type(error).__name__, error)) from error

@@ -1,0 +1,227 @@
+"""Graphs as Python functions: every operation by NumPy and Python themselves, on real objects.
+
+The reference for the numba back end, and what ``backend="python"`` runs. An operation with an exit runs in
+``try``; the whole function runs under ``np.errstate(all="raise")``, so that what would warn leaves instead and the
+interpreter repeats it and warns itself. Only ``Exception`` leads to an exit: KeyboardInterrupt passes through.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Tuple
+
+import numpy as np
+
+from ..graph.ir import Graph, Jump, Op, Output, SideExit, Value
+from ..graph.types import Array, INT, PYTHON_CLASS, RANGE_ITERATOR, Scalar, WORD
+from . import python_runtime
+from .emit import Emitter
+from .errors import CompileError
+from .layout import Layout
+
+_BINARY = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&", "or": "|",
+           "xor": "^", "shl": "<<", "shr": ">>"}
+_UNARY = {"neg": "-%s", "invert": "~%s", "abs": "abs(%s)", "not": "not %s", "truth": "bool(%s)"}
+_CAN_LEAVE_INT64 = frozenset(("add", "sub", "mul", "shl", "neg", "abs", "floordiv"))
+
+
+class PythonEmitter(Emitter):
+    """Writes ``def name(inputs): ...``; constants that have no literal are in ``names``."""
+
+    def __init__(self, graph: Graph, layout: Layout) -> None:
+        super().__init__(graph, layout)
+        self.names: Dict[str, Any] = dict(python_runtime.NAMES)
+        self.depth = 2
+
+    def source(self, name: str) -> str:
+        head = ["def %s(%s):" % (name, ", ".join(map(_name, self.graph.inputs))), "    with errstate(all='raise'):"]
+        self.lines = head
+        self.body()
+        return "\n".join(self.lines) + "\n"
+
+    def constant(self, value: Any) -> str:
+        """A name for an object."""
+        name = "c%d" % len(self.names)
+        self.names[name] = value
+        return name
+
+    # ---- Emitter ----
+
+    def condition(self, value: Value) -> str:
+        return _name(value)
+
+    def moves(self, jump: Jump) -> List[Tuple[str, str]]:
+        return [(_name(param), _name(value)) for param, value in zip(jump.block.params, jump.args)
+                if param in self.used]
+
+    def take(self, exit: SideExit) -> None:
+        number, _ = self.layout.exit(exit)
+        items = [str(number)]
+        for output in exit.outputs:
+            items += _answers(output)
+        self.line("return (%s,)" % ", ".join(items))
+
+    def operation(self, op: Op) -> None:
+        write = _OPERATIONS.get(op.name)
+        if write is None:
+            raise CompileError("the Python back end has no operation %r" % op.name)
+        expression = write(self, op)
+        if op.exit is None:
+            self._compute(op, expression)
+            return
+        self.line("try:")
+        self.depth += 1
+        self._compute(op, expression)
+        self.depth -= 1
+        self.line("except Exception:")
+        self.depth += 1
+        self.take(op.exit)
+        self.depth -= 1
+
+    def _compute(self, op: Op, expression: str) -> None:
+        if op.result is None:
+            self.line(expression)
+            return
+        self.line("%s = %s" % (_name(op.result), expression))
+
+
+def _name(value: Value) -> str:
+    return "v%d" % value.id
+
+
+def _answers(output: Output) -> List[str]:
+    """The objects that the launcher takes from the kernel's answer for one output."""
+    if output.kind == "tuple":
+        return [item for part in output.value for item in _answers(part)]
+    names = [_name(value) for value in output.values()]
+    if output.kind == "range":
+        return ["range(%s)" % ", ".join(names)]
+    if output.kind == "range_iterator":
+        return ["make_iterator(%s)" % ", ".join(names)]
+    return names
+
+
+# ---- operations: expressions ----
+
+
+def _args(op: Op) -> List[str]:
+    return [_name(value) for value in op.args]
+
+
+def _shape(names: List[str]) -> str:
+    return "(%s)" % "".join(name + ", " for name in names)
+
+
+def _fitted(op: Op, expression: str) -> str:
+    """Python integers that leave int64 raise (their exit is taken), the compiler's own wrap."""
+    kind = op.result.type if op.result is not None else None
+    if op.name not in _CAN_LEAVE_INT64 or kind not in (INT, WORD):
+        return expression
+    return "%s(%s)" % ("wrap" if kind == WORD else "fit", expression)
+
+
+def _binary(emitter: PythonEmitter, op: Op) -> str:
+    left, right = _args(op)
+    return _fitted(op, "%s %s %s" % (left, _BINARY[op.name], right))
+
+
+def _unary(emitter: PythonEmitter, op: Op) -> str:
+    return _fitted(op, _UNARY[op.name] % _name(op.args[0]))
+
+
+def _const(emitter: PythonEmitter, op: Op) -> str:
+    kind, value = op.result.type, op.attrs["value"]
+    if isinstance(kind, Scalar) and kind.family == "np":
+        value = kind.dtype.type(value)
+    elif isinstance(kind, Scalar):
+        value = (int if kind == WORD else PYTHON_CLASS.get(kind, bool))(value)
+    return emitter.constant(value)
+
+
+def _cast(emitter: PythonEmitter, op: Op) -> str:
+    return "cast(%s, %s, %r, %r)" % (_name(op.args[0]), emitter.constant(op.result.type.dtype),
+                                     op.result.type.family, op.exit is not None)
+
+
+def _same(emitter: PythonEmitter, op: Op) -> str:
+    return "cast(%s, %s, %r, False)" % (_name(op.args[0]), emitter.constant(op.result.type.dtype),
+                                        op.result.type.family)
+
+
+def _compare(emitter: PythonEmitter, op: Op) -> str:
+    left, right = _args(op)
+    return "bool(%s %s %s)" % (left, op.attrs["operator"], right)
+
+
+def _libm(emitter: PythonEmitter, op: Op) -> str:
+    return "libm(%r, %s)" % (op.attrs["function"], ", ".join(_args(op)))
+
+
+def _iterator_part(emitter: PythonEmitter, op: Op) -> str:
+    if op.args[0].type != RANGE_ITERATOR:
+        raise CompileError("iterator_part of a %r" % op.args[0].type)
+    return "iterator_part(%s, %r)" % (_name(op.args[0]), op.attrs["part"])
+
+
+def _dim(emitter: PythonEmitter, op: Op) -> str:
+    return "%s.shape[%d]" % (_name(op.args[0]), op.attrs["axis"])
+
+
+def _view(emitter: PythonEmitter, op: Op) -> str:
+    names = iter(_args(op)[1:])
+    items = []
+    for item in op.attrs["index"]:
+        if item in ("n", "e"):
+            items.append("None" if item == "n" else ":")
+        elif item == "i":
+            items.append(next(names))
+        else:
+            items.append(":".join(next(names) if part == "v" else "" for part in item[1:]))
+    return "%s[%s]" % (_name(op.args[0]), "".join(item + ", " for item in items) + "...")
+
+
+def _transpose(emitter: PythonEmitter, op: Op) -> str:
+    return "%s.transpose(%r)" % (_name(op.args[0]), tuple(op.attrs["axes"]))
+
+
+def _load(emitter: PythonEmitter, op: Op) -> str:
+    names = _args(op)
+    return "%s[%s]" % (names[0], _shape(names[1:]))
+
+
+def _store(emitter: PythonEmitter, op: Op) -> str:
+    names = _args(op)
+    return "%s[%s] = %s" % (names[0], _shape(names[1:-1]), names[-1])
+
+
+def _ufunc(emitter: PythonEmitter, op: Op) -> str:
+    return "ufunc(%s, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
+                                      isinstance(op.result.type, Array), _shape(_args(op)))
+
+
+def _ufunc_into(emitter: PythonEmitter, op: Op) -> str:
+    names = _args(op)
+    return "ufunc_into(%s, %s, %r, %s)" % (names[0], emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
+                                           _shape(names[1:]))
+
+
+def _reduce(emitter: PythonEmitter, op: Op) -> str:
+    return "reduce(%s, %s, %r, %r, %r)" % (_name(op.args[0]), emitter.constant(op.attrs["ufunc"]), op.attrs["axis"],
+                                           bool(op.attrs["keepdims"]), op.attrs["types"])
+
+
+def _alloc(emitter: PythonEmitter, op: Op) -> str:
+    return "alloc(%s, %s, %r, %r)" % (_shape(_args(op)), emitter.constant(op.result.type.dtype), op.attrs["fill"],
+                                      op.attrs["order"])
+
+
+_OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
+    "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm,
+    "flag": _same, "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
+    "load": _load, "store": _store, "ufunc": _ufunc, "ufunc_into": _ufunc_into, "reduce": _reduce, "alloc": _alloc,
+    "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
+    "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
+}
+_OPERATIONS.update(dict.fromkeys(_BINARY, _binary))
+_OPERATIONS.update(dict.fromkeys(_UNARY, _unary))
+
+SUPPORTED = frozenset(_OPERATIONS)

@@ -1,0 +1,103 @@
+"""What functions of the Python back end call."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, Tuple
+
+import numpy as np
+
+from ..graph.types import PYTHON_SCALARS
+from .scalar_ops import LIBM
+
+_LOW, _HIGH = -2 ** 63, 2 ** 63 - 1
+_PYTHON = {kind.dtype: python for python, kind in PYTHON_SCALARS.items()}
+
+
+def fit(value: int) -> int:
+    """``value``; raises OverflowError outside int64."""
+    if not _LOW <= value <= _HIGH:
+        raise OverflowError("beyond 64 bits")
+    return value
+
+
+def wrap(value: int) -> int:
+    """The low 64 bits of ``value`` as a signed integer."""
+    return (value - _LOW) % 2 ** 64 + _LOW
+
+
+def cast(value: Any, dtype: np.dtype, family: str, checked: bool) -> Any:
+    """``value`` converted as C does; when ``checked``, raises if it does not fit."""
+    converted = np.asarray(value).astype(dtype)
+    if checked and dtype.kind in "iu":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        if not int(low) <= int(value) <= int(high):
+            raise OverflowError("does not fit")
+    if checked and dtype.kind == "f" and np.isinf(converted) and not np.isinf(value):
+        raise OverflowError("does not fit")
+    return converted[()] if family == "np" else _PYTHON[dtype](converted)
+
+
+def libm(name: str, *args: float) -> float:
+    """The libm function through ``math``; raises when the result is not finite."""
+    if name not in LIBM:
+        raise ValueError(name)
+    result = getattr(math, name)(*args)
+    if not math.isfinite(result):
+        raise ValueError("not finite")
+    return result
+
+
+def iterator_part(iterator: Any, part: str) -> int:
+    """A field of a range iterator."""
+    state = iterator.__reduce__()
+    numbers, index = state[1][0], state[2]
+    return {"index": index, "start": numbers.start, "step": numbers.step, "length": len(numbers)}[part]
+
+
+def make_iterator(index: int, start: int, step: int, length: int) -> Any:
+    """A range iterator at a position."""
+    iterator = iter(range(start, start + step * length, step))
+    iterator.__setstate__(index)
+    return iterator
+
+
+
+def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
+    """The ufunc with the loop of ``types``; a 0-d array instead of a scalar where ``array`` says so."""
+    result = function(*args, signature=types, casting="unsafe")
+    return np.asarray(result) if array else result
+
+
+def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]) -> None:
+    """The same into ``out``, which is untouched when it raises."""
+    result = np.asarray(function(*args, signature=types, casting="unsafe"))
+    if np.broadcast(result, out).shape != out.shape or result.ndim > out.ndim:
+        raise ValueError("non-broadcastable output")
+    assign(out, result)
+
+
+def assign(target: np.ndarray, value: Any) -> None:
+    """``target[...] = value``, untouched when it raises."""
+    target[...] = np.asarray(value).astype(target.dtype)
+
+
+def reduce(array: np.ndarray, function: Any, axis: Any, keepdims: bool, types: str) -> Any:
+    return function.reduce(array, axis=axis, keepdims=keepdims, dtype=np.dtype(types[-1]))
+
+
+def alloc(shape: Tuple[int, ...], dtype: np.dtype, fill: Any, order: str) -> np.ndarray:
+    make = {None: np.empty, 0: np.zeros, 1: np.ones}[fill]
+    return make(shape, dtype, order)
+
+
+def require(flag: bool) -> None:
+    if not flag:
+        raise AssertionError
+
+
+NAMES: Dict[str, Any] = {
+    "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "iterator_part": iterator_part,
+    "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_into": ufunc_into, "assign": assign,
+    "reduce": reduce, "alloc": alloc, "require": require,
+}
