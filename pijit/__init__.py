@@ -1,0 +1,21 @@
+"""pijit: a bytecode-capturing JIT for NumPy code.
+
+    >>> from pijit import jit
+    >>> @jit
+    ... def f(x):
+    ...     return x * 2.0 + 1.0
+
+`pijit.explain(f, x)` shows what was compiled and what was not, and why.
+"""
+
+from __future__ import annotations
+
+from pijit._version import __version__
+from pijit.code_extra import get_code_extra
+from pijit.compare import Difference
+from pijit.decorator import UnsupportedPythonWarning, jit
+from pijit.differential import DifferenceError, check
+from pijit.explain import Report, explain
+
+__all__ = ["Difference", "DifferenceError", "Report", "UnsupportedPythonWarning", "__version__", "check", "explain",
+           "get_code_extra", "jit"]

@@ -1,0 +1,188 @@
+"""Every reason for which something is not compiled: one table, one row each.
+
+A reason has a stable id that users may search for and tests may assert. The same rows feed breaks, `explain`, the logs and the
+page docs/reasons.md, which `python -m pijit reasons` generates. The id's first digit is the group:
+
+    PJ1xx  the whole function runs as plain Python
+    PJ2xx  a break: this instruction stays bytecode, capture goes on behind it
+    PJ3xx  a recompile: why a function was captured again
+    PJ4xx  a choice: capturable, but bytecode is the better way to run it
+    PJ9xx  an error inside pijit: the function runs as plain Python, please report it
+"""
+
+from __future__ import annotations
+
+from typing import Dict, NamedTuple, Tuple
+
+
+class Reason(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        id: the stable id, "PJ201".
+        title: what happened, without a full stop, to be followed by the facts of the case.
+        why: the sentences that say why pijit does that.
+        hint: what the user can do about it.
+    """
+
+    id: str
+    title: str
+    why: str
+    hint: str
+
+
+GROUPS: Tuple[Tuple[str, str], ...] = (
+    ("PJ1", "Whole-function skips: the function runs as plain Python"),
+    ("PJ2", "Breaks: one instruction stays bytecode, capture goes on behind it"),
+    ("PJ3", "Recompiles: a function was captured again"),
+    ("PJ4", "Choices: capturable, but bytecode is the better way to run it"),
+    ("PJ9", "Internal errors: the original function ran; please report them"),
+)
+
+_ROWS = (
+    # The function as a whole.
+    Reason("PJ101", "generator function",
+           "A generator's frame is entered many times; only frames that run once from start to end are captured.",
+           "Move the numeric part into a function of its own and decorate that."),
+    Reason("PJ102", "coroutine function",
+           "A coroutine's frame is suspended and resumed; only frames that run once from start to end are captured.",
+           "Move the numeric part into a plain function and decorate that."),
+    Reason("PJ103", "async generator function",
+           "An async generator's frame is entered many times; only frames that run once are captured.",
+           "Move the numeric part into a plain function and decorate that."),
+    Reason("PJ104", "class body or other code without fast locals",
+           "Class bodies and exec'd code keep their names in a dictionary that anyone may change while they run.",
+           "Decorate the methods, or move the code into a function."),
+    Reason("PJ105", "this Python is not supported",
+           "pijit reads and writes the bytecode of CPython 3.7 to 3.10; on any other Python the decorator does nothing.",
+           "Run on CPython 3.7, 3.8, 3.9 or 3.10."),
+    Reason("PJ106", "function too large",
+           "Capture time grows with the size of the function, and very large ones would take longer than they gain.",
+           "Move the hot loop into a function of its own and decorate that."),
+    Reason("PJ107", "tracing or profiling is active",
+           "A debugger, profiler or coverage tool wants to see every line, so the original code runs.",
+           "Nothing to do: kernels are used again once tracing is off."),
+    Reason("PJ108", "switched off",
+           "PIJIT_DISABLE or NUMBA_DISABLE_JIT was set when the function was decorated.",
+           "Unset the variable before the function is decorated."),
+    # Breaks.
+    Reason("PJ201", "call of a function that is not captured",
+           "What the call does and returns is unknown before it runs, so Python makes the call.",
+           "Move the call out of the hot loop, or make it rare: code around it is compiled all the same."),
+    Reason("PJ202", "instruction that stays bytecode",
+           "There is no compiled form of this instruction.",
+           "Keep it out of the innermost loop."),
+    Reason("PJ203", "operand of a type that is not captured",
+           "Operators are compiled for Python and NumPy scalars and for plain NumPy arrays; other types bring their own code.",
+           "Convert the operand to an array or to a number before the loop."),
+    Reason("PJ204", "attribute that is not captured",
+           "Reading an attribute of an arbitrary object can run code, so Python reads it.",
+           "Read the attribute into a local variable before the loop."),
+    Reason("PJ205", "subscript form that is not captured",
+           "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays.",
+           "Use basic indexing where it says the same."),
+    Reason("PJ206", "entry or exit of a with or try block",
+           "Entering and leaving a block decides which handler sees an exception, so that stays Python; its body is compiled.",
+           "Nothing to do, unless the block is entered in the innermost loop: then move it out."),
+    Reason("PJ207", "import statement",
+           "An import can run a whole module.",
+           "Import at the top of the module."),
+    Reason("PJ208", "write to a global or closure variable",
+           "Other code can see such a variable at any moment, so Python writes it.",
+           "Compute in a local variable and write the global or closure variable once, after the loop."),
+    Reason("PJ209", "iteration over a type that is not captured",
+           "Compiled loops run over range(); other iterators run code for each item.",
+           "Loop over range(len(x)) and index."),
+    Reason("PJ210", "NumPy function that is not captured",
+           "There is no compiled form of this NumPy function, so NumPy runs it.",
+           "Nothing to do if it works on large arrays: NumPy is fast there."),
+    Reason("PJ211", "keyword or star arguments in a captured call",
+           "This combination of arguments has no compiled form.",
+           "Pass the arguments by position."),
+    Reason("PJ212", "local variable that may be unbound",
+           "Python raises UnboundLocalError if the variable has no value there; only Python can do that.",
+           "Give the variable a value before the branch or loop."),
+    Reason("PJ213", "value has different types where paths join",
+           "A compiled variable has one type; here it depends on the path taken.",
+           "Give the variable the same type on both paths, for example 0.0 instead of 0."),
+    Reason("PJ214", "result type depends on the value of a scalar",
+           "This NumPy version picks the dtype of the result by looking at the value, so NumPy does the operation.",
+           "Give the scalar a dtype: np.float32(2.5)."),
+    Reason("PJ215", "dtype that is not captured",
+           "Kernels work on bool, integer, float32, float64 and complex data in native byte order.",
+           "Convert with astype() before the loop."),
+    Reason("PJ216", "string formatting or building of a container",
+           "Strings, lists, dicts and sets are Python objects; Python builds them.",
+           "Keep it out of the innermost loop."),
+    Reason("PJ217", "forced break",
+           "The option force_breaks asked for it: a test switch.",
+           "Remove the option."),
+    Reason("PJ218", "type of a value is not known yet",
+           "The value comes from a call that Python makes; the first run observes its type, the next capture uses it.",
+           "Nothing to do: call the function again."),
+    # Recompiles.
+    Reason("PJ301", "guard failed",
+           "Something that the compiled code relies on is different in this call.",
+           "Call with the same types; an argument that changes type in each call is best converted by the caller."),
+    Reason("PJ302", "types were observed",
+           "A run showed what calls between the segments return, so more of the function can be compiled.",
+           "Nothing to do."),
+    Reason("PJ303", "cache limit reached",
+           "The function has as many entries as cache_limit allows: they keep serving, other calls run the original code.",
+           "Look at the guard that keeps failing, or raise cache_limit."),
+    # Choices.
+    Reason("PJ401", "too little work for a kernel",
+           "Calling a kernel costs more than these few instructions.",
+           "Nothing to do."),
+    Reason("PJ402", "measured slower than bytecode",
+           "The kernel was timed against the bytecode that it replaces and lost.",
+           "Set perf_statistics to False to keep it anyway."),
+    # Errors inside pijit.
+    Reason("PJ901", "capture failed",
+           "Capture met a state that it does not expect. The original function ran.",
+           "Please report it with the log line."),
+    Reason("PJ902", "compiling failed",
+           "numba refused the source that pijit generated. The segment stays bytecode.",
+           "Please report it with the log line."),
+    Reason("PJ903", "linking failed",
+           "The rewritten code object did not verify. The original function ran.",
+           "Please report it with the log line."),
+)
+
+REASONS: Dict[str, Reason] = {row.id: row for row in _ROWS}
+
+
+def reason(reason_id: str, **facts: object) -> str:
+    """The sentence of a reason, with the facts of the case.
+
+    Args:
+        reason_id: a key of `REASONS`.
+        **facts: what the case is about, printed in the order given.
+
+    Returns:
+        One line.
+
+    Raises:
+        KeyError: there is no such reason.
+
+    Example:
+        >>> reason("PJ201", callee="print")
+        'PJ201 call of a function that is not captured (callee: print)'
+    """
+    text = "{} {}".format(reason_id, REASONS[reason_id].title)
+    if facts:
+        text += " ({})".format(", ".join("{}: {}".format(name, value) for name, value in facts.items()))
+    return text
+
+
+def page() -> str:
+    """The page docs/reasons.md, as Markdown."""
+    lines = ["# Reasons", "",
+             "Whatever pijit does not compile has a reason with a stable id. `pijit.explain(f, *args)` shows them at the",
+             "lines of your function. This page is generated: `python -m pijit reasons > docs/reasons.md`."]
+    for prefix, title in GROUPS:
+        lines += ["", "## " + title]
+        for row in REASONS.values():
+            if row.id.startswith(prefix):
+                lines += ["", "### {}: {}".format(row.id, row.title), "", row.why, "", "*What to do:* " + row.hint]
+    return "\n".join(lines) + "\n"

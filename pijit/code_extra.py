@@ -1,0 +1,55 @@
+"""`pijit.get_code_extra`: the state of a jitted function as plain data, for tests and tools."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional
+
+from pijit.explain import state_of
+
+
+class CodeExtra(dict):
+    """A dictionary whose keys can be read as attributes too."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
+    """What pijit holds for a function.
+
+    Args:
+        f: a jitted function or method.
+
+    Returns:
+        None if `f` is not jitted, otherwise `stat` ("NEVER_COMPILE", "GRAPH_CANDIDATE" before the first capture, or
+        "GRAPH_CALLABLE"), `compile_count_` (captures that made an entry), `break_count_` (those of them that contain a break)
+        and, from the first entry on, `code`: the newest entry's `compiled_code_` (the linked code object), `phase_` (the
+        names of its kernels, "" without one), `guard_` (text) and `call_count_` (calls it has served).
+
+    Example:
+        >>> get_code_extra(len) is None
+        True
+    """
+    state = state_of(f)
+    if state is None:
+        return None
+    extra = CodeExtra(stat=_stat(state), compile_count_=len(state.entries),
+                      break_count_=sum(1 for entry in state.entries if entry.breaks))
+    if state.entries:
+        extra["code"] = CodeExtra(_newest(state.entries[-1]))
+    return extra
+
+
+def _stat(state: Any) -> str:
+    if state.skip is not None:
+        return "NEVER_COMPILE"
+    return "GRAPH_CALLABLE" if state.entries else "GRAPH_CANDIDATE"
+
+
+def _newest(entry: Any) -> Dict[str, Any]:
+    kernels = ["k{}".format(segment.id) for segment in entry.segments if segment.kind == "kernel"]
+    return {"compiled_code_": entry.linked_code, "phase_": ",".join(kernels), "guard_": "\n".join(entry.guards),
+            "call_count_": entry.calls}

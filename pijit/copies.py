@@ -1,0 +1,152 @@
+"""Copies of object graphs in which arrays that share memory still do.
+
+`copy.deepcopy` gives each array memory of its own, so `f(x, x[1:])` on deep copies is another program. Here the memory below
+the arrays is copied once, and each array becomes the same view of the copy; everything else is left to `copy.deepcopy`, which
+takes the arrays from its memo.
+"""
+
+from __future__ import annotations
+
+import copy
+import types
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
+
+import numpy as np
+
+_ALIGNMENT = 64  # of the copied memory relative to the original: arrays stay aligned or misaligned
+
+
+class _Memory(NamedTuple):
+    """The copy of what is below some arrays."""
+
+    array: np.ndarray  # the copy of the array that owns the memory
+    flat: np.ndarray  # the same memory in one dimension
+    low: int  # the address in the original memory that `flat` begins at
+
+
+class Copier:
+    """Copies objects; what was copied once is taken from then on.
+
+    Args:
+        known: a copier whose copies this one uses too; it stays as it is.
+
+    Example:
+        >>> x = np.zeros(3)
+        >>> a, b = Copier().copy((x, x[1:]))
+        >>> np.may_share_memory(a, b), np.may_share_memory(a, x)
+        (True, False)
+    """
+
+    def __init__(self, known: Optional[Copier] = None) -> None:
+        self._memo = dict(known._memo) if known is not None else {}  # type: Dict[int, Any]
+        self._memories = dict(known._memories) if known is not None else {}  # type: Dict[int, _Memory]
+        self._originals = list(known._originals) if known is not None else []  # type: List[Any]
+
+    def copy(self, value: Any) -> Any:
+        """A deep copy of `value`.
+
+        Raises:
+            TypeError: something in it cannot be copied (a file, a generator).
+        """
+        for array in arrays_in(value):
+            if id(array) not in self._memo:
+                self._copy_array(array)
+        return copy.deepcopy(value, self._memo)
+
+    def _remember(self, original: Any, copied: Any) -> None:
+        self._memo[id(original)] = copied
+        self._originals.append(original)  # an id stays one object's only while the object lives
+
+    def _copy_array(self, array: np.ndarray) -> None:
+        base = array
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        if id(base) not in self._memories:
+            self._copy_base(base)
+        if array is not base:
+            memory = self._memories[id(base)]
+            offset = _address(array) - memory.low if array.size else 0
+            view = np.ndarray(array.shape, array.dtype, memory.flat, offset, array.strides)
+            if not array.flags.writeable:  # setting True looks at the base, which may be read-only by now
+                view.flags.writeable = False
+            self._remember(array, view)
+
+    def _copy_base(self, base: np.ndarray) -> None:
+        """Copy memory; objects in it are copied too."""
+        copied = np.empty_like(base, order="K", subok=False)
+        flat = copied.ravel(order="K")
+        if copied.strides != base.strides or not base.flags.aligned or base.base is not None:
+            copied, flat = _empty_at(base)
+        self._memories[id(base)] = _Memory(copied, flat, _bounds(base)[0])
+        self._remember(base, copied)  # before its elements: it may contain itself
+        if base.dtype.hasobject:
+            for index in np.ndindex(*base.shape):
+                copied[index] = self.copy(base[index])
+        else:
+            copied[...] = base
+        copied.flags.writeable = base.flags.writeable
+
+
+def _address(array: np.ndarray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _bounds(array: np.ndarray) -> Any:
+    """The lowest address of an array and the one behind its highest."""
+    low = high = _address(array)
+    for length, stride in zip(array.shape, array.strides):
+        if stride < 0:
+            low += (length - 1) * stride
+        else:
+            high += (length - 1) * stride
+    return low, high + array.itemsize
+
+
+def _empty_at(array: np.ndarray) -> Any:
+    """An array with the shape, strides and alignment of `array`, and the bytes below it."""
+    low, high = _bounds(array)
+    memory = np.zeros(max(high - low, 0) + _ALIGNMENT, np.uint8)
+    start = (low - _address(memory)) % _ALIGNMENT
+    flat = memory[start:]
+    return np.ndarray(array.shape, array.dtype, flat, _address(array) - low, array.strides), flat
+
+
+def arrays_in(value: Any) -> Iterator[np.ndarray]:
+    """The plain arrays in an object graph: in containers, in attributes, in arrays of objects.
+
+    Subclasses of ndarray are left out: they bring code of their own for being copied.
+    """
+    seen = set()  # type: Set[int]
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen or isinstance(item, _LEAVES):
+            continue
+        seen.add(id(item))
+        if type(item) is np.ndarray:
+            yield item
+            waiting.extend(item.ravel(order="K") if item.dtype.hasobject and item.dtype.names is None else ())
+        else:
+            waiting.extend(_children(item))
+
+
+_LEAVES = (type(None), bool, int, float, complex, str, bytes, type, types.ModuleType, types.FunctionType,
+           types.BuiltinFunctionType, types.CodeType, np.generic, np.dtype, np.ufunc)
+
+
+def _children(item: Any) -> List[Any]:
+    if isinstance(item, (list, tuple, set, frozenset)):
+        children = list(item)
+    elif isinstance(item, dict):
+        children = list(item) + list(item.values())
+    else:
+        children = []
+    if isinstance(item, types.MethodType):
+        children.append(item.__self__)
+    children.extend(getattr(item, "__dict__", {}).values())
+    for kind in type(item).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if hasattr(item, name):
+                children.append(getattr(item, name))
+    return children

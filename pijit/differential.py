@@ -1,0 +1,334 @@
+"""Runs a function without pijit and with it, on equal arguments, and raises if a program could tell the two apart.
+
+Each side has a *world*: its own copies of the globals and closure cells that the function uses, which evolve from call to call.
+A call gets copies of its arguments in which views are still views and what a global holds is still what the global holds.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import sys
+import types
+import warnings
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+
+import numpy as np
+
+from pijit.compare import Difference, differences
+from pijit.copies import Copier
+
+Arguments = Tuple[Tuple[Any, ...], Dict[str, Any]]
+Call = Union[Arguments, Callable[[], Arguments]]
+
+
+class DifferenceError(AssertionError):
+    """A function behaved differently with pijit. The attribute `differences` has what differed."""
+
+    def __init__(self, message: str, found: Sequence[Difference]) -> None:
+        super().__init__("\n  ".join([message] + [str(difference) for difference in found]))
+        self.differences = tuple(found)
+
+
+class Missing:
+    """Stands for a global that is not there or a cell that is empty."""
+
+
+class Outcome(NamedTuple):
+    """All that a call did."""
+
+    result: Any
+    error: Optional[BaseException]
+    trace: Tuple[Tuple[str, str, int], ...]  # function, file and line of each traceback entry
+    effects: Tuple[Tuple[Any, ...], ...]  # prints and warnings, in order
+    arguments: Arguments
+    state: Dict[str, Any]
+    generators: Tuple[Any, ...]  # the state of the global random number generators
+
+
+class World:
+    """One side's globals and closure cells."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self._function = function
+        self._names = sorted(_names_used(function, set()))
+        self._copier = Copier()
+        self._state = {name: self._own(value) for name, value in self._read().items()}
+
+    def _own(self, value: Any) -> Any:
+        try:
+            return self._copier.copy(value)
+        except Exception:  # a file, a lock: both sides use the one that is there
+            return value
+
+    def _read(self) -> Dict[str, Any]:
+        """The present globals and cells, by name; a cell's name is "cell x"."""
+        values = {name: self._function.__globals__.get(name, Missing) for name in self._names}
+        for name, cell in self._cells():
+            try:
+                values["cell " + name] = cell.cell_contents
+            except ValueError:
+                values["cell " + name] = Missing
+        return values
+
+    def _cells(self) -> Any:
+        return zip(self._function.__code__.co_freevars, self._function.__closure__ or ())
+
+    def _write(self, state: Dict[str, Any]) -> None:
+        for name in self._names:
+            if state[name] is not Missing:
+                self._function.__globals__[name] = state[name]
+            else:
+                self._function.__globals__.pop(name, None)
+        for name, cell in self._cells():
+            if state["cell " + name] is not Missing:
+                cell.cell_contents = state["cell " + name]
+            else:
+                _clear(cell)
+
+    def call(self, callee: Callable[..., Any], call: Call) -> Outcome:
+        """Call with copies of the arguments while this world's globals and cells are in place."""
+        args, kwargs = call() if callable(call) else Copier(self._copier).copy(call)
+        before = self._read()
+        self._write(self._state)
+        try:
+            outcome = observe(callee, args, kwargs)
+            self._state = self._read()
+        finally:
+            self._write(before)
+        return outcome._replace(state=dict(self._state))
+
+
+def _clear(cell: Any) -> None:
+    if hasattr(cell, "cell_contents"):
+        del cell.cell_contents
+
+
+def _names_used(function: types.FunctionType, seen: Set[int]) -> Set[str]:
+    """The globals that a function and the functions it can reach by name in its module may read or write."""
+    if id(function) in seen:
+        return set()
+    seen.add(id(function))
+    names = set()  # type: Set[str]
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        names.update(code.co_names)
+        codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    for name in tuple(names):
+        value = function.__globals__.get(name)
+        if isinstance(value, types.FunctionType) and value.__globals__ is function.__globals__:
+            names |= _names_used(value, seen)
+    return names - {"__builtins__"}
+
+
+class _Stream(io.TextIOBase):
+    """Notes what is written, and passes it on if asked to."""
+
+    def __init__(self, name: str, effects: List[Tuple[Any, ...]], behind: Any) -> None:
+        self._name, self._effects, self._behind = name, effects, behind
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self._behind is not None:
+            self._behind.write(text)
+        if self._effects and self._effects[-1][0] == self._name:
+            text = self._effects.pop()[1] + text
+        self._effects.append((self._name, text))
+        return len(text)
+
+
+def observe(callee: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any], visible: bool = False) -> Outcome:
+    """Call a function and note all that it does, globals and cells apart.
+
+    Args:
+        callee: the function.
+        args, kwargs: its arguments, which it may change.
+        visible: let prints and warnings through, and leave the warning filters as they are.
+    """
+    effects = []  # type: List[Tuple[Any, ...]]
+    result = error = None
+    stdout, stderr = sys.stdout, sys.stderr
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def note(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+            if category.__module__.split(".")[0] != "pijit":
+                effects.append(("warning", category.__name__, str(message), filename, lineno))
+            if visible:
+                show(message, category, filename, lineno, file, line)
+
+        if not visible:
+            warnings.simplefilter("always")
+        warnings.showwarning = note  # type: ignore[assignment]
+        sys.stdout = _Stream("stdout", effects, stdout if visible else None)  # type: ignore[assignment]
+        sys.stderr = _Stream("stderr", effects, stderr if visible else None)  # type: ignore[assignment]
+        try:
+            result = callee(*args, **kwargs)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as raised:
+            error = raised
+        finally:
+            sys.stdout, sys.stderr = stdout, stderr
+    generators = (random.getstate(), np.random.get_state())
+    return Outcome(result, error, _trace(error), tuple(effects), (args, kwargs), {}, generators)
+
+
+def _trace(error: Optional[BaseException]) -> Tuple[Tuple[str, str, int], ...]:
+    """The traceback below this file's own frame."""
+    entries = []
+    entry = error.__traceback__.tb_next if error is not None and error.__traceback__ is not None else None
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        entries.append((code.co_name, code.co_filename, entry.tb_lineno))
+        entry = entry.tb_next
+    return tuple(entries)
+
+
+def outcome_differences(expected: Outcome, got: Outcome) -> List[Difference]:
+    """Everything in which two calls differ."""
+    found = []
+    if (expected.error is None) != (got.error is None):
+        found.append(Difference("exception", "call", _ending(expected), _ending(got)))
+    elif expected.error is not None and type(expected.error) is not type(got.error):
+        found.append(Difference("exception", "call", _ending(expected), _ending(got)))
+    elif expected.trace != got.trace:
+        found.append(Difference("traceback", "call", str(expected.trace), str(got.trace)))
+    found += _effect_differences(expected.effects, got.effects)
+    roots = [("result", "result"), ("error", "error")] if not found or found[0].kind != "exception" else []
+    named = [[(where, getattr(outcome, field)) for where, field in roots]
+             + [("args", outcome.arguments[0]), ("kwargs", outcome.arguments[1]), ("globals", outcome.state)]
+             for outcome in (expected, got)]
+    found += differences(named[0], named[1])
+    if differences([("random", expected.generators)], [("random", got.generators)]):
+        found.append(Difference("random", "number generators", "the state after the call", "another state"))
+    return found
+
+
+def _ending(outcome: Outcome) -> str:
+    return "a result" if outcome.error is None else "{}: {}".format(type(outcome.error).__name__, outcome.error)
+
+
+def _effect_differences(expected: Sequence[Tuple[Any, ...]], got: Sequence[Tuple[Any, ...]]) -> List[Difference]:
+    found = []
+    for kind in ("stdout", "stderr", "warning"):
+        one, other = ([effect[1:] for effect in effects if effect[0] == kind] for effects in (expected, got))
+        if kind != "warning":  # one text: writes are split where other effects come between
+            one, other = "".join(item[0] for item in one), "".join(item[0] for item in other)
+        if one != other:
+            found.append(Difference(kind, "call", repr(one), repr(other)))
+    if not found and expected != got:
+        found.append(Difference("order", "effects", repr(expected), repr(got)))
+    return found
+
+
+def plain_twin(function: types.FunctionType) -> types.FunctionType:
+    """The same function on a code object of its own, which pijit does not know."""
+    code = function.__code__
+    parts = [code.co_argcount, code.co_kwonlyargcount, code.co_nlocals, code.co_stacksize, code.co_flags, code.co_code,
+             code.co_consts, code.co_names, code.co_varnames, code.co_filename, code.co_name, code.co_firstlineno,
+             code.co_lnotab, code.co_freevars, code.co_cellvars]
+    copied = code.replace() if hasattr(code, "replace") else types.CodeType(*parts)  # type: ignore[attr-defined]
+    twin = types.FunctionType(copied, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__qualname__ = function.__qualname__
+    twin.__dict__.update(function.__dict__)
+    return twin
+
+
+def compare_calls(function: types.FunctionType, jitted: Callable[..., Any], calls: Sequence[Call]) -> None:
+    """Call both functions with each of `calls` in turn and compare everything after each.
+
+    Args:
+        function: the function, whose globals and closure both use.
+        jitted: what has to behave like it.
+        calls: (args, kwargs) pairs, or callables that make one, for arguments that cannot be copied.
+
+    Raises:
+        DifferenceError: they differ.
+    """
+    plain = plain_twin(function)
+    worlds = World(function), World(function)
+    for number, call in enumerate(calls, 1):
+        start = random.getstate(), np.random.get_state()
+        expected = worlds[0].call(plain, call)
+        random.setstate(start[0])
+        np.random.set_state(start[1])
+        got = worlds[1].call(jitted, call)
+        found = outcome_differences(expected, got)
+        if found:
+            message = "{} behaves differently with pijit in call {} of {}:".format(
+                function.__qualname__, number, len(calls))
+            raise DifferenceError(message, found) from got.error
+
+
+def checked_call(function: types.FunctionType, plain: Callable[..., Any], jitted: Callable[..., Any],
+                 args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    """Call `jitted` for real, and before it `plain` on copies; the option `check` makes each call go through here.
+
+    Arguments that cannot be copied are not checked: the call is made once, with pijit.
+
+    Returns:
+        What `jitted` returned.
+
+    Raises:
+        DifferenceError: the two calls differ; otherwise whatever `jitted` raises.
+    """
+    try:
+        world = World(function)
+        copied = Copier(world._copier).copy((args, kwargs))
+    except Exception:
+        return jitted(*args, **kwargs)
+    start = random.getstate(), np.random.get_state()
+    expected = world.call(plain, lambda: copied)
+    random.setstate(start[0])
+    np.random.set_state(start[1])
+    got = observe(jitted, args, kwargs, visible=True)._replace(state=world._read())
+    found = outcome_differences(expected, got)
+    if found:
+        message = "{} behaves differently with pijit:".format(function.__qualname__)
+        raise DifferenceError(message, found) from got.error
+    if got.error is not None:
+        raise got.error
+    return got.result
+
+
+def check(f: Callable[..., Any], *args: Any, calls: int = 3, config: Optional[Dict[str, Any]] = None,
+          others: Sequence[Tuple[Any, ...]] = (), **kwargs: Any) -> Any:
+    """Compare a function with its jitted self: results, arguments, globals, output, warnings, exceptions.
+
+    `f` itself is neither changed nor jitted; a copy of it is. Calls with `args` come first (a miss, then hits), then those with
+    each of `others` twice, then `args` once more.
+
+    Args:
+        f: a function or method, jitted or not.
+        *args, **kwargs: the arguments; they stay as they are, calls get copies.
+        calls: how often to call with `args` first.
+        config: a `jit_config`.
+        others: tuples of other positional arguments, say of other types; `kwargs` go with them too.
+
+    Returns:
+        The jitted function, for a look at what was captured.
+
+    Raises:
+        DifferenceError: there is a difference; the message lists all that were found.
+        TypeError: `f` is not a Python function.
+
+    Example:
+        >>> check(lambda x: x * 2.0, np.ones(3)).cache_info().hits      # doctest: +SKIP
+        3
+    """
+    from pijit.decorator import jit
+
+    if isinstance(f, types.MethodType):
+        f, args, others = f.__func__, (f.__self__,) + args, [(f.__self__,) + tuple(other) for other in others]
+    function = getattr(f, "py_func", f)
+    if not isinstance(function, types.FunctionType):
+        raise TypeError("check: f must be a Python function or a jitted one, not {!r}".format(f))
+    jitted = jit(plain_twin(function), jit_config=config)
+    sequence = [args] * calls + [other for other in others for _ in range(2)] + [args] * bool(others)
+    compare_calls(function, jitted, [(one, kwargs) for one in sequence])
+    return jitted

@@ -1,0 +1,156 @@
+"""`pijit.explain`: the user's source, annotated with what became a kernel, what stayed bytecode, and why."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+import types
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+from pijit.core.reasons import REASONS
+from pijit.decorator import why_not_python
+from pijit.differential import plain_twin
+from pijit.options import Options
+
+
+class Report(NamedTuple):
+    """What pijit makes of a function. `str(report)` is the annotated source.
+
+    Attributes:
+        name: the qualified name of the function.
+        filename: where its source is.
+        source: (line number, text) of each source line; empty if the source is not available.
+        segments: reports with id, kind ("kernel" or "bytecode"), start_line, end_line, instructions, exits, reason.
+        breaks: reports with reason_id, message, hint, filename, lineno, opname.
+        skipped: the reason why the whole function runs as plain Python, or None.
+        guards: what must hold for the compiled code to run, as text.
+        recompiles: why the function was captured again, oldest first.
+    """
+
+    name: str
+    filename: str
+    source: Tuple[Tuple[int, str], ...]
+    segments: Tuple[Any, ...]
+    breaks: Tuple[Any, ...]
+    skipped: Optional[Any]
+    guards: Tuple[str, ...]
+    recompiles: Tuple[str, ...]
+
+    @property
+    def kernels(self) -> Tuple[Any, ...]:
+        """The segments that became kernels."""
+        return tuple(segment for segment in self.segments if segment.kind == "kernel")
+
+    def __str__(self) -> str:
+        lines = [self._headline()]
+        if self.skipped is not None:
+            lines += ["runs as plain Python: {} {}".format(self.skipped.id, self.skipped.title),
+                      self.skipped.why, "hint: " + self.skipped.hint]
+        lines += ["", *self._annotated()]
+        for title, items in (("guards", self.guards), ("recompiles", self.recompiles)):
+            if items:
+                lines += ["", title + ":"] + ["  " + item for item in items]
+        return "\n".join(lines)
+
+    def _headline(self) -> str:
+        return "{} ({}): {}, {}, {}".format(
+            self.name, self.filename, _count(len(self.kernels), "kernel"), _count(len(self.breaks), "break"),
+            _count(len(self.guards), "guard"))
+
+    def _annotated(self) -> Iterable[str]:
+        """The source lines, each behind the kernels that it is part of and before the breaks on it."""
+        marks = self._marks()
+        width = max([len(mark) for mark in marks.values()] + [1])
+        breaks = {}  # type: Dict[int, List[Any]]
+        for report in self.breaks:
+            breaks.setdefault(report.lineno, []).append(report)
+        for number, text in self.source:
+            yield "{:<{}} {:5} | {}".format(marks.get(number, ""), width, number, text).rstrip()
+            for report in breaks.pop(number, ()):
+                yield from _break_lines(report, " " * (width + 7))
+        for number in sorted(breaks):
+            for report in breaks[number]:
+                yield "{}:{}".format(report.filename, number)
+                yield from _break_lines(report, "  ")
+
+    def _marks(self) -> Dict[int, str]:
+        marks = {}  # type: Dict[int, str]
+        for segment in self.kernels:
+            for number in range(segment.start_line, segment.end_line + 1):
+                label = "k{}".format(segment.id)
+                marks[number] = "{},{}".format(marks[number], label) if number in marks else label
+        return marks
+
+
+def _count(number: int, noun: str) -> str:
+    return "{} {}{}".format(number, noun, "" if number == 1 else "s")
+
+
+def _break_lines(report: Any, indent: str) -> Iterable[str]:
+    yield "{}^ {}".format(indent, report.message)
+    if report.hint:
+        yield "{}  hint: {}".format(indent, report.hint)
+
+
+def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
+    """Say what pijit makes of a function, and why not more.
+
+    With arguments, captures the function for them without calling it and without changing what a later call does.
+    Without arguments, reports on the newest entry that calls have made, if there is one.
+
+    Args:
+        f: a function, jitted or not.
+        *args, **kwargs: arguments as for a call.
+
+    Returns:
+        The report; print it.
+
+    Raises:
+        TypeError: `f` is not a Python function or a jitted one.
+
+    Example:
+        >>> print(pijit.explain(f, x))      # doctest: +SKIP
+    """
+    function, receiver = (f.__func__, (f.__self__,)) if isinstance(f, types.MethodType) else (f, ())
+    state = state_of(function)
+    if state is None and not isinstance(function, types.FunctionType):
+        raise TypeError("explain: f must be a Python function or a jitted one, not {!r}".format(f))
+    refusal = why_not_python()
+    if refusal is not None:
+        return _report(function, REASONS["PJ105"], (), ())
+    from pijit.core import pipeline
+
+    if state is None:
+        function = plain_twin(function)
+        state = pipeline.attach(function, Options())
+    py_func = state.py_func
+    entries = state.entries[-1:]
+    if state.skip is None and (args or kwargs or receiver or not entries):
+        entries = pipeline.explain(py_func, state.config, receiver + args, kwargs)
+    return _report(py_func, state.skip, entries, state.recompiles)
+
+
+def state_of(f: Any) -> Any:
+    """What the compiler holds for a jitted function or method; None for any other object."""
+    if isinstance(f, types.MethodType):
+        f = f.__func__
+    function = sys.modules.get("pijit.function")  # not imported before something is jitted
+    return f.state if function is not None and isinstance(f, function.Jitted) else None
+
+
+def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any], recompiles: Sequence[str]) -> Report:
+    parts = {name: tuple(item for entry in entries for item in getattr(entry, name))
+             for name in ("segments", "breaks", "guards")}
+    return Report(name=function.__qualname__, filename=function.__code__.co_filename, source=_source(function), skipped=skip,
+                  recompiles=tuple(recompiles), **parts)
+
+
+def _source(function: Any) -> Tuple[Tuple[int, str], ...]:
+    """The numbered lines of a function's source; nothing when the file is not there."""
+    linecache.checkcache(function.__code__.co_filename)
+    try:
+        lines, first = inspect.getsourcelines(function.__code__)
+    except (OSError, TypeError):
+        return ()
+    return tuple((first + offset, line.rstrip("\n")) for offset, line in enumerate(lines))

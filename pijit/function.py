@@ -1,0 +1,92 @@
+"""What `jit` returns: the C type JitFunction, with the methods that users see.
+
+The C type calls, binds and copies; this class adds no `__call__`, so that calling costs nothing more.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any, List, NamedTuple
+
+from pijit import dump, logs
+from pijit.core import pipeline
+from pijit.core._hook import JitFunction
+from pijit.differential import checked_call, plain_twin
+from pijit.explain import Report, explain
+from pijit.options import Options
+
+
+class CacheInfo(NamedTuple):
+    """How the entry cache of a function has served, with the names of `functools.lru_cache`."""
+
+    hits: int
+    misses: int
+    maxsize: int
+    currsize: int
+
+
+class Jitted(JitFunction):
+    """A jitted function. It looks, binds and pickles like the function; `py_func` is the function itself.
+
+    Args:
+        py_func: the function.
+        options: its options.
+    """
+
+    def __init__(self, py_func: types.FunctionType, options: Options) -> None:
+        logs.read_environment()
+        super().__init__(py_func, pipeline.attach(py_func, Options(options.changed(), dump.shower(options))))
+
+    @property
+    def config(self) -> Options:
+        """The options."""
+        return self.state.config
+
+    @property
+    def graphs(self) -> List[Any]:
+        """The reports of the segments that became kernels, over all entries, oldest first."""
+        return [segment for entry in self.state.entries for segment in entry.segments if segment.kind == "kernel"]
+
+    def cache_info(self) -> CacheInfo:
+        """Hits and misses of the entry cache, the limit, and the number of entries."""
+        cache = self.state.cache
+        return CacheInfo(cache.hits, cache.misses, cache.limit, len(cache))
+
+    def cache_clear(self) -> None:
+        """Forget every entry; the next call captures again."""
+        self.state.clear()
+
+    def explain(self, *args: Any, **kwargs: Any) -> Report:
+        """The same as `pijit.explain(f, *args, **kwargs)`."""
+        return explain(self, *args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        """By name where that leads to this object, otherwise the function and the options.
+
+        cloudpickle sends what is in `__main__` by value, because another process has another `__main__`.
+        """
+        reduced = super().__reduce__()
+        if isinstance(reduced, str) and not (self.__module__ == "__main__" and _is_cloudpickle(sys._getframe(1))):
+            return reduced
+        from pijit.decorator import rebuild
+
+        return rebuild, (self.py_func, self.config.changed()), dict(self.__dict__)
+
+
+def _is_cloudpickle(frame: types.FrameType) -> bool:
+    """Whether the pickler that runs in this frame is cloudpickle's: the only way to tell from __reduce__."""
+    pickler = type(frame.f_locals.get("self"))
+    return any(kind.__module__.split(".")[0] == "cloudpickle" for kind in pickler.__mro__)
+
+
+class Checked(Jitted):
+    """A jitted function each call of which is compared with a call of the plain function (the option `check`)."""
+
+    def __init__(self, py_func: types.FunctionType, options: Options) -> None:
+        super().__init__(py_func, options)
+        self._plain = plain_twin(py_func)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call both; see `pijit.differential.checked_call`."""
+        return checked_call(self.py_func, self._plain, super().__call__, args, kwargs)

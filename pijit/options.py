@@ -1,0 +1,202 @@
+"""The `jit_config` keys: one table that validates them, holds their defaults and makes docs/options.md.
+
+`Options` is what the compiler reads: an immutable object with one attribute per row of `OPTIONS`, and `on_capture`, the
+callback that shows a capture to the user (see `pijit.dump`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+import warnings
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+class Accepts(NamedTuple):
+    """What a key accepts: words for messages and docs, the two tests behind them, and the form in which it is kept."""
+
+    words: str
+    right_type: Callable[[Any], bool]
+    right_value: Callable[[Any], bool]
+    kept_as: Callable[[Any], Any] = _same
+
+
+def _always(value: Any) -> bool:
+    return True
+
+
+def _one_of(*values: Any) -> Accepts:
+    """Accepts exactly these values; another value of the type of one of them is a ValueError, the rest TypeErrors."""
+    kinds = {type(value) for value in values}
+    return Accepts(" or ".join(repr(value) for value in values), lambda value: type(value) in kinds,
+                   lambda value: any(value is known or (type(value) is str and value == known) for known in values))
+
+
+def _integer(minimum: int) -> Accepts:
+    return Accepts("an int >= {}".format(minimum), lambda value: type(value) is int, lambda value: value >= minimum)
+
+
+def _are_modules(value: Any) -> bool:
+    names = (str, types.ModuleType)
+    return value is None or (isinstance(value, (list, tuple, set, frozenset))
+                             and all(isinstance(item, names) for item in value))
+
+
+def _module_names(value: Any) -> Optional[Tuple[str, ...]]:
+    if value is None:
+        return None
+    return tuple(sorted(item if isinstance(item, str) else item.__name__ for item in value))
+
+
+_SWITCH = _one_of(True, False)
+_SWITCH_OR_NONE = _one_of(None, True, False)
+_SWITCH_OR_AUTO = _one_of("auto", True, False)
+_MODULES = Accepts("None or a list of modules or module names", _are_modules, _always, _module_names)
+
+
+class Option(NamedTuple):
+    """A row: a `jit_config` key, its default, what it accepts, and the sentence of the docs."""
+
+    name: str
+    default: Any
+    accepts: Accepts
+    sentence: str
+
+
+_ROWS = (
+    Option("print_after_all", False, _SWITCH,
+           "Print, per capture: bytecode, blocks, graph, segments and breaks, kernel source, linked bytecode, guards, times."),
+    Option("print_bytecode", False, _SWITCH, "Print the bytecode before capture and after linking."),
+    Option("print_cfg", False, _SWITCH, "Print the basic blocks."),
+    Option("print_graph", False, _SWITCH, "Print the captured graphs and how the function was split."),
+    Option("print_guards", False, _SWITCH, "Print the guards."),
+    Option("print_source", False, _SWITCH, "Print the source that numba compiles."),
+    Option("log_graph_break", False, _SWITCH, "Log a line per break, with its reason and the line of your function."),
+    Option("log_recompile", False, _SWITCH, "Log a line per recompile, with the guard that failed."),
+    Option("loop_unrolling", True, _SWITCH, "Trace through short loops over known containers."),
+    Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which a loop is unrolled."),
+    Option("max_inline_depth", 8, _integer(0), "How deep calls of Python functions are inlined."),
+    Option("allowed_inline_modules", None, _MODULES, "Inline only functions of these modules; None: all but a skip list."),
+    Option("enable_dynamic_shape", None, _SWITCH_OR_NONE,
+           "None: shapes are symbols and specialise only where used; False: one graph per shape; True: never specialise."),
+    Option("specialize_scalar", None, _SWITCH_OR_NONE,
+           "None: scalars are guarded by type, and by value only where the value steers the capture; True or False force it."),
+    Option("cache_limit", 8, _integer(1), "The number of entries a function may have; at the limit they keep serving."),
+    Option("fullgraph", False, _SWITCH, "Make a break an error that shows the line of your function."),
+    Option("backend", "numba", _one_of("numba", "python"),
+           'What runs captured segments: machine code, or ("python") the segment as a Python function, for finding faults.'),
+    Option("check", False, _SWITCH, "Run every call also without pijit, on copies, and raise if anything differs."),
+    Option("fastmath", False, _SWITCH, "Allow results that differ from NumPy's in the last bits."),
+    Option("parallel", "auto", _SWITCH_OR_AUTO, "Use threads; \"auto\": for large arrays."),
+    Option("nogil", False, _SWITCH, "Release the GIL while a kernel runs."),
+    Option("cache", True, _SWITCH, "Keep kernels on disk."),
+    Option("perf_statistics", "auto", _SWITCH_OR_AUTO, "Measure kernel against bytecode and keep the faster."),
+    Option("auto_mixed_precision", None, _one_of(None), "The dtype policy for the captured graph; none exists in this version."),
+    Option("force_breaks", None, _one_of(None, "every"), "For tests: break at each instruction where a break is possible."),
+)
+
+OPTIONS: Dict[str, Option] = {row.name: row for row in _ROWS}
+
+
+class Options:
+    """The options of one jitted function; attributes are the keys of `OPTIONS`, and `on_capture`.
+
+    Args:
+        values: options that differ from their defaults, already validated.
+        on_capture: called with the record of each capture, or None.
+
+    Example:
+        >>> parse({"cache_limit": 2}).cache_limit
+        2
+    """
+
+    __slots__ = tuple(OPTIONS) + ("on_capture",)
+
+    def __init__(self, values: Optional[Mapping[str, Any]] = None,
+                 on_capture: Optional[Callable[[Any], None]] = None) -> None:
+        for row in OPTIONS.values():
+            object.__setattr__(self, row.name, row.default)
+        for name, value in (values or {}).items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "on_capture", on_capture)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("pijit options cannot be changed after the decoration; pass jit_config to jit")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+    def changed(self) -> Dict[str, Any]:
+        """The options that differ from their defaults: a valid `jit_config`."""
+        return {row.name: getattr(self, row.name) for row in OPTIONS.values() if getattr(self, row.name) != row.default}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Options) and self.changed() == other.changed()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.changed().items()))
+
+    def __repr__(self) -> str:
+        return "Options({!r})".format(self.changed())
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Options, (self.changed(),)
+
+
+def parse(config: Optional[Mapping[str, Any]], stacklevel: int = 2,
+          on_capture: Optional[Callable[[Any], None]] = None) -> Options:
+    """Validate a `jit_config` dictionary.
+
+    Args:
+        config: the dictionary, or None for the defaults.
+        stacklevel: which caller a warning about an unknown key points at, as in `warnings.warn`.
+        on_capture: becomes the attribute of that name.
+
+    Returns:
+        The options.
+
+    Raises:
+        TypeError: `config` is not a mapping, or a value has a type that its key does not accept.
+        ValueError: a value is not among those that its key accepts.
+    """
+    if config is None:
+        config = {}
+    if isinstance(config, Options):
+        config = config.changed()
+    if not isinstance(config, Mapping):
+        raise TypeError("jit_config must be a dict of options or None, not {}".format(type(config).__name__))
+    known = {}
+    for name, value in config.items():
+        if name in OPTIONS:
+            known[name] = _validated(OPTIONS[name], value)
+        else:
+            warnings.warn(_unknown(name), UserWarning, stacklevel=stacklevel)
+    return Options(known, on_capture)
+
+
+def _validated(row: Option, value: Any) -> Any:
+    message = "jit_config[{!r}] must be {}, not {!r}".format(row.name, row.accepts.words, value)
+    if not row.accepts.right_type(value):
+        raise TypeError(message)
+    if not row.accepts.right_value(value):
+        raise ValueError(message)
+    return row.accepts.kept_as(value)
+
+
+def _unknown(name: Any) -> str:
+    close = difflib.get_close_matches(str(name).lower(), list(OPTIONS), n=1, cutoff=0.0)
+    return "unknown jit_config key {!r} is ignored; the closest known key is {!r}".format(name, close[0])
+
+
+def page() -> str:
+    """The page docs/options.md, as Markdown."""
+    lines = ["# Options", "",
+             "Pass them as a dictionary: `@jit(jit_config={\"log_graph_break\": True})`. A wrong value raises, an unknown key",
+             "warns and names the closest known one. This page is generated: `python -m pijit options > docs/options.md`.",
+             "", "| key | default | accepts | what it does |", "|---|---|---|---|"]
+    lines += ["| `{}` | `{!r}` | {} | {} |".format(row.name, row.default, row.accepts.words, row.sentence)
+              for row in OPTIONS.values()]
+    return "\n".join(lines) + "\n"

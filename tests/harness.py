@@ -1,0 +1,98 @@
+"""What every test of captured code uses: `check`, `fail_unless_captured`, `assert_calls`, and the modes of a test run.
+
+A run of the suite has a mode, set by the environment: PIJIT_TEST_BACKEND (numba or python) and PIJIT_TEST_FORCE_BREAKS
+(every). They become options of each function that a test jits through this file, unless the test sets the option itself.
+"""
+
+import contextlib
+import importlib.util
+import os
+
+import pytest
+
+import pijit
+
+MISS, HIT = "miss", "hit"
+
+needs_pipeline = pytest.mark.skipif(importlib.util.find_spec("pijit.core.pipeline") is None,
+                                    reason="there is no pijit.core.pipeline yet")
+
+MODES = {"backend": "PIJIT_TEST_BACKEND", "force_breaks": "PIJIT_TEST_FORCE_BREAKS"}
+
+_watchers = []
+
+
+def mode_config(config=None):
+    """A jit_config with the options of this run's mode and, above them, those of the test."""
+    modes = {key: os.environ[variable] for key, variable in MODES.items() if os.environ.get(variable)}
+    return dict(modes, **(config or {}))
+
+
+def jitted(f, config=None):
+    """`pijit.jit` under this run's mode; watched by `fail_unless_captured`."""
+    return _watched(pijit.jit(f, jit_config=mode_config(config)))
+
+
+def check(f, *args, calls=3, config=None, others=(), aliased=(), **kwargs):
+    """`pijit.check` under this run's mode, and once more for each of `aliased`.
+
+    Args:
+        f: the function.
+        *args, **kwargs: its arguments.
+        calls, config, others: see `pijit.check`.
+        aliased: tuples of positional arguments that share memory or objects with each other. Each also gets a jitted function
+            of its own, because code that was captured for aliased arguments is not the code that was captured for others.
+
+    Returns:
+        The jitted function of the first check.
+    """
+    config = mode_config(config)
+    first = _watched(pijit.check(f, *args, calls=calls, config=config, others=tuple(others) + tuple(aliased), **kwargs))
+    for one in aliased:
+        _watched(pijit.check(f, *one, calls=calls, config=config, others=[args], **kwargs))
+    return first
+
+
+def _watched(f):
+    for watcher in _watchers:
+        watcher.append(f)
+    return f
+
+
+def kernel_count(f):
+    """The number of kernels in the entry of `f` that has most."""
+    return max([sum(segment.kind == "kernel" for segment in entry.segments) for entry in f.state.entries] + [0])
+
+
+@contextlib.contextmanager
+def fail_unless_captured(min_kernels=1):
+    """Fails if a function that is jitted or checked inside has fewer kernels; also a decorator of tests.
+
+    A test in which nothing is jitted fails too.
+    """
+    watcher = []
+    _watchers.append(watcher)
+    try:
+        yield watcher
+    finally:
+        _watchers[:] = [other for other in _watchers if other is not watcher]
+    assert watcher, "nothing was jitted through tests/harness.py"
+    for f in watcher:
+        assert kernel_count(f) >= min_kernels, "{} kernels wanted\n{}".format(min_kernels, pijit.explain(f))
+
+
+def calls_of(f, args_list):
+    """MISS or HIT for each call of `f` with each tuple of arguments in turn."""
+    seen = []
+    for args in args_list:
+        before = f.cache_info()
+        f(*args)
+        after = f.cache_info()
+        assert after.hits + after.misses == before.hits + before.misses + 1, "the call did not reach the entry cache once"
+        seen.append(HIT if after.hits > before.hits else MISS)
+    return seen
+
+
+def assert_calls(f, expected, args_list):
+    """Call a jitted function with each tuple of arguments; `expected` says for each whether the cache hits."""
+    assert calls_of(f, args_list) == list(expected)

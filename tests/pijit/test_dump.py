@@ -1,0 +1,91 @@
+"""What is printed and logged of a capture, and when."""
+
+import logging
+import types
+
+import pytest
+
+from pijit import dump, logs, options
+
+BREAK = types.SimpleNamespace(reason_id="PJ201", message="PJ201 call of a function that is not captured (callee: print)",
+                              hint="Move it.", filename="user.py", lineno=7, opname="CALL_FUNCTION")
+
+RECORD = types.SimpleNamespace(name="f (user.py:3)", breaks=[BREAK], recompile="PJ301 guard failed (guard: L['x'] ndim)",
+                               **{part.attribute: "<{}>\n".format(part.attribute) for part in dump.PARTS})
+
+
+@pytest.fixture(autouse=True)
+def quiet_loggers():
+    """Each test starts and ends with loggers that show nothing."""
+    loggers = [logs.logger(subject) for subject in logs.SUBJECTS]
+    kept = [(log, log.level, list(log.handlers)) for log in loggers]
+    yield
+    for log, level, handlers in kept:
+        log.setLevel(level)
+        log.handlers[:] = handlers
+
+
+def printed(capsys, config):
+    dump.shower(options.parse(config))(RECORD)
+    return capsys.readouterr()
+
+
+def test_nothing_is_shown_unless_asked(capsys):
+    assert printed(capsys, None) == ("", "")
+
+
+def test_print_after_all_prints_every_part_in_order(capsys):
+    out = printed(capsys, {"print_after_all": True}).out
+    headings = [line for line in out.splitlines() if line.startswith("***")]
+    assert headings == ["*** {}: f (user.py:3) ***".format(part.heading) for part in dump.PARTS]
+    assert "*** Basic blocks: f (user.py:3) ***\n<blocks>\n\n" in out
+
+
+@pytest.mark.parametrize("key, texts", [
+    ("print_bytecode", ["<bytecode>", "<linked>"]), ("print_cfg", ["<blocks>"]), ("print_graph", ["<graph>", "<segments>"]),
+    ("print_guards", ["<guards>"]), ("print_source", ["<source>"])])
+def test_each_key_prints_its_parts(capsys, key, texts):
+    out = printed(capsys, {key: True}).out
+    assert [line for line in out.splitlines() if line.startswith("<")] == texts
+
+
+def test_empty_part_says_so():
+    record = types.SimpleNamespace(name="f", source="")
+    assert dump.section(dump.PARTS[4], record) == "*** Kernel source: f ***\n(none)\n"
+
+
+def test_break_line_is_logged_where_asked(capsys):
+    shown = printed(capsys, {"log_graph_break": True})
+    assert shown.out == ""
+    assert shown.err == ("pijit breaks: user.py:7: f (user.py:3): PJ201 call of a function that is not captured "
+                         "(callee: print). Move it.\n")
+    assert printed(capsys, None).err == ""  # another function's options
+
+
+def test_recompile_line_is_logged_where_asked(capsys):
+    assert printed(capsys, {"log_recompile": True}).err == (
+        "pijit recompiles: f (user.py:3): PJ301 guard failed (guard: L['x'] ndim)\n")
+
+
+def test_environment_shows_subjects(capsys, monkeypatch):
+    monkeypatch.setenv("PIJIT_LOGS", "breaks, source")
+    logs.read_environment()
+    logs.read_environment()
+    err = printed(capsys, None).err
+    assert err.count("PJ201") == 1 and "*** Kernel source: f (user.py:3) ***\n<source>" in err and "<linked>" not in err
+
+
+def test_unknown_subject_warns(monkeypatch):
+    monkeypatch.setenv("PIJIT_LOGS", "everything")
+    with pytest.warns(UserWarning, match="PIJIT_LOGS: unknown subject 'everything'; known are breaks, recompiles"):
+        logs.read_environment()
+
+
+def test_user_handlers_get_records():
+    seen = []
+    handler = logging.Handler()
+    handler.emit = seen.append
+    logs.logger("breaks").addHandler(handler)
+    logs.logger("breaks").setLevel(logging.DEBUG)
+    dump.show(options.parse(None), RECORD)
+    assert [record.levelno for record in seen] == [logging.DEBUG]

@@ -1,0 +1,133 @@
+"""The report that `explain` prints, from made-up parts and from real captures."""
+
+import types
+
+import numpy as np
+import pytest
+
+import pijit
+from harness import jitted, needs_pipeline
+from pijit.core.reasons import REASONS
+from pijit.explain import Report
+
+
+def segment(number, kind, start, end):
+    return types.SimpleNamespace(id=number, kind=kind, start_line=start, end_line=end, instructions=5, exits=1, reason=None)
+
+
+def a_break(line):
+    return types.SimpleNamespace(reason_id="PJ201", message="PJ201 call (callee: print)", hint="Move it.",
+                                 filename="user.py", lineno=line, opname="CALL_FUNCTION")
+
+
+def report(**changes):
+    parts = dict(name="f", filename="user.py", source=((3, "def f(x):"), (4, "    y = x * 2"), (5, "    print(y)")),
+                 segments=(segment(0, "kernel", 4, 4), segment(1, "bytecode", 5, 5)), breaks=(a_break(5),), skipped=None,
+                 guards=("type(L['x']) is float",), recompiles=())
+    return Report(**dict(parts, **changes))
+
+
+def test_text():
+    assert str(report()) == """\
+f (user.py): 1 kernel, 1 break, 1 guard
+
+       3 | def f(x):
+k0     4 |     y = x * 2
+       5 |     print(y)
+         ^ PJ201 call (callee: print)
+           hint: Move it.
+
+guards:
+  type(L['x']) is float"""
+
+
+def test_text_of_a_skipped_function():
+    text = str(report(skipped=REASONS["PJ101"], segments=(), breaks=(), guards=()))
+    assert text.splitlines()[:2] == ["f (user.py): 0 kernels, 0 breaks, 0 guards",
+                                     "runs as plain Python: PJ101 generator function"]
+
+
+def test_breaks_are_shown_without_source():
+    text = str(report(source=(), guards=(), recompiles=("PJ301 guard failed",)))
+    assert "user.py:5\n  ^ PJ201 call (callee: print)" in text and text.endswith("recompiles:\n  PJ301 guard failed")
+
+
+def test_line_in_two_kernels():
+    text = str(report(segments=(segment(0, "kernel", 4, 4), segment(2, "kernel", 4, 5))))
+    assert "\nk0,k2     4 |" in text and "\nk2        5 |" in text
+
+
+@pytest.mark.parametrize("wrong", [3, len, np.add, int])
+def test_refuses_what_is_no_python_function(wrong):
+    with pytest.raises(TypeError, match="explain: f must be"):
+        pijit.explain(wrong)
+
+
+def scaled(x):
+    y = x * 2.0 + 1.0
+    print("scaled")
+    z = y * y - x
+    return z
+
+
+@needs_pipeline
+def test_explains_without_calling_and_without_trace(capsys):
+    f = jitted(scaled)
+    before = f.cache_info()
+    found = pijit.explain(f, np.ones(1000))
+    assert capsys.readouterr().out == ""
+    assert f.cache_info() == before and f.graphs == []
+    assert [one.reason_id for one in found.breaks] == ["PJ201"]
+    first = scaled.__code__.co_firstlineno
+    assert found.breaks[0].lineno == first + 2 and found.breaks[0].filename == scaled.__code__.co_filename
+    assert found.kernels and found.guards and found.skipped is None
+    assert 'print("scaled")' in str(found)
+
+
+@needs_pipeline
+def test_explains_what_calls_made():
+    f = jitted(scaled)
+    for _ in range(3):
+        f(np.ones(1000))
+    found = f.explain()
+    assert found.kernels and str(found) == str(pijit.explain(f))
+
+
+@needs_pipeline
+def test_explains_an_unjitted_function():
+    assert pijit.explain(scaled, np.ones(1000)).kernels
+    assert pijit.get_code_extra(scaled) is None
+
+
+def generator():
+    yield 1
+
+
+async def coroutine():
+    return 1
+
+
+async def async_generator():
+    yield 1
+
+
+@needs_pipeline
+@pytest.mark.parametrize("f, reason_id", [(generator, "PJ101"), (coroutine, "PJ102"), (async_generator, "PJ103")])
+def test_says_why_a_whole_function_is_skipped(f, reason_id):
+    assert pijit.explain(jitted(f)).skipped.id == reason_id
+    assert "runs as plain Python: " + reason_id in str(pijit.explain(f))
+    assert pijit.get_code_extra(jitted(f)).stat == "NEVER_COMPILE"
+
+
+@needs_pipeline
+def test_code_extra():
+    f = jitted(scaled)
+    assert pijit.get_code_extra(f) == {"stat": "GRAPH_CANDIDATE", "compile_count_": 0, "break_count_": 0}
+    f(np.ones(1000))
+    extra = pijit.get_code_extra(f)
+    assert extra.stat == "GRAPH_CALLABLE" and extra.compile_count_ >= 1 and extra["break_count_"] >= 1
+    assert isinstance(extra.code.compiled_code_, types.CodeType) and extra.code.phase_ and extra.code.guard_
+    served = extra.code.call_count_
+    f(np.ones(1000))
+    f(np.ones(1000))
+    assert pijit.get_code_extra(f).code.call_count_ >= max(served, 1)
