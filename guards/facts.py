@@ -116,7 +116,7 @@ def describe(value: Any) -> str:
     """
     if is_constant(value):
         return _describe_builtin(value)
-    if isinstance(value, type):
+    if issubclass(type(value), type):  # isinstance would ask the value for its __class__
         return f"the class {type_name(value)}"
     special = _DESCRIPTIONS.get(type(value))
     return special(value) if special is not None else f"an object of type {type_name(type(value))}"

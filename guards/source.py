@@ -151,10 +151,11 @@ class Global(Source):
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         if type(globals) is dict:
-            for scope in (globals, builtins) if type(builtins) is dict else (globals,):
-                value = _dict_item(scope, self.name)
-                if value is not UNBOUND:
-                    return value
+            value = _dict_item(globals, self.name)
+            if value is UNBOUND and type(builtins) is dict:
+                value = _dict_item(builtins, self.name)
+            if value is not UNBOUND:
+                return value
         raise SourceError(f"{self} is not defined")
 
 
@@ -280,9 +281,9 @@ _PLAIN_ON_TYPES = (types.FunctionType, staticmethod, property, types.GetSetDescr
 
 def _dict_item(container: Dict[Any, Any], key: Any) -> Any:
     try:
-        return container.get(key, UNBOUND)
+        return dict.get(container, key, UNBOUND)
     except Exception:
-        return UNBOUND
+        raise SourceError(f"a key of the dict that holds {key!r} raised an exception when compared") from None
 
 
 def _class_value(cls: type, name: str) -> Any:

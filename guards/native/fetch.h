@@ -34,16 +34,27 @@ root_get(const Roots *roots, Py_ssize_t index)
     return index < roots->nvalues ? roots->values[index] : NULL;
 }
 
+/* 1: found, *value is a NEW reference; 0: no such key; -1: a key's __eq__ raised (cleared); then *value is NULL. */
+static inline int
+dict_item_find(PyObject *dict, PyObject *key, PyObject **value)
+{
+    *value = PyDict_GetItemWithError(dict, key);  /* borrowed until the next line */
+    if (*value != NULL) {
+        Py_INCREF(*value);
+        return 1;
+    }
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        return -1;
+    }
+    return 0;
+}
+
 static inline PyObject *
 dict_item_fetch(PyObject *dict, PyObject *key)
 {
-    PyObject *value = PyDict_GetItemWithError(dict, key);  /* borrowed */
-    if (value != NULL) {
-        Py_INCREF(value);
-    }
-    else if (PyErr_Occurred()) {
-        PyErr_Clear();
-    }
+    PyObject *value;  /* owned */
+    (void)dict_item_find(dict, key, &value);
     return value;
 }
 
@@ -60,8 +71,9 @@ global_fetch(const Roots *roots, PyObject *name)
     if (roots->globals == NULL || !PyDict_CheckExact(roots->globals)) {
         return NULL;
     }
-    PyObject *value = dict_item_fetch(roots->globals, name);  /* owned */
-    if (value == NULL && roots->builtins != NULL && PyDict_CheckExact(roots->builtins)) {
+    PyObject *value;  /* owned */
+    int found = dict_item_find(roots->globals, name, &value);
+    if (found == 0 && roots->builtins != NULL && PyDict_CheckExact(roots->builtins)) {
         value = dict_item_fetch(roots->builtins, name);
     }
     return value;
@@ -93,7 +105,6 @@ item_fetch(PyObject *base, PyObject *key, Py_ssize_t position)
 static inline PyObject *
 descriptor_fetch(PyObject *descriptor, PyObject *instance, PyTypeObject *type)
 {
-    /* The getter of a slot or staticmethod may drop the last reference to its holder only through user code: none. */
     PyObject *value = Py_TYPE(descriptor)->tp_descr_get(descriptor, instance, (PyObject *)type);  /* owned */
     if (value == NULL) {
         PyErr_Clear();
@@ -123,13 +134,14 @@ instance_attribute_fetch(PyObject *object, PyObject *name)
     Py_XINCREF(class_value);  /* owned from here: the dict lookup below may run __eq__ of a key */
     PyObject **dict = _PyObject_GetDictPtr(object);
     PyObject *value = NULL;  /* owned */
+    int found = 0;
     if (dict != NULL && *dict != NULL) {
         PyObject *held = *dict;  /* owned */
         Py_INCREF(held);
-        value = dict_item_fetch(held, name);
+        found = dict_item_find(held, name, &value);
         Py_DECREF(held);
     }
-    if (value == NULL && class_value != NULL) {
+    if (found == 0 && class_value != NULL) {
         if (getter == NULL) {
             return class_value;
         }
