@@ -29,8 +29,22 @@ typedef struct {
     const int64_t *desc;
 } Operand;
 
-/* How many inputs NumPy's path without an iterator takes; 2 before NumPy 1.22. Set by runtime_register. */
-static int trivial_inputs;
+/* Whether new empty arrays have strides other than 0, as before NumPy 1.23; set by nest_probe. */
+static int empty_strides;
+
+/* 0, or -1 with an exception set. */
+static int
+nest_probe(void)
+{
+    npy_intp length = 0;
+    PyObject *empty = PyArray_SimpleNew(1, &length, NPY_DOUBLE);  /* owned */
+    if (empty == NULL) {
+        return -1;
+    }
+    empty_strides = PyArray_STRIDE((PyArrayObject *)empty, 0) != 0;
+    Py_DECREF(empty);
+    return 0;
+}
 
 static inline npy_intp
 intp_abs(npy_intp value)
@@ -209,17 +223,14 @@ operand_orders(const Operand *operand)
 
 /* The order of the result if NumPy needs no iterator for these operands: ORDER_C or ORDER_F; else 0. */
 static int
-operands_order(const Operand *operands, int nops, int ninputs)
+operands_order(const Operand *operands, int nops)
 {
     const Operand *first = NULL;
     int orders = ORDER_C | ORDER_F;
 
-    if (ninputs > trivial_inputs) {
-        return 0;
-    }
     for (int op = 0; op < nops; op++) {
         const Operand *operand = &operands[op];
-        if (operand->ndim == 0 && op < ninputs) {
+        if (operand->ndim == 0) {
             continue;
         }
         if (first == NULL) {
@@ -253,7 +264,13 @@ strides_fill(int64_t *desc, int ndim, npy_intp itemsize, int order)
 static void
 strides_like(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operands, int nops)
 {
-    int order = operands_order(operands, nops, nops);
+    int order = operands_order(operands, nops);
+    for (int axis = 0; axis < ndim && !empty_strides; axis++) {
+        if (desc[DESC_SHAPE + axis] == 0) {
+            memset(desc + DESC_SHAPE + ndim, 0, ndim * sizeof(int64_t));
+            return;
+        }
+    }
     if (order != 0) {
         strides_fill(desc, ndim, itemsize, order);
         return;

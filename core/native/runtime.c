@@ -229,7 +229,7 @@ runtime_alloc_like(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, i
 {
     Operand operands[NEST_MAXOPS];
     operands_read(operands, (const int64_t *)ops, nops);
-    int order = operands_order(operands, (int)nops, (int)nops);
+    int order = operands_order(operands, (int)nops);
     if (order != 0 || ndim < 2) {
         return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order == ORDER_F);
     }
@@ -515,8 +515,7 @@ umath_import(void)
 int
 runtime_register(PyObject *module)
 {
-    trivial_inputs = PyArray_GetNDArrayCFeatureVersion() < 0x0000000F ? 2 : NEST_MAXOPS;
-    if (umath_import() < 0 || PyModule_AddFunctions(module, module_methods) < 0) {
+    if (nest_probe() < 0 || umath_import() < 0 || PyModule_AddFunctions(module, module_methods) < 0) {
         return -1;
     }
     return table_register(module);
