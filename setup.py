@@ -1,11 +1,12 @@
 """The C extensions; everything else about the package is in setup.cfg."""
 
+import glob
 import os
 import sys
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError, ExecError, PlatformError
+from setuptools.errors import CompileError, ExecError, LinkError, PlatformError
 
 FRAME_FILES = {
     (3, 7): "core/native/frame_37_38.c",
@@ -30,7 +31,7 @@ class BuildExtensions(build_ext):
     def run(self) -> None:
         try:
             super().run()
-        except (CompileError, ExecError, PlatformError, FileNotFoundError) as error:
+        except (CompileError, ExecError, LinkError, PlatformError, FileNotFoundError) as error:
             raise SystemExit(NO_COMPILER.format(error=error))
 
 
@@ -45,18 +46,19 @@ def extensions() -> list:
              "-Wno-cast-function-type"]
     if os.environ.get("PIJIT_BUILD_DEBUG"):
         flags += ["-O0", "-g", "-UNDEBUG"]
+    headers = sorted(glob.glob("core/native/*.h") + glob.glob("guards/native/*.h"))
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
                   ["core/native/hook.c", "core/native/function.c", frame_file],
-                  depends=["core/native/frame.h"], include_dirs=["core/native"], extra_compile_args=flags),
+                  depends=headers, include_dirs=["core/native"], extra_compile_args=flags),
         Extension("pijit.core._launcher",
                   ["core/native/launcher.c", "core/native/runtime.c"],
-                  depends=["core/native/launcher.h", "guards/native/evaluate.h"],
+                  depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers, extra_compile_args=flags),
         Extension("pijit.guards._evaluate",
                   ["guards/native/evaluate.c"],
-                  depends=["guards/native/evaluate.h"],
+                  depends=headers,
                   include_dirs=["guards/native"] + numpy_headers, extra_compile_args=flags),
     ]
     only = os.environ.get("PIJIT_ONLY")

@@ -79,9 +79,10 @@ def test_unsupported_python_warns_once(monkeypatch):
     assert pijit.explain(plain).skipped.id == "PJ105"
 
 
-def test_import_is_light():
+def test_import_is_light(tmp_path):
     script = "import sys, pijit; print([name for name in ('numba', 'bytecode', 'llvmlite') if name in sys.modules])"
-    assert subprocess.check_output([sys.executable, "-c", script], universal_newlines=True) == "[]\n"
+    printed = subprocess.check_output([sys.executable, "-c", script], universal_newlines=True, cwd=str(tmp_path))
+    assert printed == "[]\n"
 
 
 @needs_pipeline
