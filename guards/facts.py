@@ -94,7 +94,8 @@ def _describe_code(value: types.CodeType) -> str:
 
 
 def _describe_module(value: types.ModuleType) -> str:
-    return f"the module {value.__dict__.get('__name__', '?')}"
+    name = value.__dict__.get("__name__")
+    return f"the module {name}" if type(name) is str else "a module"
 
 
 _DESCRIPTIONS: Dict[type, Callable[[Any], str]] = {

@@ -14,7 +14,7 @@ import numpy
 
 from pijit.guards.facts import (LAYOUTS, SINGLETONS, constant_key, count, describe, extent, is_constant, layout_of,
                                 layout_words, type_name, was_type)
-from pijit.guards.source import UNBOUND, Cell, CellType, Global, Local, Record, Source, SourceError
+from pijit.guards.source import UNBOUND, Cell, Global, Local, NoPlaceError, Record, Source, SourceError
 
 __all__ = ["DistinctObject", "Equals", "FunctionCode", "Guard", "IntRange", "IsArray", "IsIdentical", "IsType",
            "IsUnbound", "LengthIs", "NoOverlap", "SameObject", "SameShape"]
@@ -285,15 +285,10 @@ class IsUnbound(Guard):
         return None if value is UNBOUND else f"{self.source} was unbound and is now {describe(value)}"
 
     def why_not_at(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Optional[str]:
-        is_readable = {
-            Local: lambda: self.source.index < len(values),
-            Cell: lambda: self.source.index < len(values) and type(values[self.source.index]) is CellType,
-            Global: lambda: type(globals) is dict and type(builtins) is dict,
-        }
-        if not is_readable[type(self.source)]():
-            return f"there is no place to look for {self.source}"
         try:
             return self.why_not(self.source.fetch(values, globals, builtins))
+        except NoPlaceError as unknown:
+            return str(unknown)
         except SourceError:
             return None
 

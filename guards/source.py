@@ -18,12 +18,16 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.facts import describe
 
-__all__ = ["Attr", "Cell", "Constant", "Global", "Item", "Local", "Record", "Source", "SourceError", "TypeOf",
-           "UNBOUND"]
+__all__ = ["Attr", "Cell", "Constant", "Global", "Item", "Local", "NoPlaceError", "Record", "Source",
+           "SourceError", "TypeOf", "UNBOUND"]
 
 
 class SourceError(LookupError):
     """A source whose value is absent, or cannot be read without running user code; the text says which and why."""
+
+
+class NoPlaceError(SourceError):
+    """The place to look in is not there or cannot be searched, so nothing is known: not even that it is absent."""
 
 
 class Record:
@@ -99,10 +103,6 @@ class Source(Record):
         raise NotImplementedError
 
 
-def _root(values: Sequence[Any], index: int) -> Any:
-    return values[index] if index < len(values) else UNBOUND
-
-
 class Local(Source):
     """The local variable `name` in slot `index` of the root array: `L['x']`."""
 
@@ -114,10 +114,11 @@ class Local(Source):
         return f"L[{self.name!r}]"
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
-        value = _root(values, self.index)
-        if value is UNBOUND:
+        if self.index >= len(values):
+            raise NoPlaceError(f"there is no slot {self.index} for {self}")
+        if values[self.index] is UNBOUND:
             raise SourceError(f"{self} is unbound")
-        return value
+        return values[self.index]
 
 
 class Cell(Source):
@@ -131,9 +132,9 @@ class Cell(Source):
         return f"closure cell {self.name!r}"
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
-        cell = _root(values, self.index)
+        cell = values[self.index] if self.index < len(values) else UNBOUND
         if type(cell) is not CellType:
-            raise SourceError(f"slot {self.index} does not hold {self}")
+            raise NoPlaceError(f"slot {self.index} does not hold {self}")
         try:
             return cell.cell_contents
         except ValueError:
@@ -150,10 +151,10 @@ class Global(Source):
         return f"G[{self.name!r}]"
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
-        if type(globals) is dict:
-            value = _dict_item(globals, self.name)
-            if value is UNBOUND and type(builtins) is dict:
-                value = _dict_item(builtins, self.name)
+        for scope in (globals, builtins):
+            if type(scope) is not dict:
+                raise NoPlaceError(f"the globals or builtins to look for {self} in are not a plain dict")
+            value = _dict_item(scope, self.name)
             if value is not UNBOUND:
                 return value
         raise SourceError(f"{self} is not defined")
@@ -283,7 +284,7 @@ def _dict_item(container: Dict[Any, Any], key: Any) -> Any:
     try:
         return dict.get(container, key, UNBOUND)
     except Exception:
-        raise SourceError(f"a key of the dict that holds {key!r} raised an exception when compared") from None
+        raise NoPlaceError(f"a key of the dict searched for {key!r} raised an exception when compared") from None
 
 
 def _class_value(cls: type, name: str) -> Any:

@@ -65,17 +65,29 @@ cell_fetch(const Roots *roots, Py_ssize_t index)
     return cell != NULL && PyCell_Check(cell) ? PyCell_Get(cell) : NULL;
 }
 
+/* As dict_item_find, in the globals and then the builtins; -1 also where LOAD_GLOBAL would not look in plain dicts. */
+static inline int
+global_find(const Roots *roots, PyObject *name, PyObject **value)
+{
+    *value = NULL;
+    if (roots->globals == NULL || !PyDict_CheckExact(roots->globals)) {
+        return -1;
+    }
+    int found = dict_item_find(roots->globals, name, value);
+    if (found != 0) {
+        return found;
+    }
+    if (roots->builtins == NULL || !PyDict_CheckExact(roots->builtins)) {
+        return -1;
+    }
+    return dict_item_find(roots->builtins, name, value);
+}
+
 static inline PyObject *
 global_fetch(const Roots *roots, PyObject *name)
 {
-    if (roots->globals == NULL || !PyDict_CheckExact(roots->globals)) {
-        return NULL;
-    }
     PyObject *value;  /* owned */
-    int found = dict_item_find(roots->globals, name, &value);
-    if (found == 0 && roots->builtins != NULL && PyDict_CheckExact(roots->builtins)) {
-        value = dict_item_fetch(roots->builtins, name);
-    }
+    (void)global_find(roots, name, &value);
     return value;
 }
 

@@ -279,13 +279,10 @@ step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
 static inline int
 global_is_absent(const Roots *roots, PyObject *name)
 {
-    if (roots->globals == NULL || !PyDict_CheckExact(roots->globals)
-        || roots->builtins == NULL || !PyDict_CheckExact(roots->builtins)) {
-        return 0;
-    }
-    PyObject *value = global_fetch(roots, name);  /* owned */
+    PyObject *value;  /* owned */
+    int found = global_find(roots, name, &value);
     Py_XDECREF(value);
-    return value == NULL;
+    return found == 0;
 }
 
 static inline int

@@ -232,6 +232,7 @@ def test_unbound_cells_and_globals():
     assert name.check([], {}, {}) == []
     assert name.check([], {"q": 1}, {}) is None
     assert name.check([], {}, {"q": 1}) is None
+    assert name.check([], {}, None) is None
     assert GuardProgram([IsUnbound(A)]).check([], {}, {}) is None
     assert name.explain_failure([], {}, {"q": 1}) == "guard `G['q'] is unbound` failed: G['q'] was unbound and is now 1"
 

@@ -7,6 +7,7 @@ import types
 import numpy as np
 import pytest
 
+from pijit.guards.guard import IsUnbound
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, SourceError, TypeOf
 
@@ -272,6 +273,7 @@ def test_colliding_keys_that_raise_are_a_failure():
     assert fetch(Item(X, "k"), d) is ABSENT
     assert fetch(Item(X, "other"), d) == 2
     assert fetch(Global("k"), globals=d, builtins={"k": 3}) is ABSENT
+    assert GuardProgram([IsUnbound(Global("k"))]).check([], d, {}) is None
     p = Plain()
     p.__dict__[Colliding("shared", lambda: 1 / 0)] = 1
     assert fetch(Attr(X, "shared"), p) is ABSENT
