@@ -178,27 +178,20 @@ function_set_rebuild(PyObject *Py_UNUSED(module), PyObject *callable)
 static PyObject *
 global_find(PyObject *module_name, PyObject *qualname)
 {
-    PyObject *parts = NULL;  /* owned */
-    PyObject *found = PyImport_GetModule(module_name);  /* owned, given away */
-    if (found == NULL) {
+    PyObject *found = NULL, *dot = NULL, *parts = NULL;  /* owned; `found` is given away */
+    dot = PyUnicode_FromString(".");
+    if (dot == NULL || (parts = PyUnicode_Split(qualname, dot, -1)) == NULL) {
         goto error;
     }
-    parts = PyUnicode_Split(qualname, NULL, -1);
-    if (parts == NULL) {
-        goto error;
-    }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(parts); i++) {
+    found = PyImport_GetModule(module_name);
+    for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(parts); i++) {
         Py_SETREF(found, PyObject_GetAttr(found, PyList_GET_ITEM(parts, i)));
-        if (found == NULL) {
-            goto error;
-        }
     }
-    Py_DECREF(parts);
-    return found;
 error:
     PyErr_Clear();
+    Py_XDECREF(dot);
     Py_XDECREF(parts);
-    return NULL;
+    return found;
 }
 
 static PyObject *
