@@ -17,7 +17,7 @@ class Instr:
         value: what the argument stands for: the constant, the name, the operator, or `arg` itself.
         target: index of the instruction that a jump or a handler setup names, else None.
         lineno: the line, or None where the compiler gave none (3.10).
-        offset: byte offset of the opcode, after the prefixes, as in `dis` and `f_lasti`.
+        offset: byte offset of the first unit, prefixes included, as in `f_lasti`; `dis` gives the last unit's.
         size: number of two-byte units, prefixes included.
         raw: the encoded argument; 3.10 leaves arguments behind in instructions that ignore them.
     """
@@ -137,7 +137,7 @@ def decode(code: CodeType) -> Function:
         else:
             value = tables[opcode][arg] if opcode in tables else arg
             used = arg
-        instr = Instr(len(instructions), opnames[opcode], opcode, used, value, lines[start >> 1], offset,
+        instr = Instr(len(instructions), opnames[opcode], opcode, used, value, lines[start >> 1], start,
                       ((offset - start) >> 1) + 1, arg)
         if opcode in _ABSOLUTE:
             jumps.append((instr, arg * JUMP_UNIT))

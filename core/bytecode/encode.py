@@ -130,7 +130,8 @@ class Assembler:
         self.function = function
         code = function.code
         self._consts: List[Any] = list(code.co_consts)
-        self._const_index: Dict[int, int] = {}
+        # Constants live as long as the list, so their ids are theirs alone.
+        self._const_index: Dict[int, int] = {id(value): index for index, value in enumerate(self._consts)}
         self._names: List[str] = list(code.co_names)
         self._varnames: List[str] = list(code.co_varnames)
         self._fallthrough: Dict[int, List[Item]] = {}
@@ -141,7 +142,10 @@ class Assembler:
         self._retargeted: Dict[int, Label] = {}
 
     def const(self, value: Any) -> int:
-        """Index of a constant that is this very object; objects that are merely equal get another."""
+        """Index of a constant that is this very object; objects that are merely equal get another.
+
+        CPython itself replaces strings that look like identifiers by their interned twins.
+        """
         known = self._const_index.get(id(value))
         if known is None:
             known = self._const_index[id(value)] = len(self._consts)

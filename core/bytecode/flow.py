@@ -47,9 +47,9 @@ _UNWINDS = sys.version_info < (3, 8)
 
 
 def _effects_37(jump: bool) -> Callable[[int, int], int]:
-    """3.7 cannot be asked for the effect of one branch; it reports the larger one."""
-    jumping = {"FOR_ITER": -1, "JUMP_IF_TRUE_OR_POP": 0, "JUMP_IF_FALSE_OR_POP": 0}
-    falling = {"FOR_ITER": 1, "JUMP_IF_TRUE_OR_POP": -1, "JUMP_IF_FALSE_OR_POP": -1, "SETUP_EXCEPT": 0,
+    """3.7 cannot be asked for the effect of one branch, and reports the larger one; nor for that of NOP."""
+    jumping = {"NOP": 0, "FOR_ITER": -1, "JUMP_IF_TRUE_OR_POP": 0, "JUMP_IF_FALSE_OR_POP": 0}
+    falling = {"NOP": 0, "FOR_ITER": 1, "JUMP_IF_TRUE_OR_POP": -1, "JUMP_IF_FALSE_OR_POP": -1, "SETUP_EXCEPT": 0,
                "SETUP_FINALLY": 0, "SETUP_WITH": 1, "SETUP_ASYNC_WITH": 0}
     table = {dis.opmap[name]: effect for name, effect in (jumping if jump else falling).items()}
 

@@ -1,0 +1,156 @@
+"""Rewrites a code object so that its segments run as kernels: launcher calls in place, original bytecode kept.
+
+See docs/design.md, "Linked code". A *site* is an instruction where one or more segments begin; its launchers are tried
+in order, and when all of them answer MISS the original instructions run.
+"""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+
+from .blocks import CFG
+from .encode import Assembler, Item, Label, Op
+
+MISS = -1
+
+
+class ExitPlan(NamedTuple):
+    """What linked code does at one exit: the target, the locals to store, how many stack items stay, side or not."""
+
+    target: int
+    locals: Tuple[str, ...]
+    stack: int
+    side: bool
+
+
+class Call(NamedTuple):
+    """One launcher at a site: the callable, its arguments (("local", name) or ("stack", position)), its exits by id."""
+
+    callable: Any
+    arguments: Tuple[Tuple[str, Any], ...]
+    width: int
+    exits: Tuple[ExitPlan, ...]
+
+
+class Site(NamedTuple):
+    """An instruction where segments begin; stack items from ``depth`` to ``head_depth`` are taken off."""
+
+    index: int
+    depth: int
+    head_depth: int
+    calls: Tuple[Call, ...]
+
+
+class Probe(NamedTuple):
+    """Observe what instruction ``index`` pushes: ``observer(value)`` is called after it."""
+
+    index: int
+    observer: Any
+
+
+def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe]) -> CodeType:
+    """The linked code object.
+
+    Raises:
+        ValueError: the edited code does not verify.
+    """
+    assembler = Assembler(cfg.function)
+    for probe in probes:
+        _add_probe(assembler, probe)
+    for site in sites:
+        assembler.insert(site.index, _Writer(cfg, assembler, site).write())
+    return assembler.assemble()
+
+
+def _add_probe(assembler: Assembler, probe: Probe) -> None:
+    line = assembler.function.instructions[probe.index].lineno
+    assembler.insert(probe.index + 1, [
+        Op("DUP_TOP", None, line), Op("LOAD_CONST", assembler.const(probe.observer), line), Op("ROT_TWO", None, line),
+        Op("CALL_FUNCTION", 1, line), Op("POP_TOP", None, line)], redirect=False)
+
+
+class _Writer:
+    """The code of one site."""
+
+    def __init__(self, cfg: CFG, assembler: Assembler, site: Site) -> None:
+        self.cfg = cfg
+        self.assembler = assembler
+        self.site = site
+        self.line = cfg.function.instructions[site.index].lineno
+        self.items: List[Item] = []
+        self.spilled: Dict[int, int] = {position: assembler.fresh_local()
+                                        for position in range(site.depth, site.head_depth)}
+
+    def op(self, name: str, arg: Any = None) -> None:
+        self.items.append(Op(name, arg, self.line))
+
+    def write(self) -> List[Item]:
+        for position in reversed(range(self.site.depth, self.site.head_depth)):
+            self.op("STORE_FAST", self.spilled[position])
+        for call in self.site.calls:
+            self._call(call)
+        for position in range(self.site.depth, self.site.head_depth):
+            self.op("LOAD_FAST", self.spilled[position])
+        self._drop_spilled()
+        return self.items
+
+    def _call(self, call: Call) -> None:
+        missed = Label("missed")
+        self.op("LOAD_CONST", self.assembler.const(call.callable))
+        for kind, name in call.arguments:
+            self.op("LOAD_FAST", self.spilled[name] if kind == "stack" else self.assembler.local(name))
+        self.op("CALL_FUNCTION", len(call.arguments))
+        self.op("UNPACK_SEQUENCE", call.width + 1)
+        labels = [Label("exit %d" % number) for number in range(len(call.exits))]
+        for number, label in enumerate(labels):
+            self.op("DUP_TOP")
+            self.op("LOAD_CONST", self.assembler.const(number))
+            self.op("COMPARE_OP", 2)
+            self.op("POP_JUMP_IF_TRUE", label)
+        for _ in range(call.width + 1):
+            self.op("POP_TOP")
+        self.op("JUMP_ABSOLUTE", missed)
+        for plan, label in zip(call.exits, labels):
+            self.items.append(label)
+            self._exit(call, plan)
+        self.items.append(missed)
+
+    def _exit(self, call: Call, plan: ExitPlan) -> None:
+        for _ in range(1 + call.width - len(plan.locals) - plan.stack):
+            self.op("POP_TOP")
+        for name in plan.locals:
+            self.op("STORE_FAST", self.assembler.local(name))
+        self._mend_blocks(plan)
+        self._drop_spilled()
+        to = self.assembler.original if plan.side else self.assembler.inserted
+        self.op("JUMP_ABSOLUTE", to(plan.target))
+
+    def _drop_spilled(self) -> None:
+        """Let go of the operands, as the interpreter would have."""
+        for slot in self.spilled.values():
+            self.op("DELETE_FAST", slot)
+
+    def _mend_blocks(self, plan: ExitPlan) -> None:
+        """CPython 3.7: pop and push loop blocks so that the target finds the block stack that it expects."""
+        have = [b for b in self.cfg.block_stack[self.site.index] or () if b.kind == "loop"]
+        want = [b for b in self.cfg.block_stack[plan.target] or () if b.kind == "loop"]
+        common = 0
+        while common < min(len(have), len(want)) and have[common] == want[common]:
+            common += 1
+        if common == len(have) == len(want):
+            return
+        slots = [self.assembler.fresh_local() for _ in range(plan.stack)]
+        for slot in slots:
+            self.op("STORE_FAST", slot)
+        for _ in have[common:]:
+            self.op("POP_BLOCK")
+        position, levels = self.site.depth, want[common:]
+        while levels or slots:
+            if levels and levels[0].level <= position:
+                self.op("SETUP_LOOP", self.assembler.original(levels.pop(0).handler))
+                continue
+            slot = slots.pop()
+            self.op("LOAD_FAST", slot)
+            self.op("DELETE_FAST", slot)
+            position += 1

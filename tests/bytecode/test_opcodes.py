@@ -1,0 +1,53 @@
+import dis
+
+import pytest
+
+from pijit.core.bytecode import opcodes
+
+
+def test_every_opcode_of_this_version_is_classified():
+    assert set(opcodes.CLASSIFICATION) == set(dis.opmap)
+    assert set(opcodes.CLASSIFICATION.values()) == {"captured", "fallback", "skip"}
+
+
+def test_no_name_is_invented():
+    """Names that the running version lacks are those of the others, written out here once more."""
+    only_elsewhere = set("""
+        BEGIN_FINALLY BREAK_LOOP BUILD_LIST_UNPACK BUILD_MAP_UNPACK BUILD_MAP_UNPACK_WITH_CALL BUILD_SET_UNPACK
+        BUILD_TUPLE_UNPACK BUILD_TUPLE_UNPACK_WITH_CALL CALL_FINALLY CONTAINS_OP CONTINUE_LOOP COPY_DICT_WITHOUT_KEYS
+        DICT_MERGE DICT_UPDATE END_ASYNC_FOR END_FINALLY GEN_START GET_LEN IS_OP JUMP_IF_NOT_EXC_MATCH LIST_EXTEND
+        LIST_TO_TUPLE LOAD_ASSERTION_ERROR MATCH_CLASS MATCH_KEYS MATCH_MAPPING MATCH_SEQUENCE POP_FINALLY RERAISE
+        ROT_FOUR ROT_N SETUP_EXCEPT SETUP_LOOP SET_UPDATE WITH_CLEANUP_FINISH WITH_CLEANUP_START
+        WITH_EXCEPT_START""".split())
+    assert set(opcodes.CLASS_OF_NAME) - set(dis.opmap) <= only_elsewhere
+
+
+def test_jump_sets_cover_every_instruction_with_a_target():
+    targeted = {dis.opname[opcode] for opcode in dis.hasjrel + dis.hasjabs}
+    assert targeted - opcodes.JUMPS - opcodes.BLOCK_PUSHES == opcodes.BLOCK_POPS & {"CALL_FINALLY"}
+    assert opcodes.JUMPS | opcodes.BLOCK_PUSHES <= targeted
+    assert not opcodes.CONDITIONAL_JUMPS & opcodes.TERMINATORS
+
+
+def test_op_set_skips_what_this_version_lacks():
+    loops = opcodes.op_set("POP_BLOCK", "SETUP_LOOP")
+    assert loops == ({"POP_BLOCK", "SETUP_LOOP"} if "SETUP_LOOP" in dis.opmap else {"POP_BLOCK"})
+
+
+def test_op_set_refuses_misspelt_names():
+    with pytest.raises(ValueError, match="LOAD_FATS"):
+        opcodes.op_set("LOAD_FAST", "LOAD_FATS")
+
+
+def test_op_set_refuses_sets_that_are_empty_here():
+    absent = next(name for name in opcodes.CLASS_OF_NAME if name not in dis.opmap)
+    with pytest.raises(ValueError, match=absent):
+        opcodes.op_set(absent)
+
+
+def test_yields_skip_the_frame():
+    def generator():
+        yield 1
+
+    assert "YIELD_VALUE" in opcodes.SKIP_FRAME
+    assert opcodes.SKIP_FRAME.isdisjoint(instr.opname for instr in dis.get_instructions(test_yields_skip_the_frame))
