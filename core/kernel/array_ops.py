@@ -1,17 +1,236 @@
-"""placeholder"""
-ARRAY_OPERATIONS = {}
-class ArrayVariable: pass
-class ArrayWriter:
-    def __init__(self):
-        self.arrays = {}
-        self.prologue = []
-    def libm(self, function, arity):
-        from . import intrinsics
-        from .. import _launcher
-        name = "libm_" + function
-        if function == "sqrt": self.names[name] = self.names["fsqrt"]
-        elif function == "fabs": self.names[name] = self.names["fabs"]
-        else:
-            symbol = intrinsics.symbol("pijit.libm." + function, _launcher.libm(function))
-            self.names[name] = intrinsics.symbol_caller(symbol, arity)
-        return name
+"""Array operations that compute elements: allocation, ufuncs through NumPy's inner loops, assignment."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+import numpy as np
+
+from ..graph.ir import Op, Value
+from ..graph.types import Array, Scalar, numpy_scalar
+from . import array_views, scalar_ops
+from .arrays import ArrayVariable, memory_code
+from .errors import CompileError
+
+LISTENING = 1 | 2 | 8
+"""The floating-point flags that NumPy reports by default: divide, overflow, invalid."""
+
+
+def loop_dtypes(types: str) -> Tuple[List[np.dtype], np.dtype]:
+    """Operand dtypes and result dtype of a loop such as ``dd->d``."""
+    operands, _, results = types.partition("->")
+    if len(results) != 1:
+        raise CompileError("ufuncs with %d results are not supported" % len(results))
+    return [np.dtype(code) for code in operands], np.dtype(results)
+
+
+def write_alloc(emitter: Any, op: Op) -> None:
+    kind, shape = op.result.type, [emitter.text[value] for value in op.args]
+    for value, size in zip(op.args, shape):
+        if emitter.constants.get(value, -1) < 0:
+            emitter.guard(op, "%s < 0" % size)
+    array = emitter.new_array(op, kind, "v%d" % op.result.id, shape, 1 if op.attrs["order"] == "F" else 0)
+    emitter.arrays[op.result] = array
+    if op.attrs["fill"] is not None:
+        _fill_new(emitter, array, op.attrs["fill"])
+
+
+def _fill_new(emitter: Any, array: ArrayVariable, fill: int) -> None:
+    """Fill a new array, which is contiguous in some order."""
+    dtype, count = array.type.dtype, "(1)"
+    for size in array.shape:
+        count = "imul(%s, %s)" % (count, size)
+    flat = ArrayVariable(Array(dtype, 1, "C"), array.data, array.object, [emitter.let(count)],
+                         ["(%d)" % dtype.itemsize])
+    value = _literal(dtype, fill)
+    emitter.nest(flat.shape, [flat], lambda places: emitter.line(
+        "st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[0] + (value,))))
+
+
+def _literal(dtype: np.dtype, value: int) -> str:
+    return scalar_ops.constant(value, numpy_scalar(dtype))
+
+
+# ---- operands of inner loops ----
+
+
+class _Operand:
+    """An operand as the inner loop reads it: descriptor address, ndim, and the item size or 0 if it was cast."""
+
+    __slots__ = ("address", "ndim", "itemsize", "array")
+
+    def __init__(self, address: str, ndim: int, itemsize: int, array: Any) -> None:
+        self.address = address
+        self.ndim = ndim
+        self.itemsize = itemsize
+        self.array = array
+
+
+def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
+    if isinstance(value.type, Scalar):
+        text = emitter.converted(emitter.text[value], value.type, dtype, op)
+        at = emitter.layout.scratch(3)
+        address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
+        emitter.line("st_%s(frame, %d, %s)" % (memory_code(dtype), 8 * (at + 2), text))
+        return _Operand(address, 0, dtype.itemsize, None)
+    array, itemsize = emitter.arrays[value], dtype.itemsize
+    if array.type.dtype != dtype:
+        array, itemsize = convert(emitter, op, array, dtype), 0
+    at = emitter.layout.scratch(2 + 2 * len(array.shape))
+    return _Operand(emitter.descriptor(array, at), len(array.shape), itemsize, array)
+
+
+def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> ArrayVariable:
+    """A new array with the elements as another dtype; leaves when an element does not fit."""
+    kind = Array(dtype, len(array.shape), "C")
+    copy = emitter.new_array(op, kind, emitter.fresh(), array.shape)
+
+    def body(places: List[Tuple[str, str]]) -> None:
+        text = emitter.converted(emitter.element(array.type.dtype, places[0]), numpy_scalar(array.type.dtype), dtype,
+                                 op)
+        emitter.line("st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[1] + (text,)))
+
+    emitter.nest(array.shape, [array, copy], body)
+    return copy
+
+
+def _broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[str]:
+    """The common shape; leaves when there is none."""
+    ndim = max(len(shape) for shape in shapes)
+    result: List[str] = []
+    for axis in range(ndim):
+        size = ""
+        for shape in shapes:
+            place = axis - (ndim - len(shape))
+            if place < 0 or shape[place] == size or (shape[place] == "(1)" and size):
+                continue
+            if size in ("", "(1)"):
+                size = shape[place]
+                continue
+            emitter.guard(op, "broadcast_fails(%s, %s)" % (size, shape[place]))
+            size = emitter.let("broadcast_size(%s, %s)" % (size, shape[place]))
+        result.append(size)
+    return result
+
+
+def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str], strip: bool) -> None:
+    """Leave unless ``shape`` broadcasts to ``target``; ``strip``: leading axes of length 1 may be too many."""
+    extra = len(shape) - len(target)
+    if extra > 0 and not strip:
+        raise CompileError("more axes than the output has")
+    for size in shape[:max(extra, 0)]:
+        if size != "(1)":
+            emitter.guard(op, "%s != 1" % size)
+    own = shape[max(extra, 0):]
+    for size, wanted in zip(own, target[len(target) - len(own):]):
+        if size not in (wanted, "(1)"):
+            emitter.guard(op, "stretch_fails(%s, %s)" % (size, wanted))
+
+
+# ---- ufuncs ----
+
+
+def write_ufunc(emitter: Any, op: Op) -> None:
+    dtypes, result_dtype = loop_dtypes(op.attrs["types"])
+    operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args, dtypes)]
+    shape = _broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
+    if isinstance(op.result.type, Scalar):
+        if shape:
+            raise CompileError("a scalar result from operands with axes")
+        at = emitter.layout.scratch(3)
+        address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
+        _run_loop(emitter, op, operands, address, shape, 0)
+        emitter.define(op.result, emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
+    else:
+        emitter.arrays[op.result] = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id)
+    _release_converted(emitter, operands)
+
+
+def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], kind: Array,
+              name: str) -> ArrayVariable:
+    """A new array with the loop's results; leaves when a flag was raised."""
+    at = emitter.layout.scratch(2 + 2 * len(shape))
+    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + shape)))
+    words = [str(item) for operand in operands for item in (operand.ndim, operand.address, operand.itemsize)]
+    likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    emitter.checked("alloc_like", "frame", address, kind.dtype.num, len(shape), len(operands), likes, op=op)
+    array = emitter.describe(kind, name, at, shape)
+    _run_loop(emitter, op, operands, address, shape, 1)
+    return array
+
+
+def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: str, shape: List[str], fresh: int) -> None:
+    ufunc, index = op.attrs["ufunc"], op.attrs["loop"]
+    table = emitter.let("%s()" % emitter.loop_table(ufunc, index))
+    words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(fresh)]
+    for operand in operands:
+        words += [str(operand.ndim), operand.address]
+    words += [str(len(shape)), out]
+    spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    sizes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(max(len(shape), 1)),
+                                                      ", ".join(shape or ["0"])))
+    if op.exit is not None:
+        emitter.line(emitter.runtime("flags_clear"))
+    emitter.checked("ufunc", "frame", spec, sizes, len(shape), op=op)
+    emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", LISTENING))
+
+
+def write_ufunc_into(emitter: Any, op: Op) -> None:
+    target = emitter.arrays[op.args[0]]
+    dtypes, result_dtype = loop_dtypes(op.attrs["types"])
+    operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args[1:], dtypes)]
+    for operand in operands:
+        fits_into(emitter, op, operand.array.shape if operand.array else (), target.shape, False)
+    shape = _broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
+    # The loop may raise a flag at its last element, when nothing may have been written yet.
+    kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
+    result = _computed(emitter, op, operands, shape, kind, emitter.fresh())
+    copy_into(emitter, op, target, result)
+    release(emitter, result)
+    _release_converted(emitter, operands)
+
+
+def _release_converted(emitter: Any, operands: List[_Operand]) -> None:
+    for operand in operands:
+        if operand.array is not None and operand.itemsize == 0:
+            release(emitter, operand.array)
+
+
+def release(emitter: Any, array: ArrayVariable) -> None:
+    emitter.line(emitter.runtime("release", "frame", array.object))
+
+
+# ---- assignment ----
+
+
+def copy_into(emitter: Any, op: Op, target: ArrayVariable, source: ArrayVariable) -> None:
+    """``target[...] = source`` for shapes that were checked; converts first when the dtypes differ."""
+    converted = source
+    if source.type.dtype != target.type.dtype:
+        converted = convert(emitter, op, source, target.type.dtype)
+    addresses = [emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+                 for array in (target, converted)]
+    emitter.checked("copy", "frame", addresses[0], len(target.shape), target.type.dtype.num, addresses[1],
+                    len(converted.shape), op=op)
+    if converted is not source:
+        release(emitter, converted)
+
+
+def write_assign(emitter: Any, op: Op) -> None:
+    target, value = emitter.arrays[op.args[0]], op.args[1]
+    dtype = target.type.dtype
+    if isinstance(value.type, Array):
+        source = emitter.arrays[value]
+        fits_into(emitter, op, source.shape, target.shape, True)
+        copy_into(emitter, op, target, source)
+        return
+    text = emitter.converted(emitter.text[value], value.type, dtype, op)
+    emitter.nest(target.shape, [target], lambda places: emitter.line(
+        "st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[0] + (text,))))
+
+
+ARRAY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
+    "dim": array_views.write_dim, "view": array_views.write_view, "transpose": array_views.write_transpose,
+    "load": array_views.write_load, "store": array_views.write_store, "alloc": write_alloc, "ufunc": write_ufunc,
+    "ufunc_into": write_ufunc_into, "assign": write_assign,
+}

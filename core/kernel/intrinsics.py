@@ -251,10 +251,73 @@ def _integer_rows() -> Dict[str, Any]:
     rows["outside"] = _ternary(_BOOL, _INT, _INT, _INT, _outside)
     rows["wrap_signed"] = _binary(_INT, _INT, _INT, _wrap(True))
     rows["wrap_unsigned"] = _binary(_INT, _INT, _INT, _wrap(False))
+    rows["either"] = _binary(_BOOL, _BOOL, _BOOL, _llvm_binary("or_"))
     rows["as_unsigned"] = _unary(_UINT, _INT, _keep)
     rows["as_signed"] = _unary(_INT, _UINT, _keep)
     rows["choose"] = _ternary(_INT, _BOOL, _INT, _INT, lambda builder, a, b, c: builder.select(a, b, c))
     rows["choose_unsigned"] = _ternary(_UINT, _BOOL, _UINT, _UINT, lambda builder, a, b, c: builder.select(a, b, c))
+    return rows
+
+
+# ---- indices and shapes ----
+
+
+def _select_less(builder: Any, a: Any, b: Any, then: Any, other: Any) -> Any:
+    return builder.select(builder.icmp_signed("<", a, b), then, other)
+
+
+def _from_front(builder: Any, index: Any, size: Any) -> Any:
+    return _select_less(builder, index, _constant(0), builder.add(index, size), index)
+
+
+def _clip(below: int, above: int) -> Build:
+    """An end of a slice from the front: ``below`` if before the front, ``size + above`` if behind the end."""
+    def build(builder: Any, end: Any, size: Any) -> Any:
+        place = _from_front(builder, end, size)
+        high = builder.select(builder.icmp_signed(">=", place, size), builder.add(size, _constant(above)), place)
+        return _select_less(builder, place, _constant(0), _constant(below), high)
+    return build
+
+
+def _span(builder: Any, start: Any, stop: Any) -> Any:
+    return _select_less(builder, start, stop, builder.sub(stop, start), _constant(0))
+
+
+def _stepped(builder: Any, start: Any, stop: Any, step: Any) -> Any:
+    """The length of a slice with any step but 0."""
+    down = builder.icmp_signed("<", step, _constant(0))
+    low, high = builder.select(down, stop, start), builder.select(down, start, stop)
+    size = builder.select(down, builder.sub(_constant(0), step), step)
+    whole = builder.add(builder.sdiv(builder.sub(builder.sub(high, low), _constant(1)), size), _constant(1))
+    return _select_less(builder, low, high, whole, _constant(0))
+
+
+def _is_one(builder: Any, a: Any) -> Any:
+    return builder.icmp_signed("==", a, _constant(1))
+
+
+def _stretch_fails(builder: Any, size: Any, wanted: Any) -> Any:
+    return builder.not_(builder.or_(_is_one(builder, size), builder.icmp_signed("==", size, wanted)))
+
+
+def _broadcast_fails(builder: Any, a: Any, b: Any) -> Any:
+    return builder.and_(_stretch_fails(builder, a, b), builder.not_(_is_one(builder, b)))
+
+
+def _word_address(builder: Any, frame: Any, word: Any) -> Any:
+    return builder.add(frame, builder.mul(word, _constant(8)))
+
+
+def _shape_rows() -> Dict[str, Any]:
+    rows: Dict[str, Any] = {}
+    for name, build in (("from_front", _from_front), ("clip_up", _clip(0, 0)), ("clip_down", _clip(-1, -1)),
+                        ("span", _span), ("address_of_word", _word_address),
+                        ("broadcast_size", lambda builder, a, b: builder.select(_is_one(builder, a), b, a))):
+        rows[name] = _binary(_INT, _INT, _INT, build)
+    for name, build in (("stretch_fails", _stretch_fails), ("broadcast_fails", _broadcast_fails),
+                        ("beyond", lambda builder, a, b: builder.icmp_unsigned(">=", a, b))):
+        rows[name] = _binary(_BOOL, _INT, _INT, build)
+    rows["stepped"] = _ternary(_INT, _INT, _INT, _INT, _stepped)
     return rows
 
 
@@ -456,11 +519,24 @@ def call(typingctx, address, *args):
     return _INT(_INT, items), codegen
 
 
+@intrinsic
+def clear_exception(typingctx):
+    """Forget the Python exception that a runtime function has set."""
+    def codegen(context, builder, signature, args):
+        kind = ir.FunctionType(ir.VoidType(), [])
+        function = builder.module.globals.get("PyErr_Clear") or ir.Function(builder.module, kind, name="PyErr_Clear")
+        builder.call(function, [])
+        return ir.Constant(I64, 0)
+    return _INT(), codegen
+
+
 INTRINSICS: Dict[str, Any] = {
+    "clear_exception": clear_exception,
     "leave": leave, "set_words": set_words, "call": call, "fneg": fneg, "fabs": fabs,
     "float_flags_sum": float_flags_sum, "float_flags_product": float_flags_product,
     "float_flags_quotient": float_flags_quotient,
 }
 INTRINSICS.update(_memory_rows())
 INTRINSICS.update(_integer_rows())
+INTRINSICS.update(_shape_rows())
 INTRINSICS.update(_float_rows())

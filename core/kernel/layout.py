@@ -54,7 +54,7 @@ class Layout:
         self.output_words = 0
         self.exits: List[Tuple[int, Tuple[Any, ...]]] = []
         self._known: Dict[Any, int] = {}
-        self._scratch: Dict[int, int] = {}
+        self._scratch_used = 0
         self._scratch_words = 0
         for block in graph.blocks:
             for op in block.ops:
@@ -69,10 +69,15 @@ class Layout:
         return self.output_word + self.output_words + self._scratch_words
 
     def scratch(self, words: int) -> int:
-        """The number of the first of ``words`` more scratch words. Call it when every exit has been met."""
-        word = self.words
-        self._scratch_words += words
+        """The number of the first of ``words`` scratch words, until ``reuse_scratch``."""
+        word = self.output_word + self.output_words + self._scratch_used
+        self._scratch_used += words
+        self._scratch_words = max(self._scratch_words, self._scratch_used)
         return word
+
+    def reuse_scratch(self) -> None:
+        """What was in scratch words is no longer needed: an operation is complete."""
+        self._scratch_used = 0
 
     def exit(self, exit: SideExit) -> Tuple[int, List[Value]]:
         """The kernel exit id and the values to leave in consecutive output words, in order."""

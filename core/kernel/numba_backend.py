@@ -13,7 +13,8 @@ from numba import cfunc, float32, types, uint64
 from ..graph.ir import Graph, Jump, Op, SideExit, Value
 from ..graph.types import Array, Opaque, RANGE_ITERATOR, Scalar
 from . import intrinsics, scalar_ops
-from .array_ops import ARRAY_OPERATIONS, ArrayVariable, ArrayWriter
+from .array_ops import ARRAY_OPERATIONS
+from .arrays import ArrayVariable, ArrayWriter
 from .emit import Emitter
 from .errors import CompileError
 from .layout import Layout
@@ -39,7 +40,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         for param in self._params:
             self._name_param(param)
         self.body()
-        return "\n".join(["def %s(frame):" % name] + self.prologue + self.lines) + "\n"
+        return "\n".join(["def %s(frame):" % name] + self.lines) + "\n"
 
     def scalar(self, value: Value) -> str:
         """The variable or literal of a scalar."""
@@ -96,11 +97,15 @@ class NumbaEmitter(ArrayWriter, Emitter):
     def take(self, exit: SideExit) -> None:
         number, values = self.layout.exit(exit)
         items = ["frame", str(self.layout.output_word), str(number)]
-        for value in values:
-            items.append(self.with_object(value).object if isinstance(value.type, Array) else self.text[value])
+        for value in dict.fromkeys(values):
+            if isinstance(value.type, Array):
+                self.with_object(value)
+        items += [self.arrays[value].object if isinstance(value.type, Array) else self.text[value]
+                  for value in values]
         self.line("return leave(%s)" % ", ".join(items))
 
     def operation(self, op: Op) -> None:
+        self.layout.reuse_scratch()
         if op.name in ARRAY_OPERATIONS:
             ARRAY_OPERATIONS[op.name](self, op)
             return
@@ -140,6 +145,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
 
 
 def _const(emitter: NumbaEmitter, op: Op) -> None:
+    emitter.constants[op.result] = op.attrs["value"]
     emitter.text[op.result] = scalar_ops.constant(op.attrs["value"], op.result.type)
 
 

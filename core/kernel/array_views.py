@@ -1,0 +1,127 @@
+"""Array operations that compute no elements: facts, views, and single elements."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, List, Tuple
+
+from ..graph.ir import Op, Value
+from .arrays import ArrayVariable, contiguous_last, memory_code
+
+
+def write_dim(emitter: Any, op: Op) -> None:
+    emitter.text[op.result] = emitter.arrays[op.args[0]].shape[op.attrs["axis"]]
+
+
+def write_transpose(emitter: Any, op: Op) -> None:
+    array, axes = emitter.arrays[op.args[0]], op.attrs["axes"]
+    _define_view(emitter, op, array, array.data, [array.shape[axis] for axis in axes],
+                 [array.strides[axis] for axis in axes])
+
+
+def _define_view(emitter: Any, op: Op, array: ArrayVariable, data: str, shape: List[str],
+                 strides: List[str]) -> None:
+    name = "v%d_o" % op.result.id
+    emitter.line("%s = 0" % name)
+    emitter.arrays[op.result] = ArrayVariable(op.result.type, data, name, shape,
+                                              contiguous_last(op.result.type, strides), array.base)
+
+
+# ---- elements ----
+
+
+def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List[str]:
+    """The indices counted from the front; leaves when one is out of range."""
+    positions, conditions = [], []
+    for value, size in zip(indices, array.shape):
+        known = emitter.constants.get(value)
+        text = emitter.text[value]
+        position = text if known is not None and known >= 0 else emitter.let("from_front(%s, %s)" % (text, size))
+        positions.append(position)
+        conditions.append("beyond(%s, %s)" % (position, size))
+    while len(conditions) > 1:
+        conditions[:2] = ["either(%s, %s)" % tuple(conditions[:2])]
+    emitter.guard(op, "".join(conditions))
+    return positions
+
+
+def _offset(positions: Any, strides: Any) -> str:
+    terms = ["imul(%s, %s)" % pair for pair in zip(positions, strides)] or ["0"]
+    while len(terms) > 1:
+        terms[:2] = ["iadd(%s, %s)" % tuple(terms[:2])]
+    return terms[0]
+
+
+def write_load(emitter: Any, op: Op) -> None:
+    array = emitter.arrays[op.args[0]]
+    positions = _positions(emitter, op, array, op.args[1:])
+    emitter.define(op.result, emitter.element(array.type.dtype, (array.data, _offset(positions, array.strides))))
+
+
+def write_store(emitter: Any, op: Op) -> None:
+    array, value = emitter.arrays[op.args[0]], op.args[-1]
+    positions = _positions(emitter, op, array, op.args[1:-1])
+    emitter.line("st_%s(%s, %s, %s)" % (memory_code(array.type.dtype), array.data,
+                                        _offset(positions, array.strides), emitter.text[value]))
+
+
+# ---- slices ----
+
+
+def write_view(emitter: Any, op: Op) -> None:
+    array = emitter.arrays[op.args[0]]
+    values, axis = iter(op.args[1:]), 0
+    offsets: List[str] = []
+    shape: List[str] = []
+    strides: List[str] = []
+    for item in op.attrs["index"]:
+        if item == "n":
+            shape.append("(1)")
+            strides.append("(0)")
+            continue
+        size, stride = array.shape[axis], array.strides[axis]
+        axis += 1
+        if item == "e":
+            shape.append(size)
+            strides.append(stride)
+        elif item == "i":
+            one = ArrayVariable(array.type, array.data, array.object, [size], [stride])
+            offsets.append("imul(%s, %s)" % (_positions(emitter, op, one, [next(values)])[0], stride))
+        else:
+            start, length, step = _slice(emitter, op, item, values, size)
+            offsets.append("imul(%s, %s)" % (start, stride))
+            shape.append(length)
+            strides.append(stride if step == "(1)" else emitter.let("imul(%s, %s)" % (stride, step)))
+    data = array.data
+    for offset in offsets:
+        data = "iadd(%s, %s)" % (data, offset)
+    _define_view(emitter, op, array, emitter.let(data), shape + list(array.shape[axis:]),
+                 strides + list(array.strides[axis:]))
+
+
+def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) -> Tuple[str, str, str]:
+    """(start, length, step) as NumPy's indexing has them: start 0 and step 1 when nothing is selected."""
+    start, stop, step = (next(values) if part == "v" else None for part in item[1:])
+    known = 1 if step is None else emitter.constants.get(step)
+    if known == 1:
+        first = "(0)" if start is None else emitter.let("clip_up(%s, %s)" % (emitter.text[start], size))
+        end = size if stop is None else emitter.let("clip_up(%s, %s)" % (emitter.text[stop], size))
+        if first == "(0)":
+            return first, end, "(1)"
+        length = emitter.let("span(%s, %s)" % (first, end))
+        return emitter.let("choose(%s == 0, 0, %s)" % (length, first)), length, "(1)"
+    stride = emitter.text[step]
+    emitter.guard(op, "either(%s == 0, %s == (%d))" % (stride, stride, -2 ** 63))
+    down = emitter.let("%s < 0" % stride)
+    first = emitter.let(_end(emitter, start, down, size, "isub(%s, 1)" % size, "0"))
+    end = emitter.let(_end(emitter, stop, down, size, "-1", size))
+    length = emitter.let("stepped(%s, %s, %s)" % (first, end, stride))
+    return (emitter.let("choose(%s == 0, 0, %s)" % (length, first)), length,
+            emitter.let("choose(%s == 0, 1, %s)" % (length, stride)))
+
+
+def _end(emitter: Any, value: Any, down: str, size: str, absent_down: str, absent_up: str) -> str:
+    """One end of a slice, for either direction."""
+    if value is None:
+        return "choose(%s, %s, %s)" % (down, absent_down, absent_up)
+    text = emitter.text[value]
+    return "choose(%s, clip_down(%s, %s), clip_up(%s, %s))" % (down, text, size, text, size)

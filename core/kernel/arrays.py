@@ -1,0 +1,246 @@
+"""Arrays in kernel source: the variables of an array value, descriptors in scratch words, runtime calls, loop nests."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .. import _launcher
+from ..graph.ir import Op, Value
+from ..graph.types import Array, Scalar, numpy_scalar
+from . import intrinsics, scalar_ops
+from .errors import CompileError
+
+
+class ArrayVariable:
+    """The source texts of one array value: data address, object, shape and strides.
+
+    ``object`` of a view is a variable that is 0 until the ndarray object is made; ``base`` is then the text of the
+    object that it is a view of. For any other array ``base`` is the object itself.
+    """
+
+    __slots__ = ("type", "data", "object", "shape", "strides", "base", "lazy")
+
+    def __init__(self, type: Array, data: str, object: str, shape: Sequence[str], strides: Sequence[str],
+                 base: Optional[str] = None) -> None:
+        self.type = type
+        self.data = data
+        self.object = object
+        self.shape = tuple(shape)
+        self.strides = tuple(strides)
+        self.base = object if base is None else base
+        self.lazy = base is not None
+
+    @classmethod
+    def named(cls, value: Value) -> "ArrayVariable":
+        """Plain variables for a block parameter."""
+        name, kind = "v%d" % value.id, value.type
+        axes = range(kind.ndim)
+        return cls(kind, name + "_d", name + "_o", [name + "_s%d" % axis for axis in axes],
+                   contiguous_last(kind, [name + "_t%d" % axis for axis in axes]))
+
+    def moves_from(self, other: "ArrayVariable") -> List[Tuple[str, str]]:
+        """(variable, source) pairs that make this variable hold the other array."""
+        pairs = [(self.data, other.data), (self.object, other.object)]
+        pairs += zip(self.shape, other.shape)
+        pairs += zip(self.strides, other.strides)
+        return [(target, source) for target, source in pairs if not is_literal(target)]
+
+
+def is_literal(text: str) -> bool:
+    return text.startswith("(") or text.lstrip("-").isdigit()
+
+
+def contiguous_last(kind: Array, strides: Sequence[str]) -> List[str]:
+    """The strides, the last one as a literal where the layout says what it is: loops can be vectorised then."""
+    strides = list(strides)
+    if strides and kind.layout == "C":
+        strides[-1] = "(%d)" % kind.dtype.itemsize
+    if strides and kind.layout == "F":
+        strides[0] = "(%d)" % kind.dtype.itemsize
+    return strides
+
+
+def memory_code(dtype: np.dtype) -> str:
+    """The suffix of the ``ld_`` and ``st_`` intrinsics for this dtype."""
+    if dtype.kind not in "biuf" or dtype.itemsize > 8 or (dtype.kind == "f" and dtype.itemsize < 4):
+        raise CompileError("arrays of %s are not supported" % dtype)
+    return "%s%d" % (dtype.kind, dtype.itemsize)
+
+
+class ArrayWriter:
+    """The part of the numba emitter that writes about arrays; see numba_backend.NumbaEmitter."""
+
+    names: Dict[str, Any]
+    text: Dict[Value, str]
+    layout: Any
+    depth: int
+    line: Callable[[str], None]
+    fresh: Callable[[], str]
+    take: Callable[[Any], None]
+    guard: Callable[[Op, str], None]
+
+    def __init__(self) -> None:
+        self.arrays: Dict[Value, ArrayVariable] = {}
+        self.constants: Dict[Value, Any] = {}
+
+    # ---- small writers ----
+
+    def let(self, source: str) -> str:
+        """A new variable with this value; literals and variables stand for themselves."""
+        if is_literal(source) or source.isidentifier():
+            return source
+        name = self.fresh()
+        self.line("%s = %s" % (name, source))
+        return name
+
+    def indented(self, head: str, *lines: str) -> None:
+        self.line(head)
+        self.depth += 1
+        for line in lines:
+            self.line(line)
+        self.depth -= 1
+
+    def runtime(self, name: str, *args: Any) -> str:
+        """The source of a call of a runtime function."""
+        index = _launcher.RUNTIME.get(name)
+        if index is None:
+            raise CompileError("the runtime has no function %r" % name)
+        return "call(ld_i8(ld_i8(frame, 0), %d), %s)" % (8 * index, ", ".join(map(str, args)))
+
+    def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
+        """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or raise."""
+        self.line("if %s != 0:" % self.runtime(name, *args))
+        self.depth += 1
+        if op is not None and op.exit is not None:
+            self.line("clear_exception()")
+            self.take(op.exit)
+        else:
+            self.line("return %d" % _launcher.ERROR)
+        self.depth -= 1
+
+    def libm(self, function: str, arity: int) -> str:
+        """The name of a global that calls the process's libm function."""
+        if function in ("sqrt", "fabs"):
+            return "fsqrt" if function == "sqrt" else "fabs"
+        name = "libm_" + function
+        if name not in self.names:
+            symbol = intrinsics.symbol("pijit.libm." + function, _launcher.libm(function))
+            self.names[name] = intrinsics.symbol_caller(symbol, arity)
+        return name
+
+    def loop_table(self, ufunc: np.ufunc, index: int) -> str:
+        """The name of a global that gives the address of [function, data] of a ufunc's inner loop."""
+        name = "loop_%s_%d" % (ufunc.__name__, index)
+        if name not in self.names:
+            words = _launcher.ufunc_loop(ufunc, index)
+            symbol = intrinsics.table_symbol("pijit.ufunc.%s.%d.%x" % (ufunc.__name__, index, words[0]), words)
+            self.names[name] = intrinsics.symbol_address(symbol)
+        return name
+
+    # ---- arrays ----
+
+    def array_at(self, value: Value, word: int) -> ArrayVariable:
+        """An input array whose descriptor starts at a frame word."""
+        name, kind = "v%d" % value.id, value.type
+        shape = ["%s_s%d" % (name, axis) for axis in range(kind.ndim)]
+        strides = contiguous_last(kind, ["%s_t%d" % (name, axis) for axis in range(kind.ndim)])
+        self.line("%s_d = ld_i8(frame, %d)" % (name, 8 * word))
+        self.line("%s_o = ld_i8(frame, %d)" % (name, 8 * (word + 1)))
+        for offset, variable in enumerate(shape + strides):
+            if not is_literal(variable):
+                self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (word + 2 + offset)))
+        return ArrayVariable(kind, name + "_d", name + "_o", shape, strides)
+
+    def made(self, value: Value, at: int, shape: Sequence[str]) -> ArrayVariable:
+        """Name the array that the runtime has just described at scratch word ``at``; its shape is known."""
+        return self.describe(value.type, "v%d" % value.id, at, shape)
+
+    def describe(self, kind: Array, name: str, at: int, shape: Sequence[str]) -> ArrayVariable:
+        self.line("%s_d = ld_i8(frame, %d)" % (name, 8 * at))
+        self.line("%s_o = ld_i8(frame, %d)" % (name, 8 * (at + 1)))
+        strides = contiguous_last(kind, ["%s_t%d" % (name, axis) for axis in range(kind.ndim)])
+        for axis, variable in enumerate(strides):
+            if not is_literal(variable):
+                self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (at + 2 + kind.ndim + axis)))
+        return ArrayVariable(kind, name + "_d", name + "_o", shape, strides)
+
+    def descriptor(self, array: ArrayVariable, at: int) -> str:
+        """Write the descriptor at scratch word ``at``; the text of its address. The object word stays 0."""
+        return self.let("set_words(frame, %d, %s)" % (at, ", ".join(
+            (array.data, "0") + array.shape + array.strides)))
+
+    def with_object(self, value: Value) -> ArrayVariable:
+        """The array, after writing what makes its object if it is a view that has none yet."""
+        array = self.arrays[value]
+        if array.lazy:
+            self.line("if %s == 0:" % array.object)
+            self.depth += 1
+            at = self.layout.scratch(2 + 2 * len(array.shape))
+            address = self.descriptor(array, at)
+            self.checked("view", "frame", address, len(array.shape), array.type.dtype.num, array.base)
+            self.line("%s = ld_i8(frame, %d)" % (array.object, 8 * (at + 1)))
+            self.depth -= 1
+        return array
+
+    def new_array(self, op: Op, kind: Array, name: str, shape: Sequence[str], order: int = 0) -> ArrayVariable:
+        """Allocate an array of a shape; leaves by the operation's exit when there is no memory."""
+        at = self.layout.scratch(2 + 2 * len(shape))
+        address = self.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + list(shape))))
+        self.checked("alloc", "frame", address, kind.dtype.num, len(shape), order, op=op)
+        return self.describe(kind, name, at, shape)
+
+    # ---- loop nests ----
+
+    def nest(self, shape: Sequence[str], arrays: Sequence[ArrayVariable],
+             body: Callable[[List[Tuple[str, str]]], None]) -> None:
+        """A loop over ``shape``; ``body`` gets (address, byte offset) of the current element of each array.
+
+        The arrays broadcast to the shape.
+        """
+        padded = [["(0)"] * (len(shape) - len(array.shape)) + [
+            "(0)" if size == "(1)" else self.broadcast_stride(array, axis, shape)
+            for axis, size in enumerate(array.shape)] for array in arrays]
+        rows = [array.data for array in arrays]
+        depth = self.depth
+        for axis in range(len(shape)):
+            index = self.fresh()
+            self.line("%s = 0" % index)
+            self.line("while %s < %s:" % (index, shape[axis]))
+            self.depth += 1
+            # The index advances first, so that a body may leave the nest anywhere.
+            position = self.let("iadd(%s, 0)" % index)
+            self.line("%s = iadd(%s, 1)" % (index, index))
+            offsets = ["imul(%s, %s)" % (position, strides[axis]) for strides in padded]
+            if axis < len(shape) - 1:
+                rows = [self.let("iadd(%s, %s)" % pair) for pair in zip(rows, offsets)]
+            else:
+                body([(row, offset) for row, offset in zip(rows, offsets)])
+        if not shape:
+            body([(row, "0") for row in rows])
+        self.depth = depth
+
+    def broadcast_stride(self, array: ArrayVariable, axis: int, shape: Sequence[str]) -> str:
+        """The stride of an axis, 0 where its length 1 is repeated."""
+        target = shape[len(shape) - len(array.shape) + axis]
+        if array.shape[axis] == target or array.strides[axis] == "(0)":
+            return array.strides[axis]
+        return self.let("choose(%s == %s, %s, 0)" % (array.shape[axis], target, array.strides[axis]))
+
+    # ---- scalars and elements ----
+
+    def element(self, dtype: np.dtype, place: Tuple[str, str]) -> str:
+        """The source that reads one element as a scalar variable holds it."""
+        return "ld_%s(%s, %s)" % ((memory_code(dtype),) + place)
+
+    def converted(self, source: str, kind: Scalar, dtype: np.dtype, op: Op) -> str:
+        """A scalar's text as another dtype, leaving by the operation's exit when it does not fit."""
+        if kind.dtype == dtype:
+            return source
+        to = numpy_scalar(dtype)
+        row = scalar_ops.cast(kind, to, op.exit is not None)
+        a = self.let(source)
+        fields = dict(scalar_ops.parameters(to if dtype.kind in "iu" else kind), a=a)
+        self.guard(op, row.before.format(**fields))
+        return self.let(row.value.format(**fields))
