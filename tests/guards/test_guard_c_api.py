@@ -1,0 +1,100 @@
+"""The capsule that other extension modules use, called through ctypes as C would."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from pijit.guards import _evaluate
+from pijit.guards.cache import EntryCache
+from pijit.guards.guard import Equals, IsArray, IsType
+from pijit.guards.program import GuardProgram, mirror_disagreements
+from pijit.guards.source import Attr, Global, Local
+
+P, N = ctypes.c_void_p, ctypes.c_ssize_t
+X, Y = Local(0, "x"), Local(1, "y")
+
+
+class GuardsAPI(ctypes.Structure):
+    _fields_ = [
+        ("version", ctypes.c_int),
+        ("program_check", ctypes.PYFUNCTYPE(ctypes.c_int, P, P, N, P, P, P)),
+        ("program_fetch_count", ctypes.PYFUNCTYPE(N, P)),
+        ("cache_lookup", ctypes.PYFUNCTYPE(P, P, P, N, P, P)),
+        ("is_program", ctypes.PYFUNCTYPE(ctypes.c_int, P)),
+        ("is_cache", ctypes.PYFUNCTYPE(ctypes.c_int, P)),
+    ]
+
+
+def load():
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = P, [ctypes.py_object, ctypes.c_char_p]
+    return GuardsAPI.from_address(get(_evaluate._C_API, b"pijit.guards._evaluate._C_API"))
+
+
+api = load()
+NULL = object()
+
+
+def addresses(values):
+    return (P * (len(values) + 1))(*[None if value is NULL else id(value) for value in values])
+
+
+def check(program, values, globals=None, builtins=None):
+    """(answer, fetched); takes over the references that C hands out."""
+    room = (P * (api.program_fetch_count(id(program)) + 1))()
+    scopes = [None if scope is None else id(scope) for scope in (globals, builtins)]
+    answer = api.program_check(id(program), addresses(values), len(values), scopes[0], scopes[1], room)
+    fetched = [ctypes.cast(item, ctypes.py_object).value for item in room if item]
+    for item in fetched:
+        ctypes.pythonapi.Py_DecRef(ctypes.py_object(item))
+    return answer, fetched
+
+
+def test_version_and_kinds():
+    program, cache = GuardProgram([]), EntryCache(1)
+    assert api.version == 1
+    assert [api.is_program(id(thing)) for thing in (program, cache, None)] == [1, 0, 0]
+    assert [api.is_cache(id(thing)) for thing in (program, cache, None)] == [0, 1, 0]
+
+
+def test_program_check():
+    program = GuardProgram([IsArray(X, "f8", 1), Equals(Y, 3)], [X, Attr(Global("np"), "sqrt")])
+    array = np.zeros(3)
+    assert api.program_fetch_count(id(program)) == 2
+    answer, fetched = check(program, [array, 3], {"np": np}, {})
+    assert answer == 1 and fetched[0] is array and fetched[1] is np.sqrt
+    assert check(program, [array, 4], {"np": np}, {}) == (0, [])
+    assert check(program, [NULL, 3], {"np": np}, {}) == (0, [])
+    assert check(program, [array], {"np": np}, {}) == (0, [])
+    assert check(program, [array, 3], {}, {}) == (0, [])
+    assert check(program, [array, 3]) == (0, [])
+    assert (program.hits, program.misses, program.failures) == (1, 5, [1, 2])
+
+
+def test_nothing_to_fetch_needs_no_room():
+    program = GuardProgram([IsType(X, int)])
+    assert api.program_check(id(program), addresses([1]), 1, None, None, None) == 1
+
+
+def test_cache_lookup():
+    cache, payload = EntryCache(2), ["payload"]
+    cache.add(GuardProgram([Equals(X, 1)]), payload)
+    scope = {}
+    found = api.cache_lookup(id(cache), addresses([1]), 1, id(scope), id(scope))
+    assert found == id(payload)
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(payload))
+    assert api.cache_lookup(id(cache), addresses([2]), 1, id(scope), id(scope)) is None
+    assert (cache.hits, cache.misses) == (1, 1)
+
+
+@pytest.mark.disagrees
+@pytest.mark.filterwarnings("ignore")
+def test_in_mirror_mode_a_disagreement_is_counted_and_answered_as_a_failure(monkeypatch, capsys):
+    program, cache = GuardProgram([IsType(X, int)], [X]), EntryCache(1)
+    cache.add(program, None)
+    before = mirror_disagreements()
+    monkeypatch.setattr(IsType, "why_not", lambda self, value: "because")
+    assert check(program, [1]) == (0, [])
+    assert api.cache_lookup(id(cache), addresses([1]), 1, None, None) is None
+    assert mirror_disagreements() == before + 2
