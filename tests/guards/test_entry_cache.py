@@ -138,7 +138,7 @@ def test_a_cache_that_changes_during_a_lookup_misses(change):
     cache = EntryCache(4)
     cache.add(first, "first")
     cache.add(second, "second")
-    actions = {"clear": cache.clear, "hit another": lambda: cache.lookup([5, {"k": 1}], {}, {}),
+    actions = {"clear": cache.clear, "hit another": lambda: cache.lookup([5, {"k": 2}], {}, {}),
                "add": lambda: cache.add(program_for(9), "third")}
     todo = []
     d = {Meddler(lambda: todo and todo.pop()()): 0, "k": 1}

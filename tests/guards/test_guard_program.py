@@ -54,11 +54,13 @@ def test_shared_prefixes_are_fetched_once():
     table = {counter: 0}
     table["np"] = np
     counter.seen = 0
+    assert table["np"] is np
+    once, counter.seen = counter.seen, 0
     module = Global("np")
     program = GuardProgram([IsIdentical(module, np), IsIdentical(Attr(module, "sqrt"), np.sqrt),
                             IsIdentical(Attr(module, "exp"), np.exp)], [Attr(module, "sqrt"), module])
     assert program.check([], table, {}) == [np.sqrt, np]
-    assert counter.seen == 1
+    assert counter.seen == once > 0
 
 
 def test_fetch_order_and_identity():
