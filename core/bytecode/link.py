@@ -103,7 +103,7 @@ class _Writer:
         self.op("CALL_FUNCTION", len(call.arguments))
         self.op("UNPACK_SEQUENCE", call.width + 1)
         labels = [Label("exit %d" % number) for number in range(len(call.exits))]
-        for number, label in enumerate(labels):
+        for number, label in sorted(enumerate(labels), key=lambda pair: call.exits[pair[0]].side):
             self.op("DUP_TOP")
             self.op("LOAD_CONST", self.assembler.const(number))
             self.op("COMPARE_OP", 2)
@@ -148,7 +148,7 @@ class _Writer:
         position, levels = self.site.depth, want[common:]
         while levels or slots:
             if levels and levels[0].level <= position:
-                self.op("SETUP_LOOP", self.assembler.original(levels.pop(0).handler))
+                self.op("SETUP_LOOP", self.assembler.inserted(levels.pop(0).handler))
                 continue
             slot = slots.pop()
             self.op("LOAD_FAST", slot)

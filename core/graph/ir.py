@@ -97,7 +97,8 @@ class SideExit:
 class Exit:
     """One way out of the graph: the target instruction, the locals it stores and the stack items it pushes.
 
-    Exits with the same target and slots share a number. ``side`` is True when no normal edge uses it.
+    Exits with the same target and slots share a number. A ``side`` exit repeats the instruction in bytecode.
+    The values of an exit are its locals in order, then the stack items, the top one first.
     """
 
     __slots__ = ("target", "locals", "stack", "side")
@@ -212,10 +213,12 @@ class Graph:
         return block
 
     def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool) -> int:
-        """The number of the exit with these slots, added when new."""
+        """The number of the exit with these slots, added when new.
+
+        Side exits are kept apart: they resume at the original instruction, never at another segment's start.
+        """
         for number, known in enumerate(self.exits):
-            if (known.target, known.locals, known.stack) == (target, locals, stack):
-                known.side = known.side and side
+            if (known.target, known.locals, known.stack, known.side) == (target, locals, stack, side):
                 return number
         self.exits.append(Exit(target, locals, stack, side))
         return len(self.exits) - 1

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Set
 from .ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
 from .ops import OPS
 from .printer import format_op, format_graph
-from .types import Array, FLAG, Scalar
+from .types import Array, FLAG, Scalar, Type
 
 
 class InvalidGraph(Exception):
@@ -138,6 +138,14 @@ def _why_terminator_invalid(graph: Graph, terminator: Any, visible: Any) -> Any:
         elif isinstance(arm, Jump):
             if arm.block is graph.blocks[0]:
                 return "a jump to the entry block"
-            if [v.type for v in arm.args] != [p.type for p in arm.block.params]:
+            if len(arm.args) != len(arm.block.params) or not all(
+                    _fits(given.type, wanted.type) for given, wanted in zip(arm.args, arm.block.params)):
                 return "arguments of the jump to b%d do not fit its parameters" % arm.block.index
     return None
+
+
+def _fits(given: Type, wanted: Type) -> bool:
+    """The same type, or an array type that the wanted one covers."""
+    if isinstance(given, Array) and isinstance(wanted, Array):
+        return wanted.join(given) == wanted
+    return given == wanted

@@ -1,0 +1,280 @@
+"""Propagates abstract states through a function until nothing changes.
+
+Blocks are versioned by types (lazy basic block versioning, Chevalier-Boisvert and Feeley 2015): a block that is reached
+with types that have no common form - ``s`` an int before the loop, a float64 inside - gets a second version instead of
+a value of unknown type. So the first iteration of a loop is peeled exactly where that keeps types certain.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
+
+from ...guards.source import Local
+from ..bytecode.blocks import CFG, Block
+from ..bytecode.decode import Function, Instr
+from ..bytecode.liveness import Liveness
+from ..errors import Break
+from ..graph.ir import Value
+from ..graph.types import Type
+from .fallback import apply_fallback
+from .interpreter import Facts, Interpreter
+from .values import Abstract, FRAGILE, State, UNBOUND, Unknown, abstract_of, is_lossy, join_states, number_type
+
+MAX_VERSIONS = 3
+
+
+class Version:
+    """One block under one set of types.
+
+    Attributes:
+        block: the bytecode block.
+        number: unique among all versions.
+        state: what is known at its start.
+        lossy: whether joining paths forgot something here.
+        breaks: the instructions that stay bytecode, with why.
+        edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping.
+        is_entry: whether control comes from outside (function entry, exception handler).
+    """
+
+    __slots__ = ("block", "number", "state", "lossy", "breaks", "edges", "is_entry", "predecessors")
+
+    def __init__(self, block: Block, number: int, state: State) -> None:
+        self.block = block
+        self.number = number
+        self.state = state
+        self.lossy = False
+        self.breaks: Dict[int, Break] = {}
+        self.edges: Dict[int, "Version"] = {}
+        self.is_entry = False
+        self.predecessors: List["Version"] = []
+
+    def __repr__(self) -> str:
+        return "v%d(block %d)" % (self.number, self.block.index)
+
+
+class TypePropagator(Interpreter):
+    """The interpreter that only propagates types: operations become typed placeholders."""
+
+    def __init__(self, function: Function, facts: Facts, cfg: CFG) -> None:
+        super().__init__(function, facts)
+        self.cfg = cfg
+
+    def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> Optional[Value]:
+        return None if type is None else Value(-1, type)
+
+    def number_value(self, value: Abstract) -> Value:
+        kind = number_type(value)
+        if kind is None:
+            raise Break("PJ203", operand=repr(value))
+        return Value(-1, kind)
+
+    def in_loop_block(self, instr: Instr) -> bool:
+        return in_loop_block(self.cfg, instr)
+
+    def loop_depth(self, instr: Instr) -> int:
+        return self.cfg.block_stack[instr.index][-1].level
+
+
+def in_loop_block(cfg: CFG, instr: Instr) -> bool:
+    """Whether 3.7's loop block is the innermost one at ``instr``."""
+    blocks = cfg.block_stack[instr.index]
+    return bool(blocks) and blocks[-1].kind == "loop"
+
+
+class Analysis:
+    """The result: versions of all reachable blocks. ``forced`` are instructions that must stay bytecode."""
+
+    def __init__(self, cfg: CFG, liveness: Liveness, facts: Facts, entry: State,
+                 forced: FrozenSet[int] = frozenset()) -> None:
+        self.cfg = cfg
+        self.function = cfg.function
+        self.liveness = liveness
+        self.facts = facts
+        self.forced = forced
+        self.poisoned: Set[int] = set()
+        self.entry = entry
+        self.versions: List[Version] = []
+        self.by_block: Dict[int, List[Version]] = {}
+        self.interpreter = TypePropagator(cfg.function, facts, cfg)
+
+    def run(self) -> "Analysis":
+        """Propagate until stable; again without an instruction whose value cannot leave a kernel."""
+        poisoned = -1
+        while poisoned != len(self.poisoned):
+            self.versions, self.by_block = [], {}
+            poisoned = len(self.poisoned)
+            self._propagate_all()
+        for version in self.versions:
+            for successor in version.edges.values():
+                successor.predecessors.append(version)
+        return self
+
+    def _propagate_all(self) -> None:
+        start = self._new_version(self.cfg.blocks[0], self._prune(self.entry, 0))
+        start.is_entry = True
+        todo = [start]
+        while todo:
+            version = todo.pop()
+            for changed in self._interpret(version):
+                if changed not in todo:
+                    todo.append(changed)
+
+    def _new_version(self, block: Block, state: State) -> Version:
+        version = Version(block, len(self.versions), state)
+        self.versions.append(version)
+        self.by_block.setdefault(block.index, []).append(version)
+        return version
+
+    def _prune(self, state: State, index: int) -> State:
+        """Without what nothing reads any more."""
+        live = self.liveness.live_in(index)
+        return State({name: value for name, value in state.locals.items() if name in live}, list(state.stack))
+
+    def _interpret(self, version: Version) -> List[Version]:
+        """Run a block; returns the versions whose entry state changed."""
+        interpreter = self.interpreter
+        interpreter.state = version.state.copy()
+        version.breaks = {}
+        changed: List[Version] = []
+        block = version.block
+        for index in range(block.start, block.end):
+            instr = self.function.instructions[index]
+            if block.exception_successors:
+                changed += self._reach_handler(block, interpreter.state)
+            broken = self._why_forced(index, interpreter.state)
+            if broken is None:
+                try:
+                    interpreter.step(instr)
+                    continue
+                except Break as error:
+                    broken = error
+            version.breaks[index] = broken
+            self.poison(interpreter.state)
+            if index < block.end - 1:
+                depth = self.cfg.stack_depth[index + 1] or 0
+                interpreter.state = self._after_break(instr, interpreter.state, depth)
+        return changed + self._leave(version)
+
+    def _why_forced(self, index: int, state: State) -> Optional[Break]:
+        if index in self.poisoned:
+            return Break("PJ201", method=self.function.instructions[index].value)
+        if index in self.forced and not any(isinstance(value, FRAGILE) for value in state.stack):
+            return Break("PJ217")
+        return None
+
+    def poison(self, state: State) -> bool:
+        """Let bytecode make the values of ``state`` that cannot leave a kernel; whether there were any."""
+        fragile = [value.born for value in state.stack if isinstance(value, FRAGILE)]
+        self.poisoned.update(fragile)
+        return bool(fragile)
+
+    def _after_break(self, instr: Instr, state: State, depth: int) -> State:
+        return apply_fallback(instr, state, depth, self.facts.feedback.get(instr.index))
+
+    def advance(self, version: Version, index: int) -> None:
+        """Take the interpreter's state over instruction ``index`` of a version that has been analysed."""
+        interpreter, instr = self.interpreter, self.function.instructions[index]
+        if index not in version.breaks:
+            interpreter.step(instr)
+        elif index < version.block.end - 1:
+            interpreter.state = self._after_break(instr, interpreter.state, self.cfg.stack_depth[index + 1] or 0)
+
+    def _leave(self, version: Version) -> List[Version]:
+        """Propagate along the edges at the end of a block."""
+        interpreter, last = self.interpreter, self.function.instructions[version.block.end - 1]
+        changed = []
+        for slot, (target, state) in self._edges(version, last, interpreter).items():
+            changed += self._reach(version, slot, target, state)
+        return changed
+
+    def _edges(self, version: Version, last: Instr, interpreter: Interpreter) -> Dict[int, Tuple[int, State]]:
+        state = interpreter.state
+        if last.index in version.breaks:
+            return {slot: (target, self._after_break(last, state, self.cfg.stack_depth[target] or 0))
+                    for slot, target in enumerate(self.cfg.successors[last.index] or [])}
+        if last.opname == "BREAK_LOOP":
+            return {1: (self.cfg.block_stack[last.index][-1].handler, state)}
+        return edges_of(interpreter.flow, last, state)
+
+    def _reach_handler(self, block: Block, state: State) -> List[Version]:
+        """An exception may leave here: the handler sees these locals, and the stack below its block."""
+        handler = self.cfg.blocks[block.exception_successors[0]]
+        depth = self.cfg.stack_depth[handler.start] or 0
+        level = self.cfg.flow.handlers[handler.start].level
+        stack = state.stack[:level]
+        stack += [Unknown("PJ206", handler.start) for _ in range(depth - len(stack))]
+        pruned = self._prune(State(state.locals, stack), handler.start)
+        known = self.by_block.get(handler.index)
+        if not known:
+            version = self._new_version(handler, pruned)
+            version.is_entry = True
+            return [version]
+        return self._join_into(known[0], pruned)
+
+    def _reach(self, version: Version, slot: int, target: int, state: State) -> List[Version]:
+        state = self._prune(state, target)
+        block = self.cfg.blocks[self.cfg.block_of[target]]
+        successor = version.edges.get(slot)
+        if successor is None or successor.block is not block:
+            successor = self._choose(block, state)
+            if successor is None:
+                version.edges[slot] = self._new_version(block, state)
+                return [version.edges[slot]]
+            version.edges[slot] = successor
+        return self._join_into(successor, state)
+
+    def _choose(self, block: Block, state: State) -> Optional[Version]:
+        known = self.by_block.get(block.index, [])
+        for version in known:
+            if not is_lossy(version.state, state):
+                return version
+        return known[-1] if len(known) >= MAX_VERSIONS else None
+
+    def _join_into(self, version: Version, state: State) -> List[Version]:
+        joined = join_states(version.state, state)
+        version.lossy = version.lossy or is_lossy(version.state, state)
+        if joined == version.state:
+            return []
+        version.state = joined
+        return [version]
+
+
+def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
+    """Where a captured instruction leads: slot 0 falls through, slot 1 jumps; with the state on each edge."""
+    target = last.target if last.target is not None else -1
+    if flow == "fall":
+        return {0: (last.index + 1, state)}
+    if flow == "jump":
+        return {1: (target, state)}
+    kind, _, kept = flow
+    if kind == "branch":
+        return {0: (last.index + 1, state), 1: (target, State(state.locals, state.stack + kept))}
+    return {0: (last.index + 1, State(state.locals, state.stack + kept)), 1: (target, state)}
+
+
+def entry_state(function: Function, localsplus: List[Any], unbound: Any) -> State:
+    """What is known at function entry: arguments by their kind, other locals unbound."""
+    locals: Dict[str, Abstract] = {}
+    cells = set(function.cellvars)
+    for index, name in enumerate(function.varnames):
+        value = localsplus[index]
+        if value is unbound:
+            locals[name] = Unknown("PJ208") if name in cells else UNBOUND
+        else:
+            locals[name] = abstract_of(value, Local(index, name))
+    return State(locals, [])
+
+
+def why_not_captured(code: Any) -> Optional[str]:
+    """The id of the reason why a whole code object is not captured, or None."""
+    if code.co_flags & inspect.CO_COROUTINE:
+        return "PJ102"
+    if code.co_flags & inspect.CO_ASYNC_GENERATOR:
+        return "PJ103"
+    if code.co_flags & inspect.CO_GENERATOR:
+        return "PJ101"
+    if not code.co_flags & inspect.CO_OPTIMIZED:
+        return "PJ104"
+    return "PJ106" if len(code.co_code) > 20000 else None

@@ -1,0 +1,112 @@
+"""Attribute reads: facts of arrays, attributes of modules and classes, attributes of guarded objects."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from ...guards.source import Attr
+from ..bytecode.decode import Instr
+from ..errors import Break
+from ..graph.ir import Value
+from ..graph.types import Array, INT, WORD
+from .operators import describe
+from .values import Abstract, Const, Method, Null, Number, Opaque, Sequence, Tensor
+
+ARRAY_METHODS = frozenset(["sum", "prod", "min", "max", "copy"])
+
+
+class Attributes:
+    """Mixin of the interpreter: LOAD_ATTR and LOAD_METHOD."""
+
+    emit: Callable[..., Optional[Value]]
+    pop: Callable[[], Abstract]
+    push: Callable[[Abstract], None]
+    use: Callable[[Abstract], Abstract]
+    known_object: Callable[..., Abstract]
+
+    def op_LOAD_ATTR(self, instr: Instr) -> None:
+        self.push(self.attribute(self.pop(), instr.value))
+
+    def op_LOAD_METHOD(self, instr: Instr) -> None:
+        owner = self.pop()
+        if isinstance(owner, Tensor) and instr.value in ARRAY_METHODS:
+            self.push(Null())
+            self.push(Method(owner, instr.value))
+            return
+        value = self.attribute(owner, instr.value)
+        self.push(Null())
+        self.push(value)
+
+    def attribute(self, owner: Abstract, name: str) -> Abstract:
+        """``owner.name``."""
+        if isinstance(owner, Tensor):
+            return self._array_attribute(owner, name)
+        if isinstance(owner, (Const, Opaque)):
+            return self._object_attribute(owner, name)
+        raise Break("PJ204", attribute=name, object=describe(owner))
+
+    def _array_attribute(self, owner: Tensor, name: str) -> Abstract:
+        kind = owner.type
+        if name == "ndim":
+            return Const(kind.ndim)
+        if name == "dtype":
+            return Const(kind.dtype)
+        if name == "itemsize":
+            return Const(kind.dtype.itemsize)
+        if name == "shape":
+            return Sequence([Number(INT, self.dimension(owner, axis)) for axis in range(kind.ndim)])
+        if name == "size":
+            return Number(INT, self.size(owner))
+        if name == "T":
+            return self.transposed(owner)
+        raise Break("PJ204", attribute=name, object="array")
+
+    def dimension(self, owner: Tensor, axis: int) -> Value:
+        """``shape[axis]`` as a Python int."""
+        raw = self.emit("dim", [owner.value], WORD, {"axis": axis})
+        return self.emit("same", [raw], INT)  # type: ignore[return-value]
+
+    def size(self, owner: Tensor) -> Value:
+        """The number of elements as a Python int; it always fits."""
+        total = self.emit("const", [], WORD, {"value": 1})
+        for axis in range(owner.type.ndim):
+            total = self.emit("mul", [total, self.emit("dim", [owner.value], WORD, {"axis": axis})], WORD)
+        return self.emit("same", [total], INT)  # type: ignore[return-value]
+
+    def transposed(self, owner: Tensor) -> Abstract:
+        """``x.T``: always a new view object."""
+        kind = owner.type
+        layout = kind.layout if kind.ndim < 2 else {"C": "A", "F": "C"}.get(kind.layout, "A")
+        result = Array(kind.dtype, kind.ndim, layout, kind.writeable)
+        axes = tuple(reversed(range(kind.ndim)))
+        return Tensor(result, self.emit("transpose", [owner.value], result, {"axes": axes}))
+
+    def _object_attribute(self, owner: Abstract, name: str) -> Abstract:
+        sample = owner.object if isinstance(owner, Const) else owner.sample  # type: ignore[attr-defined]
+        found = _plain_attribute(sample, name)
+        if found is None:
+            raise Break("PJ204", attribute=name, object=type(sample).__name__)
+        if owner.root is None and owner.source is None and not isinstance(sample, (types.ModuleType, type)):
+            raise Break("PJ204", attribute=name, object=type(sample).__name__)
+        source = Attr(owner.source, name) if owner.source is not None else None
+        root = Attr(owner.root, name) if owner.root is not None else None
+        return self.use(self.known_object(found[0], source, root))
+
+
+def _plain_attribute(sample: Any, name: str) -> Optional[tuple]:
+    """The attribute in a 1-tuple if reading it runs no code: from a module's or an instance's dict, or a class."""
+    if isinstance(sample, types.ModuleType):
+        return (sample.__dict__[name],) if name in sample.__dict__ else None
+    if isinstance(sample, np.ndarray) or isinstance(sample, type):
+        return None
+    kind = type(sample)
+    if kind.__getattribute__ is not object.__getattribute__:
+        return None
+    on_class = [base.__dict__[name] for base in kind.__mro__ if name in base.__dict__]
+    if on_class and hasattr(type(on_class[0]), "__set__"):
+        return None
+    own = getattr(sample, "__dict__", {})
+    return (own[name],) if name in own else None

@@ -1,0 +1,383 @@
+"""Builds the graph of one region: runs the interpreter over its pieces with operations recorded."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+
+from ...guards.source import Attr, Item, Local
+from ..bytecode.blocks import CFG
+from ..bytecode.decode import Instr
+from ..bytecode.liveness import Liveness
+from ..errors import Break
+from ..graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
+from ..graph.ops import EFFECTS
+from ..graph.types import RANGE_ITERATOR, SKIP, Scalar, Type, WORD
+from .analysis import Analysis, edges_of, in_loop_block
+from .fallback import pops
+from .interpreter import Interpreter
+from .segments import Piece, Region
+from .values import (Abstract, Const, FRAGILE, Number, Opaque, RangeIterator, Sequence, State, Tensor, Typed, Unbound,
+                     Unknown, leaves, number_type)
+
+
+class Root(NamedTuple):
+    """Where a segment finds a value when it starts: a local variable or an operand stack position."""
+
+    kind: str
+    name: Any
+
+    def __str__(self) -> str:
+        return "L[%r]" % self.name if self.kind == "local" else "stack[%d]" % self.name
+
+
+class Fact(NamedTuple):
+    """Something relied on: where the value is when the segment starts, at function entry (or None), and what it is."""
+
+    root: Any
+    source: Any
+    value: Abstract
+
+
+class Captured:
+    """A region with its graph: what the linker, the guards and the reports need.
+
+    Attributes:
+        region, graph: the segment.
+        depth: operand stack items below this one are left alone.
+        head_depth: operand stack depth at the head.
+        inputs: for each graph input its root.
+        facts: what must be guarded.
+    """
+
+    def __init__(self, region: Region, graph: Graph, depth: int, head_depth: int) -> None:
+        self.region = region
+        self.graph = graph
+        self.depth = depth
+        self.head_depth = head_depth
+        self.inputs: List[Any] = []
+        self.facts: Dict[Tuple[Any, Any], Fact] = {}
+
+    @property
+    def start(self) -> int:
+        """The bytecode instruction where the segment begins."""
+        return self.region.head.start
+
+
+class GraphBuilder(Interpreter):
+    """One use per region: ``GraphBuilder(analysis, region).build()``."""
+
+    def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
+        super().__init__(analysis.function, analysis.facts)
+        self.cfg: CFG = analysis.cfg
+        self.liveness: Liveness = analysis.liveness
+        self.analysis = analysis
+        self.region = region
+        self.graph = Graph(name)
+        self.stored = {analysis.function.instructions[i].value for i in region.instructions()
+                       if analysis.function.instructions[i].opname == "STORE_FAST"}
+        self.inputs: Dict[Any, Value] = {}
+        self.head = self._head_state()
+        depth = self.untouched_depth() if depth is None else depth
+        self.captured = Captured(region, self.graph, depth, len(self.head.stack))
+        self.block: Block = self.graph.new_block()
+        self.resume: Optional[Tuple[int, State]] = None
+        self.wrote = False
+        self.blocks: Dict[Piece, Block] = {}
+        self.entry: Dict[Piece, State] = {}
+        self.pending: List[Tuple[Jump, Piece, State, Block]] = []
+
+    # states
+
+    def _head_state(self) -> State:
+        piece = self.region.head
+        state = state_at(self.analysis, piece)
+        return State({name: _rooted(value, Root("local", name)) for name, value in state.locals.items()},
+                     [_rooted(value, Root("stack", k)) for k, value in enumerate(state.stack)])
+
+    def untouched_depth(self) -> int:
+        """The lowest operand stack depth that any instruction or exit of the region reaches."""
+        depths = [len(self.head.stack)]
+        for index in self.region.instructions():
+            instr = self.function.instructions[index]
+            depth = self.cfg.stack_depth[index] or 0
+            count = pops(instr)
+            depths.append(max(depth - count, 0) if count is not None else 0)
+            if instr.opname == "BREAK_LOOP":
+                depths.append(self.loop_depth(instr))
+        return min(depths)
+
+    def _state_for(self, piece: Piece) -> State:
+        """The state at a piece where edges of the region meet: block parameters for what they carry."""
+        joined = piece.version.state
+        block = self.blocks[piece]
+        sample = self.entry.get(piece)
+        locals: Dict[str, Abstract] = {}
+        for name, value in joined.locals.items():
+            if name not in self.stored:
+                locals[name] = self.head.locals.get(name, value)
+            else:
+                locals[name] = self._parameters(value, block, name, None)
+        stack = list(self.head.stack[:self.captured.depth])
+        for position in range(self.captured.depth, len(joined.stack)):
+            like = self.use(sample.stack[position]) if sample is not None else None
+            stack.append(self._parameters(joined.stack[position], block, "", like))
+        return State(locals, stack)
+
+    def _parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
+        """A copy of ``value`` whose parts are parameters of ``block``."""
+        if isinstance(value, Typed):
+            copy = type(value)(value.type, self.graph.new_value(value.type, hint), None, value.born)
+            block.params.append(copy.value)
+            return copy
+        if isinstance(value, Sequence):
+            return Sequence([self._parameters(item, block, hint, None) for item in value.items], None, value.born)
+        if isinstance(value, RangeIterator):
+            parts = tuple(self.graph.new_value(WORD, part) for part in ("index", "start", "step", "length"))
+            block.params += parts
+            return RangeIterator(parts, like.input if isinstance(like, RangeIterator) else None, value.born)
+        return value
+
+    # building
+
+    def build(self) -> Captured:
+        """The region as a verified-to-be graph.
+
+        Raises:
+            Break: an instruction cannot be built after all.
+        """
+        for piece in self.region.pieces:
+            self.blocks[piece] = self.graph.new_block(self.function.instructions[piece.start].lineno or 0)
+        self.entry[self.region.head] = self.head
+        first = self.graph.blocks[0]
+        params: Dict[Piece, State] = {}
+        for piece in self.region.pieces:
+            incoming = [p for p in piece.predecessors if p in self.blocks]
+            if piece is self.region.head and not incoming:
+                state = self.head
+            elif piece is self.region.head or len(incoming) > 1 or self._forwards(piece, incoming):
+                state = params[piece] = self._state_for(piece)
+            else:
+                state = self.entry[piece]
+            self._run(piece, state)
+        self.block = first
+        self._start(params)
+        for jump, piece, state, block in self.pending:
+            if piece in params:
+                self.block = block
+                jump.args = tuple(self._arguments(params[piece], state))
+        first.params = self.graph.inputs
+        return self.captured
+
+    def _forwards(self, piece: Piece, incoming: List[Piece]) -> bool:
+        """Whether one predecessor reaches the piece over two edges."""
+        return bool(incoming) and sum(s is piece for s in incoming[0].successors.values()) > 1
+
+    def _start(self, params: Dict[Piece, State]) -> None:
+        jump = Jump(self.blocks[self.region.head], [])
+        self.graph.blocks[0].terminator = jump
+        if self.region.head in params:
+            jump.args = tuple(self._arguments(params[self.region.head], self.head))
+
+    def _arguments(self, target: State, state: State) -> List[Value]:
+        """The values that the edge's state gives to the parameters that were made for ``target``."""
+        arguments: List[Value] = []
+        for name, value in target.locals.items():
+            if name in self.stored:
+                arguments += self._parts(value, state.locals.get(name))
+        for position in range(self.captured.depth, len(target.stack)):
+            arguments += self._parts(target.stack[position], state.stack[position])
+        return arguments
+
+    def _parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
+        if isinstance(wanted, Number):
+            return [self.number_value(self.use(given))]
+        if isinstance(wanted, Tensor):
+            return [self.use(given).value]  # type: ignore[union-attr]
+        if isinstance(wanted, Sequence):
+            given = self.use(given)
+            return [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+        if isinstance(wanted, RangeIterator):
+            return list(self.use(given).values)  # type: ignore[union-attr]
+        return []
+
+    def _run(self, piece: Piece, state: State) -> None:
+        self.block = self.blocks[piece]
+        self.state = state.copy()
+        self.resume = None
+        base = len(state.stack)
+        for index in range(piece.start, piece.end):
+            depth = len(self.state.stack)
+            if (depth <= base or self.wrote or self.resume is None) and not self._has_fragile():
+                self.resume, self.wrote, base = (index, self.state.copy()), False, min(base, depth)
+            self.step(self.function.instructions[index])
+        last = self.function.instructions[piece.end - 1]
+        if not piece.at_end:
+            self.block.terminator = Leave(self._exit(piece.end, self.state, False))
+            return
+        if last.opname == "BREAK_LOOP":
+            edges = {1: (self.cfg.block_stack[last.index][-1].handler, self.state)}
+        else:
+            edges = edges_of(self.flow, last, self.state)
+        arms = {slot: self._arm(piece, slot, target, after) for slot, (target, after) in edges.items()}
+        self.block.terminator = self._terminator(arms)
+
+    def _terminator(self, arms: Dict[int, Any]) -> Any:
+        if len(arms) == 1:
+            arm = next(iter(arms.values()))
+            return Leave(arm) if isinstance(arm, SideExit) else arm
+        kind, flag, _ = self.flow
+        if kind == "branch":
+            return Branch(flag, arms[1], arms[0])
+        return Branch(flag, arms[0], arms[1])
+
+    def _arm(self, piece: Piece, slot: int, target: int, state: State) -> Any:
+        successor = piece.successors.get(slot)
+        if successor is None or successor not in self.blocks:
+            return self._exit(target, state, False)
+        self.entry.setdefault(successor, state)
+        jump = Jump(self.blocks[successor], [])
+        self.pending.append((jump, successor, state, self.block))
+        return jump
+
+    # exits
+
+    def _exit(self, target: int, state: State, side: bool) -> SideExit:
+        live = self.liveness.live_in(target)
+        names, outputs = [], []
+        for name, value in state.locals.items():
+            if name in live and value is not self.head.locals.get(name):
+                names.append(name)
+                outputs.append(self._output(value))
+        stack = [self._output(value) for value in reversed(state.stack[self.captured.depth:])]
+        number = self.graph.exit_number(target, tuple(names), len(stack), side)
+        return SideExit(number, outputs + stack)
+
+    def _output(self, value: Abstract) -> Output:
+        if isinstance(value, FRAGILE) or isinstance(value, (Unknown, Unbound)):
+            raise Break("PJ202", value=repr(value))
+        if isinstance(value, Typed):
+            value = self.use(value)
+            return Output("value", value.value)
+        if isinstance(value, RangeIterator):
+            value = self.use(value)
+            if value.input is not None:
+                return Output("advance", (value.input, value.values[0]))
+            return Output("range_iterator", value.values)
+        if value.root is not None:
+            return Output("value", self._input(value.root, SKIP))
+        if isinstance(value, Sequence):
+            return Output("tuple", tuple(self._output(item) for item in value.items))
+        if isinstance(value, Const):
+            return Output("const", value.object)
+        raise Break("PJ202", value=repr(value))
+
+    def _has_fragile(self) -> bool:
+        return any(isinstance(value, FRAGILE) for value in self.state.stack)
+
+    def _side_exit(self) -> SideExit:
+        """Back to where the statement begins, or behind its last effect: what bytecode repeats has no effect.
+
+        Few resumption points keep the exits few, and temporaries of a statement need not be kept for them.
+        """
+        if self.wrote or self.resume is None:
+            raise Break("PJ202", opcode=self.instr.opname)
+        return self._exit(self.resume[0], self.resume[1], True)
+
+    # the interpreter's hooks
+
+    def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> Optional[Value]:
+        result = self.graph.new_value(type) if type is not None else None
+        exit = self._side_exit() if exits else None
+        self.wrote = self.wrote or name in EFFECTS
+        self.block.ops.append(Op(name, args, attrs, result, exit, self.instr.lineno or 0))
+        return result
+
+    def number_value(self, value: Abstract) -> Value:
+        if isinstance(value, Const):
+            kind = number_type(value)
+            if kind is None:
+                raise Break("PJ203", operand=repr(value))
+            return self.emit("const", [], kind, {"value": value.object})  # type: ignore[return-value]
+        if not isinstance(value, Number):
+            raise Break("PJ203", operand=repr(value))
+        return self.use(value).value  # type: ignore[return-value]
+
+    def use(self, value: Abstract) -> Abstract:
+        if value.root is not None:
+            key = (value.root, value.source)
+            self.captured.facts.setdefault(key, Fact(value.root, value.source, value))
+        if isinstance(value, Typed) and value.value is None:
+            if value.root is None:
+                raise Break("PJ218")
+            return _with_value(value, self._input(value.root, value.type))
+        if isinstance(value, Sequence) and value.root is not None:
+            items = []
+            for position, item in enumerate(value.items):
+                part = _rooted(item, Item(value.root, position), True)
+                part.source = Item(value.source, position) if value.source is not None else None
+                items.append(self.use(part))
+            copy = Sequence(items, value.source, value.born)
+            copy.root = value.root
+            return copy
+        if isinstance(value, RangeIterator) and value.values[0] is None:
+            return self._iterator_input(value)
+        return value
+
+    def _input(self, root: Any, type: Type) -> Value:
+        known = self.inputs.get((root, type))
+        if known is None:
+            known = self.inputs[(root, type)] = self.graph.new_value(type, str(root))
+            self.graph.inputs.append(known)
+            self.captured.inputs.append(root)
+        return known
+
+    def _iterator_input(self, value: RangeIterator) -> RangeIterator:
+        iterator = self._input(value.root, RANGE_ITERATOR)
+        first, block = self.graph.blocks[0], self.block
+        parts = []
+        for part in ("index", "start", "step", "length"):
+            result = self.graph.new_value(WORD, part)
+            first.ops.append(Op("iterator_part", [iterator], {"part": part}, result))
+            parts.append(result)
+        self.block = block
+        return RangeIterator(tuple(parts), self.graph.inputs.index(iterator), value.born)
+
+    def in_loop_block(self, instr: Instr) -> bool:
+        return in_loop_block(self.cfg, instr)
+
+    def loop_depth(self, instr: Instr) -> int:
+        return self.cfg.block_stack[instr.index][-1].level
+
+
+def _with_value(value: Typed, ssa: Value) -> Typed:
+    copy = type(value)(value.type, ssa, value.source, value.born)
+    copy.root = value.root
+    return copy
+
+
+def _rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
+    """A copy of ``value`` that knows where the segment finds it; parts that were known by number are forgotten."""
+    if isinstance(value, Typed):
+        copy: Abstract = type(value)(value.type, value.value if keep else None, value.source, value.born)
+    elif isinstance(value, Const):
+        copy = Const(value.object, value.source, value.born)
+    elif isinstance(value, Opaque):
+        copy = Opaque(value.sample, value.source, value.born)
+    elif isinstance(value, Sequence):
+        copy = Sequence(list(value.items), value.source, value.born)
+    elif isinstance(value, RangeIterator):
+        copy = RangeIterator((None,) * 4, born=value.born)
+    else:
+        return value
+    copy.root = root
+    return copy
+
+
+def state_at(analysis: Analysis, piece: Piece) -> State:
+    """The analysis' state at the start of a piece: the version's block is interpreted again up to there."""
+    interpreter = analysis.interpreter
+    interpreter.state = piece.version.state.copy()
+    for index in range(piece.version.block.start, piece.start):
+        analysis.advance(piece.version, index)
+    return interpreter.state

@@ -1,0 +1,121 @@
+"""Captures one function for one call: analysis, regions, graphs, and which of them are worth a kernel."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
+
+from ..bytecode.blocks import CFG, build_cfg
+from ..bytecode.decode import decode
+from ..bytecode.liveness import Liveness
+from ..errors import Break
+from ..graph.ir import Graph
+from ..graph.ops import OPS
+from ..graph.passes.simplify import simplify
+from ..graph.types import Array
+from ..graph.verify import verify
+from .analysis import Analysis, Version, entry_state
+from .builder import Captured, GraphBuilder, state_at
+from .interpreter import Facts
+from .segments import Region, form_regions
+from .values import Abstract, FRAGILE, Unknown
+
+MINIMUM_WORK = 6
+ARRAY_WORK = 6
+FREE = frozenset(["const", "same", "flag", "dim", "iterator_part", "range_length"])
+SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
+NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
+OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "LOAD_ATTR", "LOAD_DEREF",
+                        "LOAD_GLOBAL", "BINARY_SUBSCR", "FOR_ITER", "YIELD_VALUE"])
+
+
+class Candidate(NamedTuple):
+    """A region with its graph, or with the reason why there is none."""
+
+    region: Region
+    captured: Optional[Captured]
+    error: Optional[Break]
+
+
+class Capture:
+    """The result of one capture: the function's flow, its candidates in program order, its breaks."""
+
+    def __init__(self, cfg: CFG, analysis: Analysis, candidates: List[Candidate]) -> None:
+        self.cfg = cfg
+        self.analysis = analysis
+        self.candidates = candidates
+
+    def breaks(self) -> List[Tuple[int, Break]]:
+        """Instructions that stay bytecode in every version, each once; the end of a function is none."""
+        found: Dict[int, Break] = {}
+        for version in self.analysis.versions:
+            for index, error in version.breaks.items():
+                opname = self.cfg.function.instructions[index].opname
+                if opname != "RETURN_VALUE" and not (opname in SHUFFLES and error.reason_id == "PJ218"):
+                    found.setdefault(index, error)
+        return sorted(found.items())
+
+    def observable(self) -> List[int]:
+        """Instructions that push one value of unknown type which something reads."""
+        instructions = self.cfg.function.instructions
+        known = self.analysis.facts.feedback
+        return [index for index, _ in self.breaks()
+                if index not in known and instructions[index].opname in OBSERVABLE
+                and index + 1 < len(instructions) and instructions[index + 1].opname not in NEVER_OBSERVED]
+
+
+def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
+            feedback: Dict[int, Abstract], force_breaks: Any) -> Capture:
+    """Capture a function as called with these locals."""
+    function = decode(code)
+    cfg = build_cfg(function)
+    written = frozenset(i.value for i in function.instructions if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"))
+    facts = Facts(globals, builtins, feedback, written)
+    forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
+    analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound), forced).run()
+    regions = form_regions(analysis, cut=force_breaks == "every")
+    while any([analysis.poison(state_at(analysis, region.head)) for region in regions]):
+        analysis.run()
+        regions = form_regions(analysis, cut=force_breaks == "every")
+    candidates = _build_all(analysis, regions, code.co_name, 0 if force_breaks is not None else MINIMUM_WORK)
+    return Capture(cfg, analysis, candidates)
+
+
+def _build_all(analysis: Analysis, regions: List[Region], name: str, minimum: int) -> List[Candidate]:
+    by_start: Dict[int, List[Region]] = {}
+    for region in regions:
+        by_start.setdefault(region.head.start, []).append(region)
+    candidates = []
+    for start in sorted(by_start):
+        depths = [GraphBuilder(analysis, region, name).captured.depth for region in by_start[start]]
+        for region in by_start[start]:
+            label = "%s_%d" % (name.strip("<>"), len(candidates))
+            candidates.append(_build(analysis, region, label, min(depths), minimum))
+    return candidates
+
+
+def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: int) -> Candidate:
+    try:
+        captured = GraphBuilder(analysis, region, name, depth).build()
+        kept = simplify(captured.graph)
+        captured.inputs = [captured.inputs[k] for k in kept]
+        verify(captured.graph)
+        work = work_of(captured.graph, region.has_loop)
+        if work < minimum or work == 0:
+            raise Break("PJ401", work=work)
+        return Candidate(region, captured, None)
+    except Break as error:
+        return Candidate(region, None, error)
+
+
+def work_of(graph: Graph, has_loop: bool) -> int:
+    """A rough count of what a kernel saves: array operations weigh more, loops most."""
+    work = 0
+    for block in graph.blocks:
+        for op in block.ops:
+            if op.name in FREE:
+                continue
+            touches_array = OPS[op.name].effect or any(isinstance(v.type, Array) for v in op.args)
+            makes_array = op.result is not None and isinstance(op.result.type, Array)
+            work += ARRAY_WORK if makes_array or (touches_array and op.name not in ("load", "view")) else 1
+    return work + (MINIMUM_WORK if has_loop and work else 0)

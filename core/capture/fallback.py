@@ -1,0 +1,106 @@
+"""What an instruction that stays bytecode does to the abstract state: which items it pops, and what is unknown after."""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, Optional
+
+from ..bytecode.decode import Instr
+from .values import Abstract, State, UNBOUND, Unknown
+
+
+def _arg(instr: Instr) -> int:
+    return instr.arg or 0
+
+
+POPS: Dict[str, Callable[[Instr], int]] = {
+    "CALL_FUNCTION": lambda i: _arg(i) + 1,
+    "CALL_FUNCTION_KW": lambda i: _arg(i) + 2,
+    "CALL_FUNCTION_EX": lambda i: 2 + (_arg(i) & 1),
+    "CALL_METHOD": lambda i: _arg(i) + 2,
+    "BUILD_TUPLE": _arg, "BUILD_LIST": _arg, "BUILD_SET": _arg, "BUILD_STRING": _arg, "BUILD_SLICE": _arg,
+    "BUILD_TUPLE_UNPACK": _arg, "BUILD_LIST_UNPACK": _arg, "BUILD_SET_UNPACK": _arg, "BUILD_MAP_UNPACK": _arg,
+    "BUILD_TUPLE_UNPACK_WITH_CALL": _arg, "BUILD_MAP_UNPACK_WITH_CALL": _arg,
+    "BUILD_MAP": lambda i: 2 * _arg(i),
+    "BUILD_CONST_KEY_MAP": lambda i: _arg(i) + 1,
+    "FORMAT_VALUE": lambda i: 2 if _arg(i) & 4 else 1,
+    "MAKE_FUNCTION": lambda i: 2 + bin(_arg(i) & 15).count("1"),
+    "RAISE_VARARGS": _arg,
+}
+
+_FIXED = {
+    0: ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
+        "DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP",
+        "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "GEN_START"),
+    1: ("LOAD_ATTR", "LOAD_METHOD", "UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "POP_TOP",
+        "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "STORE_FAST", "UNPACK_SEQUENCE", "UNPACK_EX", "GET_ITER",
+        "FOR_ITER", "LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "LIST_TO_TUPLE",
+        "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "SETUP_WITH",
+        "RETURN_VALUE", "PRINT_EXPR", "DUP_TOP", "GET_LEN", "IMPORT_STAR"),
+    2: ("BINARY_SUBSCR", "DELETE_SUBSCR", "STORE_ATTR", "COMPARE_OP", "IS_OP", "CONTAINS_OP", "IMPORT_NAME", "MAP_ADD",
+        "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO"),
+    3: ("STORE_SUBSCR", "ROT_THREE"),
+    4: ("ROT_FOUR",),
+}
+_FIXED_POPS: Dict[str, int] = {name: count for count, names in _FIXED.items() for name in names}
+
+
+def pops(instr: Instr) -> Optional[int]:
+    """How many items the instruction may take or change; None when that is not known."""
+    name = instr.opname
+    if name in POPS:
+        return POPS[name](instr)
+    if name == "ROT_N":
+        return _arg(instr)
+    if name.startswith(("BINARY_", "INPLACE_")) and name != "BINARY_SUBSCR":
+        return 2
+    return _FIXED_POPS.get(name)
+
+
+def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optional[Abstract]) -> State:
+    """The state after bytecode ran ``instr``; ``result`` is the observed value that it pushes, if known."""
+    exact = _EXACT.get(instr.opname)
+    if exact is not None:
+        after = state.copy()
+        exact(instr, after)
+        return after
+    count = pops(instr)
+    kept = 0 if count is None else max(len(state.stack) - count, 0)
+    stack = state.stack[:min(kept, depth_after)]
+    while len(stack) < depth_after:
+        stack.append(Unknown("PJ218", instr.index))
+    if result is not None and depth_after == kept + 1:
+        stack[-1] = result
+    return State(dict(state.locals), stack)
+
+
+def _load_fast(instr: Instr, state: State) -> None:
+    value = state.locals.get(instr.value, UNBOUND)
+    state.stack.append(value if value is not UNBOUND else Unknown("PJ212", instr.index))
+
+
+def _store_fast(instr: Instr, state: State) -> None:
+    state.locals[instr.value] = state.stack.pop()
+
+
+def _delete_fast(instr: Instr, state: State) -> None:
+    state.locals[instr.value] = UNBOUND
+
+
+def _pop_top(instr: Instr, state: State) -> None:
+    state.stack.pop()
+
+
+def _dup_top(instr: Instr, state: State) -> None:
+    state.stack.append(state.stack[-1])
+
+
+def _rotate(instr: Instr, state: State) -> None:
+    count = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}.get(instr.opname, _arg(instr))
+    items = state.stack[-count:]
+    state.stack[-count:] = [items[-1]] + items[:-1]
+
+
+_EXACT: Dict[str, Callable[[Instr, State], None]] = {
+    "LOAD_FAST": _load_fast, "STORE_FAST": _store_fast, "DELETE_FAST": _delete_fast, "POP_TOP": _pop_top,
+    "DUP_TOP": _dup_top, "ROT_TWO": _rotate, "ROT_THREE": _rotate, "ROT_FOUR": _rotate, "ROT_N": _rotate,
+}

@@ -1,0 +1,77 @@
+"""Turns facts that a capture relied on into guards, and chooses what a segment's launcher is called with."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Sequence as SequenceType, Tuple
+
+from ...guards import guard as kinds
+from ...guards.program import GuardProgram
+from ...guards.source import Attr, Item, Local
+from ..graph.types import INT, PYTHON_CLASS, Array
+from .builder import Captured, Root
+from .values import Abstract, Const, Number, Opaque, RangeIterator, Sequence, Tensor
+
+BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
+
+
+def guards_for(source: Any, value: Abstract) -> List[Any]:
+    """The guards that make the abstract value true of what ``source`` fetches."""
+    if isinstance(value, Tensor):
+        kind = value.type
+        return [kinds.IsArray(source, kind.dtype, kind.ndim, kind.layout, True if kind.writeable else None, True)]
+    if isinstance(value, Number):
+        if value.type == INT:
+            return [kinds.IntRange(source)]
+        return [kinds.IsType(source, PYTHON_CLASS.get(value.type, value.type.dtype.type))]
+    if isinstance(value, Const):
+        by_value = type(value.object) in BY_VALUE
+        return [kinds.Equals(source, value.object) if by_value else kinds.IsIdentical(source, value.object)]
+    if isinstance(value, Opaque):
+        return [kinds.IsType(source, type(value.sample))]
+    if isinstance(value, Sequence):
+        return [kinds.IsType(source, tuple), kinds.LengthIs(source, len(value.items))]
+    if isinstance(value, RangeIterator):
+        return [kinds.IsType(source, type(iter(range(0))))]
+    raise AssertionError("no guard for %r" % value)
+
+
+def roots_of(path: Any) -> List[Root]:
+    """The local variables and stack items that a path starts from."""
+    if isinstance(path, Root):
+        return [path]
+    return roots_of(path.base) if isinstance(path, (Attr, Item)) else []
+
+
+def launch_arguments(captured: Captured) -> List[Root]:
+    """What linked code passes to the launcher, each once, locals first."""
+    paths = list(captured.inputs) + [fact.root for fact in captured.facts.values()]
+    roots = {root for path in paths for root in roots_of(path)}
+    return sorted(roots, key=lambda root: (root.kind, str(root.name)))
+
+
+def rebase(path: Any, position: Dict[Root, int]) -> Any:
+    """A path with its root replaced by the launcher's argument."""
+    if isinstance(path, Root):
+        return Local(position[path], str(path.name))
+    if isinstance(path, Attr):
+        return Attr(rebase(path.base, position), path.name)
+    if isinstance(path, Item):
+        return Item(rebase(path.base, position), path.key)
+    return path
+
+
+def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardProgram:
+    """The guards of one segment; fetches its graph's inputs."""
+    position = {root: k for k, root in enumerate(arguments)}
+    guards = [guard for fact in captured.facts.values() for guard in guards_for(rebase(fact.root, position), fact.value)]
+    return GuardProgram(guards, [rebase(path, position) for path in captured.inputs])
+
+
+def entry_program(segments: Iterable[Captured]) -> GuardProgram:
+    """The guards of an entry: every fact of its segments that can be checked when the function is called."""
+    guards: List[Any] = []
+    for captured in segments:
+        for fact in captured.facts.values():
+            if fact.source is not None:
+                guards += [g for g in guards_for(fact.source, fact.value) if g not in guards]
+    return GuardProgram(guards, [])

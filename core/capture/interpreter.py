@@ -1,0 +1,324 @@
+"""Interprets one instruction at a time over abstract values.
+
+One class serves twice: while types are propagated (``emit`` only makes typed placeholders) and while a segment's
+graph is built (``emit`` adds operations). A handler that meets something it cannot do raises
+:class:`~pijit.core.errors.Break` before it changes the state; the instruction then stays bytecode.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from ...guards.source import Global
+from ..bytecode.decode import Function, Instr
+from ..errors import Break
+from ..graph.ir import Value
+from ..graph.types import BOOL, FLAG, INT, Scalar, Type, WORD
+from .attributes import Attributes
+from .calls import Calls
+from .operators import Operators, describe
+from .subscripts import Subscripts
+from .values import (Abstract, Const, IMMUTABLE_BY_VALUE, Number, Null, Opaque, Range, RangeIterator, Sequence, State, Tensor,
+                     Unbound, Unknown, abstract_of, number_type, scalar_type)
+
+BINARY = {
+    "BINARY_ADD": "+", "BINARY_SUBTRACT": "-", "BINARY_MULTIPLY": "*", "BINARY_TRUE_DIVIDE": "/",
+    "BINARY_FLOOR_DIVIDE": "//", "BINARY_MODULO": "%", "BINARY_POWER": "**", "BINARY_AND": "&", "BINARY_OR": "|",
+    "BINARY_XOR": "^", "BINARY_LSHIFT": "<<", "BINARY_RSHIFT": ">>",
+}
+INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
+UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}
+ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
+
+
+class Facts:
+    """What capture may look at: the frame at entry, and the types seen at run time for fallback results."""
+
+    __slots__ = ("globals", "builtins", "feedback", "written_globals")
+
+    def __init__(self, globals: Dict[str, Any], builtins: Dict[str, Any],
+                 feedback: Dict[int, Abstract], written_globals: frozenset) -> None:
+        self.globals = globals
+        self.builtins = builtins
+        self.feedback = feedback
+        self.written_globals = written_globals
+
+
+class Interpreter(Operators, Subscripts, Attributes, Calls):
+    """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
+
+    "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
+    true, else on; branches whose condition is known become "fall" or "jump".
+    """
+
+    def __init__(self, function: Function, facts: Facts) -> None:
+        self.function = function
+        self.facts = facts
+        self.state = State({}, [])
+        self.instr: Instr = function.instructions[0]
+        self.flow: Any = "fall"
+
+    # what the two users define
+
+    def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> Optional[Value]:
+        raise NotImplementedError
+
+    def number_value(self, value: Abstract) -> Value:
+        raise NotImplementedError
+
+    def use(self, value: Abstract) -> Abstract:
+        """Note that a fact about ``value`` was relied on, and make its SSA value available."""
+        return value
+
+    # one instruction
+
+    def step(self, instr: Instr) -> None:
+        """Interpret ``instr``; on Break the state is as before."""
+        self.instr = instr
+        self.flow = "fall"
+        saved = self.state.copy()
+        try:
+            self._dispatch(instr)
+        except Break:
+            self.state = saved
+            raise
+
+    def _dispatch(self, instr: Instr) -> None:
+        name = instr.opname
+        if name in BINARY:
+            right, left = self.pop(), self.pop()
+            self.push(self.binary(BINARY[name], left, right))
+        elif name in INPLACE:
+            right, left = self.pop(), self.pop()
+            self.push(self.inplace(INPLACE[name], left, right))
+        elif name in UNARY:
+            self.push(self.unary(UNARY[name], self.pop()))
+        elif name in ROTATIONS:
+            self._rotate(ROTATIONS[name])
+        else:
+            handler: Optional[Callable[[Instr], None]] = getattr(self, "op_" + name, None)
+            if handler is None:
+                raise Break("PJ202", opcode=name)
+            handler(instr)
+
+    def push(self, value: Abstract) -> None:
+        if value.born < 0:
+            value.born = self.instr.index
+        self.state.stack.append(value)
+
+    def pop(self) -> Abstract:
+        """The top of the stack, which must be known."""
+        value = self.state.stack.pop()
+        if isinstance(value, Unknown):
+            raise Break("PJ218" if value.reason == "PJ218" else value.reason)
+        return self.use(value)
+
+    def pop_many(self, count: int) -> List[Abstract]:
+        """``count`` values, in the order in which they were pushed."""
+        values = [self.pop() for _ in range(count)]
+        values.reverse()
+        return values
+
+    # stack and locals
+
+    def op_NOP(self, instr: Instr) -> None:
+        """Nothing."""
+
+    def op_POP_TOP(self, instr: Instr) -> None:
+        self.pop()
+
+    def op_DUP_TOP(self, instr: Instr) -> None:
+        value = self.pop()
+        self.state.stack += [value, value]
+
+    def op_DUP_TOP_TWO(self, instr: Instr) -> None:
+        pair = self.pop_many(2)
+        self.state.stack += pair + pair
+
+    def op_ROT_N(self, instr: Instr) -> None:
+        self._rotate(instr.arg or 0)
+
+    def _rotate(self, count: int) -> None:
+        values = self.pop_many(count)
+        self.state.stack += [values[-1]] + values[:-1]
+
+    def op_LOAD_CONST(self, instr: Instr) -> None:
+        value = instr.value
+        if isinstance(value, tuple):
+            self.push(_constant_tuple(value))
+        else:
+            self.push(Const(value))
+
+    def op_LOAD_FAST(self, instr: Instr) -> None:
+        value = self.state.locals.get(instr.value, Unknown("PJ212"))
+        if isinstance(value, Unbound):
+            raise Break("PJ212", name=instr.value)
+        if isinstance(value, Unknown):
+            raise Break(value.reason, name=instr.value)
+        self.state.stack.append(self.use(value))
+
+    def op_STORE_FAST(self, instr: Instr) -> None:
+        value = self.pop()
+        if not isinstance(value, (Number, Tensor, Const, Sequence)):
+            raise Break("PJ202", value=describe(value))
+        self.state.locals[instr.value] = value
+
+    def op_LOAD_GLOBAL(self, instr: Instr) -> None:
+        name = instr.value
+        if name in self.facts.written_globals:
+            raise Break("PJ208", name=name)
+        if name in self.facts.globals:
+            sample = self.facts.globals[name]
+        elif name in self.facts.builtins:
+            sample = self.facts.builtins[name]
+        else:
+            raise Break("PJ202", name=name)
+        self.state.stack.append(self.use(self.known_object(sample, Global(name), Global(name))))
+
+    def known_object(self, sample: Any, source: Any, root: Any) -> Abstract:
+        """A value found by looking: numbers and arrays by type, everything else by identity."""
+        value = abstract_of(sample, source, self.instr.index)
+        if isinstance(value, Opaque):
+            value = Const(sample, source, self.instr.index)
+        elif isinstance(value, Unknown):
+            raise Break(value.reason)
+        value.root = root
+        return value
+
+    def op_BUILD_TUPLE(self, instr: Instr) -> None:
+        self.push(Sequence(self.pop_many(instr.arg or 0)))
+
+    def op_UNPACK_SEQUENCE(self, instr: Instr) -> None:
+        value = self.pop()
+        if not isinstance(value, Sequence) or len(value.items) != instr.arg:
+            raise Break("PJ203", operand=describe(value))
+        self.state.stack += reversed(value.items)
+
+    # comparison and jumps
+
+    def op_COMPARE_OP(self, instr: Instr) -> None:
+        right, left = self.pop(), self.pop()
+        self.push(self.compare(instr.value, left, right))
+
+    def op_IS_OP(self, instr: Instr) -> None:
+        right, left = self.pop(), self.pop()
+        self.push(self.compare("is not" if instr.arg else "is", left, right))
+
+    def op_UNARY_NOT(self, instr: Instr) -> None:
+        value = self.pop()
+        if isinstance(value, (Const, Sequence)):
+            self.push(Const(not self.known_truth(value)))
+            return
+        flag = self.emit("not", [self.truth(value)], FLAG)
+        self.push(Number(BOOL, self.emit("flag", [flag], BOOL)))
+
+    def known_truth(self, value: Abstract) -> Optional[bool]:
+        """``bool(value)`` when it is certain at capture time."""
+        if isinstance(value, Const):
+            if isinstance(value.object, IMMUTABLE_BY_VALUE) or scalar_type(value.object) is not None:
+                return bool(value.object)
+            raise Break("PJ203", operand=describe(value))
+        if isinstance(value, Sequence):
+            return bool(value.items)
+        return None
+
+    def op_JUMP_FORWARD(self, instr: Instr) -> None:
+        self.flow = "jump"
+
+    op_JUMP_ABSOLUTE = op_JUMP_FORWARD
+
+    def _conditional(self, when: bool, keep: Optional[bool]) -> None:
+        """Jump if the truth of the top is ``when``; ``keep`` says on which outcome the value stays."""
+        value = self.pop()
+        known = self.known_truth(value)
+        if known is not None:
+            self.flow = "jump" if known == when else "fall"
+            if keep is not None and known == keep:
+                self.push(value)
+            return
+        flag = self.truth(value)
+        if not when:
+            flag = self.emit("not", [flag], FLAG)
+        self.flow = ("branch", flag, [value] if keep is not None else [])
+
+    def op_POP_JUMP_IF_FALSE(self, instr: Instr) -> None:
+        self._conditional(False, None)
+
+    def op_POP_JUMP_IF_TRUE(self, instr: Instr) -> None:
+        self._conditional(True, None)
+
+    def op_JUMP_IF_FALSE_OR_POP(self, instr: Instr) -> None:
+        self._conditional(False, False)
+
+    def op_JUMP_IF_TRUE_OR_POP(self, instr: Instr) -> None:
+        self._conditional(True, True)
+
+    # iteration
+
+    def op_GET_ITER(self, instr: Instr) -> None:
+        value = self.pop()
+        if isinstance(value, RangeIterator):
+            self.push(value)
+            return
+        if not isinstance(value, Range):
+            raise Break("PJ209", type=describe(value))
+        start, stop, step = value.values
+        zero = self.emit("const", [], WORD, {"value": 0})
+        length = self.emit("range_length", [start, stop, step], WORD, exits=True)
+        self.push(RangeIterator((zero, start, step, length)))
+
+    def op_FOR_ITER(self, instr: Instr) -> None:
+        value = self.pop()
+        if not isinstance(value, RangeIterator):
+            raise Break("PJ209", type=describe(value))
+        index, start, step, length = value.values
+        more = self.emit("compare", [index, length], FLAG, {"operator": "<"})
+        offset = self.emit("mul", [index, step], WORD)
+        item = self.emit("same", [self.emit("add", [start, offset], WORD)], INT)
+        one = self.emit("const", [], WORD, {"value": 1})
+        following = RangeIterator((self.emit("add", [index, one], WORD), start, step, length), value.input, value.born)
+        following.root = value.root
+        self.flow = ("iterate", more, [following, Number(INT, item, born=instr.index)])
+
+    # blocks of 3.7 that are no more than a jump target
+
+    def op_SETUP_LOOP(self, instr: Instr) -> None:
+        """The block stack is restored by the exits."""
+
+    def op_POP_BLOCK(self, instr: Instr) -> None:
+        if not self.in_loop_block(instr):
+            raise Break("PJ206", opcode=instr.opname)
+
+    def op_BREAK_LOOP(self, instr: Instr) -> None:
+        self.state.stack = self.state.stack[:self.loop_depth(instr)]
+        self.flow = "jump"
+
+    def in_loop_block(self, instr: Instr) -> bool:
+        """Whether the innermost block is 3.7's loop block."""
+        raise NotImplementedError
+
+    def loop_depth(self, instr: Instr) -> int:
+        """The operand stack depth at which the innermost loop was set up."""
+        raise NotImplementedError
+
+    # shared by calls, attributes and subscripts
+
+    def word(self, value: Abstract) -> Value:
+        """A Python or NumPy integer as a raw word."""
+        if isinstance(value, Const) and type(value.object) is int and -2 ** 63 <= value.object < 2 ** 63:
+            return self.emit("const", [], WORD, {"value": value.object})  # type: ignore[return-value]
+        kind = number_type(value)
+        if kind is None or kind.dtype.kind not in "iu" or kind.dtype.char in "LQ":
+            raise Break("PJ205", index=describe(value))
+        return self.convert_word(self.number_value(value), kind)
+
+    def convert_word(self, value: Value, kind: Scalar) -> Value:
+        if kind.dtype == WORD.dtype:
+            return self.emit("same", [value], WORD)  # type: ignore[return-value]
+        return self.emit("cast", [value], WORD)  # type: ignore[return-value]
+
+
+def _constant_tuple(items: Tuple[Any, ...]) -> Abstract:
+    """A constant tuple: its items matter where it is an index, its identity where it leaves."""
+    return Const(items)

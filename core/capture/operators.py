@@ -1,0 +1,226 @@
+"""Operators on abstract values: which operation of the IR an operator becomes, with exact result types."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from ..errors import Break
+from ..graph.ir import Value
+from ..graph.types import Array, BOOL, FLAG, FLOAT, INT, Scalar, numpy_scalar
+from . import sampling
+from .sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
+from .values import Abstract, Const, Number, Sequence, Tensor, number_type
+
+ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
+              "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
+FAST_POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
+UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
+
+
+def operand_of(value: Abstract) -> Operand:
+    """The question to ask NumPy about a value; Break if it is neither a number nor an array."""
+    if isinstance(value, Tensor):
+        return Operand(value.type)
+    kind = number_type(value)
+    if kind is None:
+        raise Break("PJ218" if type(value).__name__ == "Unknown" else "PJ203", operand=describe(value))
+    if isinstance(value, Const):
+        return Operand(kind, value.object, True)
+    return Operand(kind)
+
+
+def describe(value: Abstract) -> str:
+    """A few words for messages."""
+    if isinstance(value, Const):
+        text = repr(value.object)
+        return text if len(text) < 40 else type(value.object).__name__
+    if isinstance(value, (Number, Tensor)):
+        return repr(value.type)
+    sample = getattr(value, "sample", None)
+    return type(sample).__name__ if sample is not None else type(value).__name__.lower()
+
+
+class Operators:
+    """Mixin of the interpreter: unary, binary, comparison and in-place operators.
+
+    Uses ``self.emit(name, args, type, attrs, exits)`` and ``self.number_value(value)`` of the interpreter.
+    """
+
+    emit: Callable[..., Optional[Value]]
+    number_value: Callable[[Abstract], Value]
+
+    def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        """``left <symbol> right`` as a new abstract value."""
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return self._array_binary(symbol, left, right)
+        if isinstance(left, Sequence) and isinstance(right, Sequence) and symbol == "+":
+            return Sequence(list(left.items + right.items))
+        return self._scalar_binary(symbol, left, right)
+
+    def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        """``left <symbol> right`` for the six rich comparisons, ``is`` and ``is not``."""
+        if symbol in ("is", "is not"):
+            return self._identity(symbol, left, right)
+        if symbol not in COMPARE_UFUNCS:
+            raise Break("PJ202", operator=symbol)
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return self.ufunc_call(COMPARE_UFUNCS[symbol], [left, right])
+        return self._scalar_compare(symbol, left, right)
+
+    def inplace(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        """``left <symbol>= right``; an array is written and stays the same object."""
+        if not isinstance(left, Tensor):
+            return self.binary(symbol, left, right)
+        ufunc, operands = self._array_operation(symbol, left, right)
+        if not left.type.writeable:
+            raise Break("PJ203", operand="read-only array")
+        self.ufunc_call(ufunc, operands, out=left)
+        return left
+
+    def unary(self, name: str, value: Abstract) -> Abstract:
+        """``-x``, ``+x``, ``~x``, ``abs(x)``."""
+        if isinstance(value, Tensor):
+            return self.ufunc_call(UNARY_UFUNCS[name], [value])
+        kind = operand_of(value).type
+        if not isinstance(kind, Scalar) or kind.dtype.kind == "b" or (name == "invert" and kind.dtype.kind not in "iu"):
+            raise Break("PJ203", operand=describe(value))
+        if name == "neg" and kind.dtype.kind == "u":
+            raise Break("PJ203", operand=describe(value))
+        if name == "pos":
+            return Number(kind, self.number_value(value))
+        return Number(kind, self.emit(name, [self.number_value(value)], kind, exits=kind.dtype.kind in "iu"))
+
+    def truth(self, value: Abstract) -> Optional[Value]:
+        """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
+        if not isinstance(value, Number):
+            raise Break("PJ203", operand=describe(value))
+        return self.emit("truth", [self.number_value(value)], FLAG)
+
+    # arrays
+
+    def _array_operation(self, symbol: str, left: Abstract, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
+        if symbol not in BINARY_UFUNCS:
+            raise Break("PJ202", operator=symbol)
+        if symbol == "**" and isinstance(left, Tensor):
+            exponent = right.object if isinstance(right, Const) else None
+            if type(exponent) in (int, float) and left.type.dtype.kind == "f" and exponent in FAST_POWERS:
+                return FAST_POWERS[exponent], [left]
+            if isinstance(right, Number):
+                raise Break("PJ214", operands="the exponent of an array power")
+        return BINARY_UFUNCS[symbol], [left, right]
+
+    def _array_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        return self.ufunc_call(*self._array_operation(symbol, left, right))
+
+    def ufunc_call(self, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None) -> Abstract:
+        """A NumPy ufunc on arrays and numbers."""
+        questions = tuple(operand_of(value) for value in operands)
+        result, types, loop = sampling.ufunc_result(ufunc, questions, out.type if out is not None else None)
+        attrs = {"ufunc": ufunc, "types": types, "loop": loop}
+        if out is not None:
+            self.emit("ufunc_into", [out.value] + [self.any_value(v) for v in operands], None, attrs, exits=True)
+            return out
+        if isinstance(result, Array):
+            layout = sampling.result_layout([q.type for q in questions], result.ndim)
+            result = Array(result.dtype, result.ndim, layout)
+        value = self.emit("ufunc", [self.any_value(v) for v in operands], result, attrs, exits=True)
+        return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
+
+    def any_value(self, value: Abstract) -> Value:
+        """The SSA value of an array or a number."""
+        if isinstance(value, Tensor):
+            return value.value  # type: ignore[return-value]
+        return self.number_value(value)
+
+    # scalars
+
+    def _scalar_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        questions = (operand_of(left), operand_of(right))
+        if symbol == "**":
+            return self._scalar_power(left, right, questions)
+        result = sampling.scalar_result(symbol, questions)
+        name = ARITHMETIC.get(symbol)
+        if name is None:
+            raise Break("PJ202", operator=symbol)
+        exact = symbol == "/" and result.family == "py"
+        args = [self.convert(value, question.type, result, exact) for value, question in zip((left, right), questions)]
+        exits = result.dtype.kind in "iu" or result.family == "np" or symbol in ("/", "//", "%")
+        return Number(result, self.emit(name, args, result, exits=exits))
+
+    def _scalar_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+        exponent = right.object if isinstance(right, Const) else None
+        kind = questions[0].type
+        if type(exponent) is int and exponent == 2 and kind in (INT, FLOAT):
+            if kind == FLOAT:
+                raise Break("PJ203", operand="power of a float")
+            value = self.number_value(left)
+            return Number(INT, self.emit("mul", [value, value], INT, exits=True))
+        raise Break("PJ203", operand="power of scalars")
+
+    def convert(self, value: Abstract, have: Any, want: Scalar, exact: bool = False) -> Value:
+        """``value`` as operand of an operation whose result is ``want``; Break where the detour could show.
+
+        ``exact`` takes the exit for integers that a double cannot hold (Python compares and divides exactly).
+        """
+        ssa = self.number_value(value)
+        if have == want:
+            return ssa
+        if have.dtype == want.dtype:
+            return self.emit("same", [ssa], want)
+        source, target = have.dtype, want.dtype
+        if source.kind in "iub" and target == np.float64 and (source.itemsize < 8 or have == INT):
+            return self.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
+        if source.kind == "b" and target.kind in "iu" or np.can_cast(source, target, "safe"):
+            return self.emit("cast", [ssa], want)
+        if have.family == "py" and source.kind == "i" and target.kind in "iu":
+            return self.emit("cast", [ssa], want, exits=True)
+        if have.family == "py" and source.kind == "f" and target == np.float32:
+            return self.emit("cast", [ssa], want, exits=True)
+        raise Break("PJ203", operand="%r with %r" % (have, want))
+
+    def _scalar_compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        questions = (operand_of(left), operand_of(right))
+        result = sampling.scalar_result(symbol, questions)
+        kinds = [question.type for question in questions]
+        common = _comparison_type(kinds[0], kinds[1])
+        exact = any(k == INT for k in kinds) and common.dtype.kind == "f"
+        args = [self.convert(value, kind, common, exact) for value, kind in zip((left, right), kinds)]
+        flag = self.emit("compare", args, FLAG, {"operator": symbol})
+        return Number(result, self.emit("flag", [flag], result))
+
+    def _identity(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        known = _identical(left, right)
+        if known is None:
+            raise Break("PJ203", operand="identity of numbers")
+        return Const(known == (symbol == "is"))
+
+
+def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
+    """Whether two values are one object, when the answer is certain: only None and friends against others."""
+    singles = (type(None), bool, type(Ellipsis), type(NotImplemented), type)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const) and isinstance(one.object, singles):
+            if isinstance(other, Const):
+                return one.object is other.object
+            if isinstance(other, (Tensor, Sequence)) or (isinstance(other, Number) and other.type != BOOL):
+                return False
+    return None
+
+
+def _comparison_type(left: Scalar, right: Scalar) -> Scalar:
+    """The type in which two scalars compare as Python and NumPy do."""
+    if left.dtype == right.dtype:
+        return Scalar(left.dtype, "np" if "np" in (left.family, right.family) else left.family)
+    doubles = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))
+    if left.dtype in doubles and right.dtype in doubles:
+        kind = np.result_type(left.dtype, right.dtype)
+        integral = {left, right} & {numpy_scalar(np.dtype(np.int64))}
+        if kind.kind == "f" and integral:
+            raise Break("PJ203", operand="comparison of %r with %r" % (left, right))
+        return Scalar(kind, "np" if "np" in (left.family, right.family) else "py")
+    small = [k for k in (left, right) if k.dtype.itemsize < 8 and k.dtype.kind in "iub"]
+    if small and all(k.dtype.kind in "iub" for k in (left, right)):
+        return INT
+    raise Break("PJ203", operand="comparison of %r with %r" % (left, right))

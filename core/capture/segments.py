@@ -1,0 +1,216 @@
+"""Chooses segments: single-entry regions of captured instructions, with any number of exits.
+
+A *piece* is a run of captured instructions inside one version of a block. A piece begins a segment - it is a *head* -
+if bytecode may lead to it: after a break, at function entry, in a handler, or where paths of different segments meet.
+Every other piece belongs to the segment of all its predecessors.
+
+A loop with a rare break has heads in its body: control comes back from the break there. The segment that begins at the
+loop's header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, FrozenSet, Iterator, List, Optional, Set, Tuple
+
+from .analysis import Analysis, Version
+from .values import FRAGILE
+
+
+class Piece:
+    """Captured instructions ``start`` to ``end`` (exclusive) of one version."""
+
+    __slots__ = ("version", "start", "end", "predecessors", "successors", "head")
+
+    def __init__(self, version: Version, start: int, end: int) -> None:
+        self.version = version
+        self.start = start
+        self.end = end
+        self.predecessors: List["Piece"] = []
+        self.successors: Dict[int, "Piece"] = {}
+        self.head: Optional["Piece"] = None
+
+    @property
+    def at_start(self) -> bool:
+        return self.start == self.version.block.start
+
+    @property
+    def at_end(self) -> bool:
+        return self.end == self.version.block.end
+
+    def __repr__(self) -> str:
+        return "piece(%r, %d..%d)" % (self.version, self.start, self.end - 1)
+
+
+class Region:
+    """A segment to be: its head and all its pieces, in reverse postorder from the head."""
+
+    __slots__ = ("head", "pieces", "has_loop")
+
+    def __init__(self, head: Piece, members: Set[Piece]) -> None:
+        self.head = head
+        self.pieces = _reverse_postorder(head, members)
+        position = {piece: k for k, piece in enumerate(self.pieces)}
+        self.has_loop = any(successor in position and position[successor] <= position[piece]
+                            for piece in self.pieces for successor in piece.successors.values())
+
+    def instructions(self) -> Iterator[int]:
+        for piece in self.pieces:
+            yield from range(piece.start, piece.end)
+
+    def __repr__(self) -> str:
+        return "region(%r)" % (self.pieces,)
+
+
+def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
+    """The regions of a function; loop steps that gain nothing natively stay bytecode.
+
+    ``cut`` makes every instruction a region of its own where the operand stack allows it: a test of the linker.
+    """
+    declined: Set[Tuple[int, int]] = set()
+    while True:
+        pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
+        _choose_heads(pieces)
+        regions = _collect(pieces, analysis)
+        lonely = {(piece.version.number, index) for region in regions for piece in region.pieces
+                  for index in range(piece.start, piece.end)
+                  if analysis.function.instructions[index].opname == "FOR_ITER" and not _loops_back(region, piece)}
+        if not lonely:
+            return regions
+        declined |= lonely
+
+
+def _cuts(analysis: Analysis) -> Set[Tuple[int, int]]:
+    """(version, instruction) where a segment can be cut: nothing on the stack that lives inside one segment only."""
+    found = set()
+    interpreter = analysis.interpreter
+    for version in analysis.versions:
+        interpreter.state = version.state.copy()
+        for index in range(version.block.start, version.block.end):
+            if not any(isinstance(value, FRAGILE) for value in interpreter.state.stack):
+                found.add((version.number, index))
+            analysis.advance(version, index)
+    return found
+
+
+def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[int, int]]) -> List[Piece]:
+    pieces: List[Piece] = []
+    first: Dict[Version, Piece] = {}
+    last: Dict[Version, Piece] = {}
+    for version in analysis.versions:
+        start = version.block.start
+        for index in range(version.block.start, version.block.end + 1):
+            cut = (version.number, index) in cuts
+            stops = index == version.block.end or index in version.breaks or (version.number, index) in declined
+            if not stops and not cut:
+                continue
+            if index > start:
+                piece = Piece(version, start, index)
+                pieces.append(piece)
+                if piece.at_start:
+                    first[version] = piece
+                if piece.at_end:
+                    last[version] = piece
+            start = index + 1 if stops else index
+    for version, piece in last.items():
+        if cuts:
+            continue
+        for slot, successor in version.edges.items():
+            if successor in first:
+                piece.successors[slot] = first[successor]
+                first[successor].predecessors.append(piece)
+    return pieces
+
+
+def _choose_heads(pieces: List[Piece]) -> None:
+    """Optimistic fixpoint: a piece joins its predecessors' region unless they are of different ones."""
+    heads = {piece for piece in pieces if _begins(piece)}
+    changed = True
+    while changed:
+        for piece in pieces:
+            piece.head = piece if piece in heads else None
+        _spread(heads)
+        changed = False
+        for piece in pieces:
+            if piece in heads:
+                continue
+            owners = {predecessor.head for predecessor in piece.predecessors}
+            if len(owners) != 1 or None in owners:
+                if piece.head is not None:
+                    heads.add(piece)
+                    changed = True
+
+
+def _begins(piece: Piece) -> bool:
+    version = piece.version
+    if not piece.at_start or version.is_entry or version.lossy:
+        return True
+    return len({p.version for p in piece.predecessors}) < len(set(version.predecessors))
+
+
+def _spread(heads: Set[Piece]) -> None:
+    todo = list(heads)
+    while todo:
+        piece = todo.pop()
+        for successor in piece.successors.values():
+            if successor.head is None:
+                successor.head = piece.head
+                todo.append(successor)
+
+
+def _collect(pieces: List[Piece], analysis: Analysis) -> List[Region]:
+    members: Dict[Piece, Set[Piece]] = {}
+    for piece in pieces:
+        if piece.head is not None:
+            members.setdefault(piece.head, set()).add(piece)
+    loops = {analysis.cfg.blocks[loop.header].start: loop.body for loop in analysis.cfg.loops}
+    regions = []
+    for head in pieces:
+        if head in members:
+            closed = Region(head, _absorb(head, loops.get(head.start, frozenset())))
+            regions.append(closed if closed.has_loop else Region(head, members[head]))
+    return regions
+
+
+def _absorb(head: Piece, body: FrozenSet[int]) -> Set[Piece]:
+    """The pieces that control reaches from a head: its own, and any of the loop's body but where types were lost."""
+    found, todo = {head}, [head]
+    while todo:
+        for successor in todo.pop().successors.values():
+            inside = successor.version.block.index in body and not successor.version.lossy
+            if successor not in found and (successor.head is head or inside):
+                found.add(successor)
+                todo.append(successor)
+    return found
+
+
+def _loops_back(region: Region, piece: Piece) -> bool:
+    """Whether the piece lies on a cycle of the region."""
+    seen: Set[Piece] = set()
+    todo = [s for s in piece.successors.values()]
+    inside = set(region.pieces)
+    while todo:
+        current = todo.pop()
+        if current is piece:
+            return True
+        if current in seen or current not in inside:
+            continue
+        seen.add(current)
+        todo += current.successors.values()
+    return False
+
+
+def _reverse_postorder(head: Piece, members: Set[Piece]) -> List[Piece]:
+    order: List[Piece] = []
+    seen = {head}
+    stack: List[Tuple[Piece, Iterator[Piece]]] = [(head, iter(list(head.successors.values())))]
+    while stack:
+        piece, successors = stack[-1]
+        for successor in successors:
+            if successor in members and successor not in seen and successor is not head:
+                seen.add(successor)
+                stack.append((successor, iter(list(successor.successors.values()))))
+                break
+        else:
+            order.append(piece)
+            stack.pop()
+    return order[::-1]

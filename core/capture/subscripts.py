@@ -1,0 +1,188 @@
+"""Subscripts: basic indexing and slicing of arrays, items of tuples, element and slice stores."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from ...guards.source import Item
+from ..bytecode.decode import Instr
+from ..errors import Break
+from ..graph.ir import Value
+from ..graph.types import Array, Scalar, numpy_scalar
+from . import sampling
+from .operators import describe, operand_of
+from .sampling import Operand
+from .values import Abstract, Const, Number, Opaque, Sequence, Slice, Tensor, abstract_of, number_type
+
+
+class Subscripts:
+    """Mixin of the interpreter: BINARY_SUBSCR, STORE_SUBSCR, BUILD_SLICE."""
+
+    emit: Callable[..., Optional[Value]]
+    pop: Callable[[], Abstract]
+    pop_many: Callable[[int], List[Abstract]]
+    push: Callable[[Abstract], None]
+    word: Callable[[Abstract], Value]
+    any_value: Callable[[Abstract], Value]
+    number_value: Callable[[Abstract], Value]
+    use: Callable[[Abstract], Abstract]
+
+    def op_BUILD_SLICE(self, instr: Instr) -> None:
+        parts = self.pop_many(instr.arg or 2)
+        for part in parts:
+            if not (isinstance(part, Const) and part.object is None) and number_type(part) is None:
+                raise Break("PJ205", index=describe(part))
+        self.push(Slice(tuple(parts + [Const(None)] * (3 - len(parts)))))
+
+    def op_BINARY_SUBSCR(self, instr: Instr) -> None:
+        index, owner = self.pop(), self.pop()
+        self.push(self.subscript(owner, index))
+
+    def op_STORE_SUBSCR(self, instr: Instr) -> None:
+        index, owner, value = self.pop(), self.pop(), self.pop()
+        if not isinstance(owner, Tensor):
+            raise Break("PJ205", object=describe(owner))
+        if not owner.type.writeable:
+            raise Break("PJ203", operand="read-only array")
+        self._store(owner, _index_items(index), value)
+
+    def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
+        """``owner[index]``."""
+        if isinstance(owner, Tensor):
+            items = _index_items(index)
+            if _is_element(owner, items):
+                result = numpy_scalar(owner.type.dtype)
+                words = [self.word(item) for item in items]
+                return Number(result, self.emit("load", [owner.value] + words, result, exits=True))
+            return self._view(owner, items)
+        if isinstance(owner, Sequence):
+            return self._tuple_item(owner, index)
+        if isinstance(owner, Const) and type(owner.object) is tuple:
+            position = _constant_int(index)
+            if position is None or not -len(owner.object) <= position < len(owner.object):
+                raise Break("PJ205", index=describe(index))
+            return Const(owner.object[position])
+        raise Break("PJ205", object=describe(owner))
+
+    def _tuple_item(self, owner: Sequence, index: Abstract) -> Abstract:
+        position = _constant_int(index)
+        if position is not None and -len(owner.items) <= position < len(owner.items):
+            return owner.items[position]
+        raise Break("PJ205", index=describe(index))
+
+    def _view(self, owner: Tensor, items: List[Abstract]) -> Tensor:
+        items = _without_ellipsis(items, owner.type.ndim)
+        codes: List[str] = []
+        words: List[Value] = []
+        for item in items:
+            code, parts = self._index_code(item)
+            codes.append(code)
+            words += parts
+        result = _view_type(owner.type, codes)
+        exits = any(code == "i" or code[-1] == "v" for code in codes)
+        value = self.emit("view", [owner.value] + words, result, {"index": tuple(codes)}, exits=exits)
+        return Tensor(result, value)
+
+    def _index_code(self, item: Abstract) -> Tuple[str, List[Value]]:
+        if isinstance(item, Const) and item.object is None:
+            return "n", []
+        if isinstance(item, Slice):
+            absent = [isinstance(part, Const) and part.object is None for part in item.parts]
+            if all(absent):
+                return "e", []
+            return ("s" + "".join("-" if gone else "v" for gone in absent),
+                    [self.word(part) for part, gone in zip(item.parts, absent) if not gone])
+        if isinstance(item, Const) and type(item.object) is slice:
+            raise Break("PJ205", index="slice constant")
+        return "i", [self.word(item)]
+
+    def _store(self, owner: Tensor, items: List[Abstract], value: Abstract) -> None:
+        question = operand_of(value)
+        if _is_element(owner, items) and isinstance(question.type, Scalar):
+            words = [self.word(item) for item in items]
+            stored = self._stored_scalar(value, question, owner.type.dtype)
+            self.emit("store", [owner.value] + words + [stored], None, exits=True)
+            return
+        target = self._view(owner, items)
+        if isinstance(question.type, Array):
+            if not np.can_cast(question.type.dtype, target.type.dtype, "same_kind"):
+                raise Break("PJ203", operand="%r stored into %r" % (question.type, target.type))
+            if question.type.ndim > target.type.ndim:
+                raise Break("PJ205", index="more dimensions than the target")
+            self.emit("assign", [target.value, self.any_value(value)], None, exits=True)
+            return
+        stored = self._stored_scalar(value, question, owner.type.dtype)
+        self.emit("assign", [target.value, stored], None, exits=True)
+
+    def _stored_scalar(self, value: Abstract, question: Operand, dtype: np.dtype) -> Value:
+        """A scalar converted as ``a[...] = scalar`` converts it, or Break."""
+        want, have = numpy_scalar(dtype), question.type
+        ssa = self.number_value(value)
+        if have == want:
+            return ssa
+        if have.dtype == dtype:
+            return self.emit("same", [ssa], want)  # type: ignore[return-value]
+        kinds = have.dtype.kind + dtype.kind
+        if kinds in ("bi", "bu", "bf", "if", "uf", "ff", "ii", "iu", "uu", "ui"):
+            exits = kinds not in ("bi", "bu", "bf") and not np.can_cast(have.dtype, dtype, "safe")
+            if kinds == "if" and dtype == np.float64:
+                exits = False
+            return self.emit("cast", [ssa], want, exits=exits)  # type: ignore[return-value]
+        raise Break("PJ203", operand="%r stored into %s" % (have, dtype))
+
+
+def _index_items(index: Abstract) -> List[Abstract]:
+    if isinstance(index, Sequence):
+        return list(index.items)
+    if isinstance(index, Const) and type(index.object) is tuple:
+        return [Const(item) for item in index.object]
+    return [index]
+
+
+def _constant_int(index: Abstract) -> Optional[int]:
+    return index.object if isinstance(index, Const) and type(index.object) is int else None
+
+
+def _is_element(owner: Tensor, items: List[Abstract]) -> bool:
+    """One integer per axis: an element, not a view. Booleans are masks, not integers."""
+    if len(items) != owner.type.ndim or owner.type.ndim == 0:
+        return False
+    kinds = [number_type(item) for item in items]
+    return all(kind is not None and kind.dtype.kind in "iu" for kind in kinds)
+
+
+def _without_ellipsis(items: List[Abstract], ndim: int) -> List[Abstract]:
+    """The index with ``...`` written out as full slices and nothing missing at the end."""
+    full = Slice((Const(None), Const(None), Const(None)))
+    dots = [k for k, item in enumerate(items) if isinstance(item, Const) and item.object is Ellipsis]
+    taken = sum(1 for item in items
+                if not (isinstance(item, Const) and (item.object is None or item.object is Ellipsis)))
+    if len(dots) > 1 or taken > ndim:
+        raise Break("PJ205", index="too many indices")
+    for item in items:
+        kind = number_type(item)
+        if kind is not None and kind.dtype.kind not in "iu":
+            raise Break("PJ205", index=describe(item))
+    missing = [full] * (ndim - taken)
+    if dots:
+        return items[:dots[0]] + missing + items[dots[0] + 1:]
+    return items + missing
+
+
+def _view_type(owner: Array, codes: List[str]) -> Array:
+    """The type of a view: a layout letter only where it is certain whatever the numbers are."""
+    ndim = sum(code != "i" for code in codes)
+    if ndim == 0:
+        raise Break("PJ205", index="zero-dimensional view")
+    layout = "A"
+    if owner.layout == "C":
+        kept = [code for code in codes]
+        while kept and kept[0] == "i":
+            kept = kept[1:]
+        if all(code in ("e", "n") for code in kept):
+            layout = "C"
+        elif kept and kept[0] in ("sv--", "s-v-", "svv-") and all(code == "e" for code in kept[1:]):
+            layout = "C"
+    return Array(owner.dtype, ndim, layout, owner.writeable)

@@ -1,0 +1,331 @@
+"""Abstract values: what is known of a Python value while its bytecode is interpreted symbolically.
+
+Equality is by what is known, not by the SSA values that carry it in a graph. ``born`` is the instruction that
+made the value; it tells which instruction must stay bytecode when a value cannot leave a kernel.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+import numpy as np
+
+from ..graph.ir import Value
+from ..graph.types import Array, CAPTURED_DTYPES, PYTHON_SCALARS, Scalar, Type, numpy_scalar
+
+
+class Abstract:
+    """Base of all abstract values.
+
+    ``source`` says how to fetch the value at function entry, ``root`` at the start of the segment being built; each
+    is None when the value is made later.
+    """
+
+    __slots__ = ("source", "born", "root")
+
+    def __init__(self, source: Any = None, born: int = -1) -> None:
+        self.source = source
+        self.born = born
+        self.root: Any = None
+
+    def key(self) -> Any:
+        """What is known, for comparison."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.key() == other.key()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(type(self).__name__)
+
+    def __repr__(self) -> str:
+        return "%s(%r)" % (type(self).__name__, self.key())
+
+
+class Typed(Abstract):
+    """A scalar or an array of a known type, carried by one SSA value."""
+
+    __slots__ = ("type", "value")
+
+    def __init__(self, type: Type, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
+        super().__init__(source, born)
+        self.type = type
+        self.value = value
+
+    def key(self) -> Any:
+        return self.type
+
+
+class Number(Typed):
+    """A Python or NumPy scalar."""
+
+    __slots__ = ()
+    type: Scalar
+
+
+class Tensor(Typed):
+    """A NumPy array."""
+
+    __slots__ = ()
+    type: Array
+
+
+class Const(Abstract):
+    """One known object."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, object: Any, source: Any = None, born: int = -1) -> None:
+        super().__init__(source, born)
+        self.object = object
+
+    def key(self) -> Any:
+        kind = type(self.object)
+        if kind in (int, float, bool, complex, str, bytes):
+            return (kind, repr(self.object))
+        return id(self.object)
+
+
+class Opaque(Abstract):
+    """An object of a known type whose attributes and items may be read under guards; ``sample`` is one of them."""
+
+    __slots__ = ("sample",)
+
+    def __init__(self, sample: Any, source: Any = None, born: int = -1) -> None:
+        super().__init__(source, born)
+        self.sample = sample
+
+    def key(self) -> Any:
+        return id(self.sample)
+
+
+class Sequence(Abstract):
+    """A tuple with known items."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: List[Abstract], source: Any = None, born: int = -1) -> None:
+        super().__init__(source, born)
+        self.items = tuple(items)
+
+    def key(self) -> Any:
+        return self.items
+
+
+class Slice(Abstract):
+    """A slice object with known parts; each is a Number or a Const."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Tuple[Abstract, ...], born: int = -1) -> None:
+        super().__init__(None, born)
+        self.parts = parts
+
+    def key(self) -> Any:
+        return self.parts
+
+
+class Range(Abstract):
+    """A range object: start, stop and step as raw words."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Tuple[Optional[Value], ...], born: int = -1) -> None:
+        super().__init__(None, born)
+        self.values = values
+
+    def key(self) -> Any:
+        return None
+
+
+class RangeIterator(Abstract):
+    """An iterator over a range: index, start, step and length as raw words.
+
+    ``input`` is the graph input that holds the iterator object when it came from outside the segment.
+    """
+
+    __slots__ = ("values", "input")
+
+    def __init__(self, values: Tuple[Optional[Value], ...], input: Optional[int] = None, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.values = values
+        self.input = input
+
+    def key(self) -> Any:
+        return None
+
+
+class Method(Abstract):
+    """A method of an array, looked up and not called yet. It cannot leave a kernel."""
+
+    __slots__ = ("owner", "name")
+
+    def __init__(self, owner: Abstract, name: str, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.owner = owner
+        self.name = name
+
+    def key(self) -> Any:
+        return (self.owner, self.name)
+
+
+class Null(Abstract):
+    """The empty slot that LOAD_METHOD pushes. It cannot leave a kernel."""
+
+    __slots__ = ()
+
+    def key(self) -> Any:
+        return None
+
+
+class Unbound(Abstract):
+    """A local variable without a value."""
+
+    __slots__ = ()
+
+    def key(self) -> Any:
+        return None
+
+
+class Unknown(Abstract):
+    """Anything; ``reason`` is the id of why nothing is known."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str = "PJ218", born: int = -1) -> None:
+        super().__init__(None, born)
+        self.reason = reason
+
+    def key(self) -> Any:
+        return None
+
+
+UNBOUND = Unbound()
+FRAGILE = (Method, Null, Slice, Range)
+"""Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
+
+IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+
+
+def layout_of(array: np.ndarray) -> str:
+    """The layout letter of an array: "C", "F" (and not C) or "A"."""
+    if array.flags.c_contiguous:
+        return "C"
+    return "F" if array.flags.f_contiguous else "A"
+
+
+def array_type(array: np.ndarray) -> Optional[Array]:
+    """The array's type if kernels can work on it, else None."""
+    if type(array) is not np.ndarray or array.dtype not in CAPTURED_DTYPES or not array.dtype.isnative:
+        return None
+    if not array.flags.aligned:
+        return None
+    return Array(array.dtype, array.ndim, layout_of(array), bool(array.flags.writeable))
+
+
+def scalar_type(value: Any) -> Optional[Scalar]:
+    """The scalar type of a Python or NumPy number that kernels can work on, else None."""
+    python = PYTHON_SCALARS.get(type(value))
+    if python is not None:
+        return python if python.dtype.kind != "c" else None
+    if isinstance(value, np.generic) and value.dtype in CAPTURED_DTYPES and type(value) is value.dtype.type:
+        return numpy_scalar(value.dtype)
+    return None
+
+
+def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
+    """What may be assumed, under a guard on its type, of a value like ``sample``."""
+    if isinstance(sample, np.ndarray):
+        known = array_type(sample)
+        return Tensor(known, None, source, born) if known is not None else Opaque(sample, source, born)
+    scalar = scalar_type(sample)
+    if scalar is not None:
+        if type(sample) is int and not -2 ** 63 <= sample < 2 ** 63:
+            return Unknown("PJ203", born)
+        return Number(scalar, None, source, born)
+    if isinstance(sample, IMMUTABLE_BY_VALUE):
+        return Const(sample, source, born)
+    return Opaque(sample, source, born)
+
+
+def join(left: Abstract, right: Abstract) -> Abstract:
+    """The most precise abstract value that covers both; Unknown (PJ213) when nothing in common is known."""
+    if left == right:
+        if isinstance(left, Typed):
+            return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
+        return left
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        joined = left.type.join(right.type)
+        return Tensor(joined, born=left.born) if joined is not None else Unknown("PJ213", left.born)
+    if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
+        return Sequence([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
+    if isinstance(left, Slice) and isinstance(right, Slice):
+        return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
+    kinds = number_type(left), number_type(right)
+    if kinds[0] is not None and kinds[0] == kinds[1]:
+        return Number(kinds[0], born=left.born)
+    return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218", left.born)
+
+
+def number_type(value: Abstract) -> Optional[Scalar]:
+    """The scalar type of a Number or of a constant number."""
+    if isinstance(value, Number):
+        return value.type
+    if isinstance(value, Const):
+        kind = scalar_type(value.object)
+        if kind is not None and type(value.object) is int and not -2 ** 63 <= value.object < 2 ** 63:
+            return None
+        return kind
+    return None
+
+
+def knows_nothing(value: Abstract) -> bool:
+    """Whether the value, or a part of it, is Unknown."""
+    if isinstance(value, Sequence):
+        return any(knows_nothing(item) for item in value.items)
+    return isinstance(value, (Unknown, Unbound))
+
+
+def leaves(value: Abstract) -> Iterator[Typed]:
+    """The typed parts of a value, in order."""
+    if isinstance(value, Typed):
+        yield value
+    elif isinstance(value, Sequence):
+        for item in value.items:
+            yield from leaves(item)
+
+
+class State:
+    """What is known before one instruction: locals by name and the operand stack, bottom first."""
+
+    __slots__ = ("locals", "stack")
+
+    def __init__(self, locals: Dict[str, Abstract], stack: List[Abstract]) -> None:
+        self.locals = locals
+        self.stack = stack
+
+    def copy(self) -> "State":
+        return State(dict(self.locals), list(self.stack))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, State) and self.locals == other.locals and self.stack == other.stack
+
+    def __repr__(self) -> str:
+        return "State(%r, %r)" % (self.locals, self.stack)
+
+
+def join_states(left: State, right: State) -> State:
+    """Join by variable and stack slot. A variable bound on one side only becomes Unknown."""
+    locals = {name: join(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals}
+    return State(locals, [join(a, b) for a, b in zip(left.stack, right.stack)])
+
+
+def is_lossy(left: State, right: State) -> bool:
+    """Whether joining forgets something that one side knows."""
+    def loses(a: Abstract, b: Abstract) -> bool:
+        if a == b:
+            return False
+        return knows_nothing(join(a, b))
+
+    return (any(loses(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals)
+            or any(loses(a, b) for a, b in zip(left.stack, right.stack)))

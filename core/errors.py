@@ -1,0 +1,53 @@
+"""What can go wrong while capturing: a break (expected), a skip (expected), an internal error (ours).
+
+An internal error never reaches the user: the original function runs and one log line says so. Under the
+strict switch, which the test suite turns on, it is raised instead.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Dict, Set, Tuple
+
+logger = logging.getLogger("pijit")
+
+_strict = False
+_logged: Set[Tuple[str, str]] = set()
+
+
+class Break(Exception):
+    """An instruction that stays bytecode; carries the id of its reason and the facts for the sentence."""
+
+    def __init__(self, reason_id: str, **facts: Any) -> None:
+        super().__init__(reason_id, facts)
+        self.reason_id = reason_id
+        self.facts: Dict[str, Any] = facts
+
+
+class Skip(Exception):
+    """A function that is not captured at all."""
+
+    def __init__(self, reason_id: str, **facts: Any) -> None:
+        super().__init__(reason_id, facts)
+        self.reason_id = reason_id
+        self.facts: Dict[str, Any] = facts
+
+
+class InternalError(Exception):
+    """A fault of pijit itself; raised only under the strict switch."""
+
+
+def set_strict(on: bool) -> bool:
+    """Raise internal errors instead of logging them; returns the previous setting."""
+    global _strict
+    previous, _strict = _strict, on
+    return previous
+
+
+def report_internal(reason_id: str, name: str, error: BaseException) -> None:
+    """Log an internal error once per reason and function, or raise it when strict."""
+    if _strict:
+        raise InternalError("%s in %s: %r" % (reason_id, name, error)) from error
+    if (reason_id, name) not in _logged:
+        _logged.add((reason_id, name))
+        logger.error("%s: %s: %s: %s; the original function runs", reason_id, name, type(error).__name__, error)

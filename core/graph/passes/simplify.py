@@ -1,0 +1,190 @@
+"""Removes what the builder leaves behind: block parameters with one value, values nobody uses, unused inputs.
+
+Before::
+
+    b1(%4: py.int64, %5: py.float64):        b1(%4: py.int64):
+        %6 = add %4, %1                          %6 = add %4, %1
+        jump b1(%6, %5)                          jump b1(%6)
+
+An operation that may leave the graph is never removed: it stands for an exception or a warning.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Set
+
+from ..ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
+from ..ops import EFFECTS
+
+
+def simplify(graph: Graph) -> List[int]:
+    """Simplify in place; returns the numbers of the inputs that were kept, in order."""
+    _drop_unreachable(graph)
+    while _merge_parameters(graph):
+        pass
+    _drop_dead(graph)
+    return _drop_inputs(graph)
+
+
+def rename(graph: Graph, names: Dict[Value, Value]) -> None:
+    """Replace every use of a key of ``names``."""
+    def new(value: Value) -> Value:
+        while value in names:
+            value = names[value]
+        return value
+
+    def leave(exit: SideExit) -> SideExit:
+        return SideExit(exit.exit, [output.map(new) for output in exit.outputs])
+
+    def arm(target: Any) -> Any:
+        return leave(target) if isinstance(target, SideExit) else Jump(target.block, [new(v) for v in target.args])
+
+    for block in graph.blocks:
+        for op in block.ops:
+            op.args = tuple(new(value) for value in op.args)
+            op.exit = leave(op.exit) if op.exit is not None else None
+        last = block.terminator
+        if isinstance(last, Leave):
+            block.terminator = Leave(leave(last.exit))
+        elif isinstance(last, Branch):
+            block.terminator = Branch(new(last.condition), arm(last.then), arm(last.other))
+        else:
+            block.terminator = arm(last)
+
+
+def _drop_unreachable(graph: Graph) -> None:
+    seen: List[Block] = []
+    todo = [graph.blocks[0]]
+    while todo:
+        block = todo.pop()
+        if block not in seen:
+            seen.append(block)
+            todo += [jump.block for jump in block.terminator.targets()]
+    graph.blocks = [block for block in graph.blocks if block in seen]
+    for number, block in enumerate(graph.blocks):
+        block.index = number
+
+
+def _merge_parameters(graph: Graph) -> bool:
+    """Drop parameters that always get one value (or themselves); whether any was dropped."""
+    incoming: Dict[Block, List[Jump]] = {}
+    for block in graph.blocks:
+        for jump in block.terminator.targets():
+            incoming.setdefault(jump.block, []).append(jump)
+    names: Dict[Value, Value] = {}
+    for block, jumps in incoming.items():
+        for position in reversed(range(len(block.params))):
+            parameter = block.params[position]
+            given = {jump.args[position] for jump in jumps} - {parameter}
+            if len(given) == 1 and next(iter(given)) not in names and next(iter(given)).type == parameter.type:
+                names[parameter] = given.pop()
+                del block.params[position]
+                for jump in jumps:
+                    jump.args = jump.args[:position] + jump.args[position + 1:]
+    if names:
+        rename(graph, names)
+    return bool(names)
+
+
+def _used(graph: Graph) -> Set[Value]:
+    """Values that effects, exits and terminators need, directly or through other operations."""
+    made: Dict[Value, Op] = {op.result: op for block in graph.blocks for op in block.ops if op.result is not None}
+    parameters: Dict[Value, List[Value]] = {}
+    todo: List[Value] = []
+    for block in graph.blocks:
+        for op in block.ops:
+            if op.exit is not None or op.name in EFFECTS:
+                todo += op.args
+                todo += op.exit.values() if op.exit is not None else []
+        last = block.terminator
+        if isinstance(last, Branch):
+            todo.append(last.condition)
+        for arm in ([last.exit] if isinstance(last, Leave) else
+                    [last.then, last.other] if isinstance(last, Branch) else [last]):
+            if isinstance(arm, SideExit):
+                todo += arm.values()
+            else:
+                for parameter, value in zip(arm.block.params, arm.args):
+                    parameters.setdefault(parameter, []).append(value)
+    used: Set[Value] = set()
+    while todo:
+        value = todo.pop()
+        if value in used:
+            continue
+        used.add(value)
+        todo += parameters.get(value, ())
+        if value in made:
+            todo += made[value].args
+    return used
+
+
+def _drop_dead(graph: Graph) -> None:
+    used = _used(graph)
+    positions: Dict[Block, List[int]] = {}
+    for block in graph.blocks:
+        block.ops = [op for op in block.ops if op.exit is not None or op.name in EFFECTS or op.result in used]
+        if block is not graph.blocks[0]:
+            positions[block] = [k for k, parameter in enumerate(block.params) if parameter in used]
+    for block in graph.blocks:
+        for jump in block.terminator.targets():
+            jump.args = tuple(jump.args[k] for k in positions[jump.block])
+    for block, kept in positions.items():
+        block.params = [block.params[k] for k in kept]
+
+
+def _drop_inputs(graph: Graph) -> List[int]:
+    """Inputs that leave as they came are handed back by identity; those nobody needs go."""
+    number = {value: k for k, value in enumerate(graph.inputs)}
+
+    def identity(output: Output) -> Output:
+        if output.kind == "value" and output.value in number:
+            return Output("input", number[output.value])
+        if output.kind == "tuple":
+            return Output("tuple", tuple(identity(item) for item in output.value))
+        return output
+
+    _map_outputs(graph, identity)
+    needed = {number[v] for v in _used(graph) if v in number}
+    for output in _outputs(graph):
+        needed |= set(_input_numbers(output))
+    kept = sorted(needed)
+    position = {old: new for new, old in enumerate(kept)}
+    _map_outputs(graph, lambda output: _renumber(output, position))
+    graph.inputs[:] = [graph.inputs[k] for k in kept]
+    return kept
+
+
+def _input_numbers(output: Output) -> List[int]:
+    if output.kind == "input":
+        return [output.value]
+    if output.kind == "advance":
+        return [output.value[0]]
+    return [n for item in output.value for n in _input_numbers(item)] if output.kind == "tuple" else []
+
+
+def _renumber(output: Output, position: Dict[int, int]) -> Output:
+    if output.kind == "input":
+        return Output("input", position[output.value])
+    if output.kind == "advance":
+        return Output("advance", (position[output.value[0]], output.value[1]))
+    if output.kind == "tuple":
+        return Output("tuple", tuple(_renumber(item, position) for item in output.value))
+    return output
+
+
+def _exits(graph: Graph) -> List[SideExit]:
+    found = [op.exit for block in graph.blocks for op in block.ops if op.exit is not None]
+    for block in graph.blocks:
+        last = block.terminator
+        arms = [last.exit] if isinstance(last, Leave) else [last.then, last.other] if isinstance(last, Branch) else []
+        found += [arm for arm in arms if isinstance(arm, SideExit)]
+    return found
+
+
+def _outputs(graph: Graph) -> List[Output]:
+    return [output for exit in _exits(graph) for output in exit.outputs]
+
+
+def _map_outputs(graph: Graph, change: Any) -> None:
+    for exit in _exits(graph):
+        exit.outputs = tuple(change(output) for output in exit.outputs)

@@ -1,0 +1,87 @@
+"""What captures report: plain records that `pijit.explain`, the dumps and the tests read."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from .reasons import REASONS, reason
+
+
+class SegmentReport(NamedTuple):
+    """One segment: ``kind`` is "kernel", or "bytecode" with the ``reason`` why it was not compiled."""
+
+    id: int
+    kind: str
+    start_line: int
+    end_line: int
+    instructions: int
+    exits: int
+    reason: str
+
+
+class BreakReport(NamedTuple):
+    """One instruction that stays bytecode."""
+
+    reason_id: str
+    message: str
+    hint: str
+    filename: str
+    lineno: int
+    opname: str
+
+
+class CaptureRecord(NamedTuple):
+    """The texts of one capture, for the dumps."""
+
+    name: str
+    bytecode: str
+    blocks: str
+    graph: str
+    segments: str
+    source: str
+    linked: str
+    guards: str
+    times: str
+    breaks: Tuple[BreakReport, ...]
+    recompile: str
+
+
+class Entry:
+    """A linked code object and the guards under which it holds.
+
+    Attributes:
+        program: the guard program over the frame at entry.
+        linked_code: what runs on a hit.
+        segments, breaks: reports, in program order.
+        launchers: of the kernels, in the order of ``segments`` of kind "kernel".
+        observers: what the first run still has to observe, by instruction.
+    """
+
+    def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
+                 launchers: List[Any], observers: Dict[int, Any], record: Optional[CaptureRecord]) -> None:
+        self.program = program
+        self.linked_code = linked_code
+        self.segments = segments
+        self.breaks = breaks
+        self.launchers = launchers
+        self.observers = observers
+        self.record = record
+
+    @property
+    def guards(self) -> List[str]:
+        return [str(guard) for guard in self.program.guards]
+
+    @property
+    def kernels(self) -> List[Any]:
+        return self.launchers
+
+    @property
+    def calls(self) -> int:
+        return int(self.program.hits)
+
+
+def break_report(error: Any, filename: str, lineno: int, opname: str) -> BreakReport:
+    """The report of a Break at an instruction."""
+    return BreakReport(error.reason_id, reason(error.reason_id, **error.facts), REASONS[error.reason_id].hint, filename,
+                       lineno, opname)

@@ -1,0 +1,61 @@
+"""The texts of a capture: what `print_after_all` and the dumps show, part by part."""
+
+from __future__ import annotations
+
+import dis
+import types
+from typing import Any, List, Sequence
+
+from .bytecode.blocks import CFG
+from .capture.capture import Capture
+from .capture.guarding import launch_arguments, segment_program
+from .graph.printer import format_graph
+from .records import BreakReport, CaptureRecord, SegmentReport
+
+
+def capture_record(function: types.FunctionType, result: Capture, compiled: Sequence[Any], linked: types.CodeType,
+                   program: Any, segments: Sequence[SegmentReport], breaks: Sequence[BreakReport],
+                   recompile: str) -> CaptureRecord:
+    """All texts of one capture; made only when somebody asks would be cheaper, but captures are rare."""
+    graphs = [c.captured.graph for c in result.candidates if c.captured is not None]
+    kernels = [kernel for kernel in compiled if hasattr(kernel, "source")]
+    return CaptureRecord(
+        name=function.__qualname__,
+        bytecode=dis.Bytecode(function.__code__).dis(),
+        blocks=format_cfg(result.cfg),
+        graph="\n".join(format_graph(graph) for graph in graphs),
+        segments="\n".join([format_segment(s) for s in segments] + [format_break(b) for b in breaks]),
+        source="\n".join(kernel.source for kernel in kernels),
+        linked=dis.Bytecode(linked).dis(),
+        guards="\n".join(format_guards(result, program)),
+        times="\n".join("%s: %.3f s" % (kernel.name, kernel.seconds) for kernel in kernels),
+        breaks=tuple(breaks),
+        recompile=recompile,
+    )
+
+
+def format_cfg(cfg: CFG) -> str:
+    """One line per block, then one per loop."""
+    return "\n".join([repr(block).strip("<>") for block in cfg.blocks] + [repr(loop).strip("<>") for loop in cfg.loops])
+
+
+def format_segment(segment: SegmentReport) -> str:
+    """``segment 0 [kernel] lines 3-9, 27 instructions, 2 exits``."""
+    text = "segment %d [%s] lines %d-%d, %d instructions, %d exits" % (
+        segment.id, segment.kind, segment.start_line, segment.end_line, segment.instructions, segment.exits)
+    return "%s: %s" % (text, segment.reason) if segment.reason else text
+
+
+def format_break(report: BreakReport) -> str:
+    """``break line 5 CALL_FUNCTION: PJ201 ...``."""
+    return "break line %d %s: %s" % (report.lineno, report.opname, report.message)
+
+
+def format_guards(result: Capture, program: Any) -> List[str]:
+    """The entry's guards, then each segment's."""
+    lines = ["entry: %s" % guard for guard in program.guards]
+    for candidate in result.candidates:
+        if candidate.captured is not None:
+            own = segment_program(candidate.captured, launch_arguments(candidate.captured))
+            lines += ["%s: %s" % (candidate.captured.graph.name, guard) for guard in own.guards]
+    return lines
