@@ -42,8 +42,8 @@ def extensions() -> list:
         return []
     import numpy
 
-    flags = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-missing-field-initializers",
-             "-Wno-cast-function-type"]
+    flags = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter",
+             "-Wno-missing-field-initializers", "-Wno-cast-function-type"]
     if os.environ.get("PIJIT_BUILD_DEBUG"):
         flags += ["-O0", "-g", "-UNDEBUG"]
     headers = sorted(glob.glob("core/native/*.h") + glob.glob("guards/native/*.h"))

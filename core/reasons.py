@@ -1,7 +1,8 @@
 """Every reason for which something is not compiled: one table, one row each.
 
-A reason has a stable id that users may search for and tests may assert. The same rows feed breaks, `explain`, the logs and the
-page docs/reasons.md, which `python -m pijit reasons` generates. The id's first digit is the group:
+A reason has a stable id that users may search for and tests may assert. The same rows feed breaks, `explain`,
+the logs and the page docs/reasons.md, which `python -m pijit reasons` generates. The id's first digit is the
+group:
 
     PJ1xx  the whole function runs as plain Python
     PJ2xx  a break: this instruction stays bytecode, capture goes on behind it
@@ -42,22 +43,27 @@ GROUPS: Tuple[Tuple[str, str], ...] = (
 _ROWS = (
     # The function as a whole.
     Reason("PJ101", "generator function",
-           "A generator's frame is entered many times; only frames that run once from start to end are captured.",
+           "A generator's frame is entered many times; only frames that run once from start to end are "
+           "captured.",
            "Move the numeric part into a function of its own and decorate that."),
     Reason("PJ102", "coroutine function",
-           "A coroutine's frame is suspended and resumed; only frames that run once from start to end are captured.",
+           "A coroutine's frame is suspended and resumed; only frames that run once from start to end "
+           "are captured.",
            "Move the numeric part into a plain function and decorate that."),
     Reason("PJ103", "async generator function",
            "An async generator's frame is entered many times; only frames that run once are captured.",
            "Move the numeric part into a plain function and decorate that."),
     Reason("PJ104", "class body or other code without fast locals",
-           "Class bodies and exec'd code keep their names in a dictionary that anyone may change while they run.",
+           "Class bodies and exec'd code keep their names in a dictionary that anyone may change while "
+           "they run.",
            "Decorate the methods, or move the code into a function."),
     Reason("PJ105", "this Python is not supported",
-           "pijit reads and writes the bytecode of CPython 3.7 to 3.10; on any other Python the decorator does nothing.",
+           "pijit reads and writes the bytecode of CPython 3.7 to 3.10; on any other Python the "
+           "decorator does nothing.",
            "Run on CPython 3.7, 3.8, 3.9 or 3.10."),
     Reason("PJ106", "function too large",
-           "Capture time grows with the size of the function, and very large ones would take longer than they gain.",
+           "Capture time grows with the size of the function, and very large ones would take longer than "
+           "they gain.",
            "Move the hot loop into a function of its own and decorate that."),
     Reason("PJ107", "tracing or profiling is active",
            "A debugger, profiler or coverage tool wants to see every line, so the original code runs.",
@@ -73,7 +79,8 @@ _ROWS = (
            "There is no compiled form of this instruction.",
            "Keep it out of the innermost loop."),
     Reason("PJ203", "operand of a type that is not captured",
-           "Operators are compiled for Python and NumPy scalars and for plain NumPy arrays; other types bring their own code.",
+           "Operators are compiled for Python and NumPy scalars and for plain NumPy arrays; other types "
+           "bring their own code.",
            "Convert the operand to an array or to a number before the loop."),
     Reason("PJ204", "attribute that is not captured",
            "Reading an attribute of an arbitrary object can run code, so Python reads it.",
@@ -82,7 +89,8 @@ _ROWS = (
            "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays.",
            "Use basic indexing where it says the same."),
     Reason("PJ206", "entry or exit of a with or try block",
-           "Entering and leaving a block decides which handler sees an exception, so that stays Python; its body is compiled.",
+           "Entering and leaving a block decides which handler sees an exception, so that stays Python; "
+           "its body is compiled.",
            "Nothing to do, unless the block is entered in the innermost loop: then move it out."),
     Reason("PJ207", "import statement",
            "An import can run a whole module.",
@@ -106,7 +114,8 @@ _ROWS = (
            "A compiled variable has one type; here it depends on the path taken.",
            "Give the variable the same type on both paths, for example 0.0 instead of 0."),
     Reason("PJ214", "result type depends on the value of a scalar",
-           "This NumPy version picks the dtype of the result by looking at the value, so NumPy does the operation.",
+           "This NumPy version picks the dtype of the result by looking at the value, so NumPy does the "
+           "operation.",
            "Give the scalar a dtype: np.float32(2.5)."),
     Reason("PJ215", "dtype that is not captured",
            "Kernels work on bool, integer, float32, float64 and complex data in native byte order.",
@@ -118,17 +127,20 @@ _ROWS = (
            "The option force_breaks asked for it: a test switch.",
            "Remove the option."),
     Reason("PJ218", "type of a value is not known yet",
-           "The value comes from a call that Python makes; the first run observes its type, the next capture uses it.",
+           "The value comes from a call that Python makes; the first run observes its type, the next "
+           "capture uses it.",
            "Nothing to do: call the function again."),
     # Recompiles.
     Reason("PJ301", "guard failed",
            "Something that the compiled code relies on is different in this call.",
-           "Call with the same types; an argument that changes type in each call is best converted by the caller."),
+           "Call with the same types; an argument that changes type in each call is best converted by "
+           "the caller."),
     Reason("PJ302", "types were observed",
            "A run showed what calls between the segments return, so more of the function can be compiled.",
            "Nothing to do."),
     Reason("PJ303", "cache limit reached",
-           "The function has as many entries as cache_limit allows: they keep serving, other calls run the original code.",
+           "The function has as many entries as cache_limit allows: they keep serving, other calls run "
+           "the original code.",
            "Look at the guard that keeps failing, or raise cache_limit."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
@@ -178,11 +190,13 @@ def reason(reason_id: str, **facts: object) -> str:
 def page() -> str:
     """The page docs/reasons.md, as Markdown."""
     lines = ["# Reasons", "",
-             "Whatever pijit does not compile has a reason with a stable id. `pijit.explain(f, *args)` shows them at the",
+             "Whatever pijit does not compile has a reason with a stable id. `pijit.explain(f, *args)` "
+             "shows them at the",
              "lines of your function. This page is generated: `python -m pijit reasons > docs/reasons.md`."]
     for prefix, title in GROUPS:
         lines += ["", "## " + title]
         for row in REASONS.values():
             if row.id.startswith(prefix):
-                lines += ["", "### {}: {}".format(row.id, row.title), "", row.why, "", "*What to do:* " + row.hint]
+                lines += ["", "### {}: {}".format(row.id, row.title), "", row.why, "",
+                          "*What to do:* " + row.hint]
     return "\n".join(lines) + "\n"

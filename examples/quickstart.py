@@ -1,7 +1,8 @@
 """Heat spreads over a plate: a NumPy loop that prints and writes a file as it goes, with pijit and without.
 
-Run it with `python examples/quickstart.py`. NumPy alone makes several passes over memory in each step, and numba refuses the
-function for its print and its file. pijit compiles the numeric lines and leaves the other two as they are.
+Run it with `python examples/quickstart.py`. NumPy alone makes several passes over memory in each step, and
+numba refuses the function for its print and its file. pijit compiles the numeric lines and leaves the other
+two as they are.
 """
 
 import os

@@ -17,5 +17,5 @@ from pijit.decorator import UnsupportedPythonWarning, jit
 from pijit.differential import DifferenceError, check
 from pijit.explain import Report, explain
 
-__all__ = ["Difference", "DifferenceError", "Report", "UnsupportedPythonWarning", "__version__", "check", "explain",
-           "get_code_extra", "jit"]
+__all__ = ["Difference", "DifferenceError", "Report", "UnsupportedPythonWarning", "__version__", "check",
+           "explain", "get_code_extra", "jit"]

@@ -17,7 +17,8 @@ PAGES = {
 
 def main(arguments: Optional[List[str]] = None) -> int:
     """Run a subcommand; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m pijit", description="Print the generated pages of the documentation.")
+    parser = argparse.ArgumentParser(prog="python -m pijit",
+                                     description="Print the generated pages of the documentation.")
     commands = parser.add_subparsers(dest="command", metavar="command")
     commands.required = True
     for name, (_, text) in PAGES.items():

@@ -24,10 +24,11 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
         f: a jitted function or method.
 
     Returns:
-        None if `f` is not jitted, otherwise `stat` ("NEVER_COMPILE", "GRAPH_CANDIDATE" before the first capture, or
-        "GRAPH_CALLABLE"), `compile_count_` (captures that made an entry), `break_count_` (those of them that contain a break)
-        and, from the first entry on, `code`: the newest entry's `compiled_code_` (the linked code object), `phase_` (the
-        names of its kernels, "" without one), `guard_` (text) and `call_count_` (calls it has served).
+        None if `f` is not jitted, otherwise `stat` ("NEVER_COMPILE", "GRAPH_CANDIDATE" before the first
+        capture, or "GRAPH_CALLABLE"), `compile_count_` (captures that made an entry), `break_count_` (those
+        of them that contain a break) and, from the first entry on, `code`: the newest entry's
+        `compiled_code_` (the linked code object), `phase_` (the names of its kernels, "" without one),
+        `guard_` (text) and `call_count_` (calls it has served).
 
     Example:
         >>> get_code_extra(len) is None
@@ -51,5 +52,5 @@ def _stat(state: Any) -> str:
 
 def _newest(entry: Any) -> Dict[str, Any]:
     kernels = ["k{}".format(segment.id) for segment in entry.segments if segment.kind == "kernel"]
-    return {"compiled_code_": entry.linked_code, "phase_": ",".join(kernels), "guard_": "\n".join(entry.guards),
-            "call_count_": entry.calls}
+    return {"compiled_code_": entry.linked_code, "phase_": ",".join(kernels),
+            "guard_": "\n".join(entry.guards), "call_count_": entry.calls}

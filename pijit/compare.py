@@ -1,7 +1,8 @@
 """Finds every difference between two object graphs that a program could see.
 
-Two graphs are the same when their objects pair up one to one (so that identity and aliasing agree), with exact types, the bits
-of each number, and for arrays dtype, shape, strides, flags, base, and which of them overlap in memory, and where.
+Two graphs are the same when their objects pair up one to one (so that identity and aliasing agree), with
+exact types, the bits of each number, and for arrays dtype, shape, strides, flags, base, and which of them
+overlap in memory, and where.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ class Difference(NamedTuple):
     """One difference.
 
     Attributes:
-        kind: "type", "value", "bits", "dtype", "shape", "strides", "flags", "identity", "memory", "length", "order",
-            "exception", "traceback", "stdout", "stderr", "warning" or "random".
+        kind: "type", "value", "bits", "dtype", "shape", "strides", "flags", "identity", "memory", "length",
+            "order", "exception", "traceback", "stdout", "stderr", "warning" or "random".
         where: a path such as `result[0]` or `args[1].w`.
         expected, got: what is there without pijit and with it.
     """
@@ -228,7 +229,8 @@ def cell_values(function: types.FunctionType) -> Tuple[Any, ...]:
 
 def _same_type(a: type, b: type) -> bool:
     """Whether two types are one, or what two runs made of one class statement inside a function."""
-    return a is b or ("<locals>" in a.__qualname__ and (a.__module__, a.__qualname__) == (b.__module__, b.__qualname__))
+    names = (a.__module__, a.__qualname__)
+    return a is b or ("<locals>" in a.__qualname__ and names == (b.__module__, b.__qualname__))
 
 
 def _type_and_value(value: Any) -> str:

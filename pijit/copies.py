@@ -1,8 +1,8 @@
 """Copies of object graphs in which arrays that share memory still do.
 
-`copy.deepcopy` gives each array memory of its own, so `f(x, x[1:])` on deep copies is another program. Here the memory below
-the arrays is copied once, and each array becomes the same view of the copy; everything else is left to `copy.deepcopy`, which
-takes the arrays from its memo.
+`copy.deepcopy` gives each array memory of its own, so `f(x, x[1:])` on deep copies is another program. Here
+the memory below the arrays is copied once, and each array becomes the same view of the copy; everything else
+is left to `copy.deepcopy`, which takes the arrays from its memo.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Copier:
         if array is not base:
             memory = self._memories[id(base)]
             offset = _address(array) - memory.low if array.size else 0
-            view = np.ndarray(array.shape, array.dtype, memory.flat, offset, array.strides)
+            view: np.ndarray = np.ndarray(array.shape, array.dtype, memory.flat, offset, array.strides)
             if not array.flags.writeable:  # setting True looks at the base, which may be read-only by now
                 view.flags.writeable = False
             self._remember(array, view)

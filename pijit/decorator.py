@@ -1,4 +1,4 @@
-"""`jit`: checks its arguments and decides what is wrapped; what a wrapped function does is in `pijit.function`."""
+"""`jit`: checks its arguments and decides what is wrapped; what it returns is in `pijit.function`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import os
 import sys
 import types
 import warnings
-from typing import Any, Callable, Dict, Mapping, Optional, TypeVar, overload
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TypeVar, overload
 
 from pijit import options
 from pijit.core.reasons import reason
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ACCEPTED = ("a Python function, a method, a staticmethod or classmethod object, a functools.partial of one of these, "
-            "an object whose class defines __call__ in Python, or a class that defines __call__ or construct")
+ACCEPTED = ("a Python function, a method, a staticmethod or classmethod object, a functools.partial of "
+            "one of these, an object whose class defines __call__ in Python, or a class that defines __call__ "
+            "or construct")
 
 MODES = {"PIJit": None, "PSJit": "mode 'PSJit' is not available in this version; use 'PIJit'"}
 """Each mode that `jit` knows, and why it refuses it."""
@@ -29,8 +30,8 @@ _warned = False
 
 
 @overload
-def jit(fn: F, input_signature: None = ..., hash_args: None = ..., jit_config: Optional[Mapping[str, Any]] = ...,
-        mode: str = ...) -> F: ...
+def jit(fn: F, input_signature: None = ..., hash_args: None = ...,
+        jit_config: Optional[Mapping[str, Any]] = ..., mode: str = ...) -> F: ...
 
 
 @overload
@@ -45,16 +46,16 @@ def jit(fn: Any = None, input_signature: None = None, hash_args: None = None,
     Works as `@jit`, as `@jit(...)` and as `jit(f, ...)`. The answers are those of the undecorated function.
 
     Args:
-        fn: the function; also a method, a staticmethod or classmethod object, a functools.partial, an object with a
-            `__call__`, or a class, whose `__call__` and `construct` are then wrapped in place.
+        fn: the function; also a method, a staticmethod or classmethod object, a functools.partial, an object
+            with a `__call__`, or a class, whose `__call__` and `construct` are then wrapped in place.
         input_signature: None; signatures are not available in this version.
         hash_args: None; not available in this version.
         jit_config: options, see docs/options.md.
         mode: "PIJit".
 
     Returns:
-        The jitted function with `py_func`, `explain`, `graphs`, `cache_info` and `cache_clear`. `fn` itself, unchanged, if
-        PIJIT_DISABLE or NUMBA_DISABLE_JIT is set, or on a Python that is not supported.
+        The jitted function with `py_func`, `explain`, `graphs`, `cache_info` and `cache_clear`. `fn` itself,
+        unchanged, if PIJIT_DISABLE or NUMBA_DISABLE_JIT is set, or on a Python that is not supported.
 
     Raises:
         TypeError: `fn` or `jit_config` is not what is accepted, or an option has a wrong type.
@@ -164,7 +165,7 @@ _WRAPS = (
     ((staticmethod, classmethod), lambda fn, config: type(fn)(_wrap(fn.__func__, config))),
     (functools.partial, _wrap_partial),
     (type, _wrap_class),
-)
+)  # type: Tuple[Tuple[Any, Callable[[Any, options.Options], Any]], ...]
 
 
 def rebuild(py_func: types.FunctionType, config: Dict[str, Any]) -> Any:

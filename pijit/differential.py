@@ -1,7 +1,8 @@
-"""Runs a function without pijit and with it, on equal arguments, and raises if a program could tell the two apart.
+"""Runs a function without pijit and with it, on equal arguments, and raises if a program could tell.
 
-Each side has a *world*: its own copies of the globals and closure cells that the function uses, which evolve from call to call.
-A call gets copies of its arguments in which views are still views and what a global holds is still what the global holds.
+Each side has a *world*: its own copies of the globals and closure cells that the function uses, which evolve
+    from call to call. A call gets copies of its arguments in which views are still views and what a global
+    holds is still what the global holds.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from pijit.compare import Difference, differences
 from pijit.copies import Copier
 
+Effects = Sequence[Tuple[Any, ...]]
 Arguments = Tuple[Tuple[Any, ...], Dict[str, Any]]
 Call = Union[Arguments, Callable[[], Arguments]]
 
@@ -140,7 +142,8 @@ class _Stream(io.TextIOBase):
         return len(text)
 
 
-def observe(callee: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any], visible: bool = False) -> Outcome:
+def observe(callee: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any],
+            visible: bool = False) -> Outcome:
     """Call a function and note all that it does, globals and cells apart.
 
     Args:
@@ -154,7 +157,8 @@ def observe(callee: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str,
     with warnings.catch_warnings():
         show = warnings.showwarning
 
-        def note(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+        def note(message: Any, category: type, filename: str, lineno: int,
+                 file: Any = None, line: Any = None) -> None:
             if category.__module__.split(".")[0] != "pijit":
                 effects.append(("warning", category.__name__, str(message), filename, lineno))
             if visible:
@@ -209,34 +213,45 @@ def outcome_differences(expected: Outcome, got: Outcome) -> List[Difference]:
 
 
 def _ending(outcome: Outcome) -> str:
-    return "a result" if outcome.error is None else "{}: {}".format(type(outcome.error).__name__, outcome.error)
+    error = outcome.error
+    return "a result" if error is None else "{}: {}".format(type(error).__name__, error)
 
 
-def _effect_differences(expected: Sequence[Tuple[Any, ...]], got: Sequence[Tuple[Any, ...]]) -> List[Difference]:
+def _effect_differences(expected: Effects, got: Effects) -> List[Difference]:
     found = []
     for kind in ("stdout", "stderr", "warning"):
-        one, other = ([effect[1:] for effect in effects if effect[0] == kind] for effects in (expected, got))
-        if kind != "warning":  # one text: writes are split where other effects come between
-            one, other = "".join(item[0] for item in one), "".join(item[0] for item in other)
+        one, other = _of_kind(kind, expected), _of_kind(kind, got)
         if one != other:
-            found.append(Difference(kind, "call", repr(one), repr(other)))
+            found.append(Difference(kind, "call", one, other))
     if not found and expected != got:
         found.append(Difference("order", "effects", repr(expected), repr(got)))
     return found
 
 
+def _of_kind(kind: str, effects: Effects) -> str:
+    """The warnings, or one text for a stream, whose writes are split where other effects come between."""
+    chosen = [effect[1:] for effect in effects if effect[0] == kind]
+    return repr(chosen if kind == "warning" else "".join(effect[0] for effect in chosen))
+
+
 def plain_twin(function: types.FunctionType) -> types.FunctionType:
     """The same function on a code object of its own, which pijit does not know."""
     code = function.__code__
-    parts = [code.co_argcount, code.co_kwonlyargcount, code.co_nlocals, code.co_stacksize, code.co_flags, code.co_code,
-             code.co_consts, code.co_names, code.co_varnames, code.co_filename, code.co_name, code.co_firstlineno,
-             code.co_lnotab, code.co_freevars, code.co_cellvars]
-    copied = code.replace() if hasattr(code, "replace") else types.CodeType(*parts)  # type: ignore[attr-defined]
-    twin = types.FunctionType(copied, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    parts = [code.co_argcount, code.co_kwonlyargcount, code.co_nlocals, code.co_stacksize, code.co_flags,
+             code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_filename, code.co_name,
+             code.co_firstlineno, code.co_lnotab, code.co_freevars, code.co_cellvars]  # type: List[Any]
+    copied = code.replace() if hasattr(code, "replace") else types.CodeType(*parts)
+    twin = types.FunctionType(copied, function.__globals__, function.__name__, function.__defaults__,
+                              function.__closure__)
     twin.__kwdefaults__ = function.__kwdefaults__
     twin.__qualname__ = function.__qualname__
     twin.__dict__.update(function.__dict__)
     return twin
+
+
+def unbound(f: Any) -> Tuple[Any, Tuple[Any, ...]]:
+    """A method's function and its receiver in a tuple; any other object and ()."""
+    return (f.__func__, (f.__self__,)) if isinstance(f, types.MethodType) else (f, ())
 
 
 def compare_calls(function: types.FunctionType, jitted: Callable[..., Any], calls: Sequence[Call]) -> None:
@@ -267,7 +282,7 @@ def compare_calls(function: types.FunctionType, jitted: Callable[..., Any], call
 
 def checked_call(function: types.FunctionType, plain: Callable[..., Any], jitted: Callable[..., Any],
                  args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """Call `jitted` for real, and before it `plain` on copies; the option `check` makes each call go through here.
+    """Call `jitted` for real, and before it `plain` on copies; with the option `check`, each call does.
 
     Arguments that cannot be copied are not checked: the call is made once, with pijit.
 
@@ -300,8 +315,8 @@ def check(f: Callable[..., Any], *args: Any, calls: int = 3, config: Optional[Di
           others: Sequence[Tuple[Any, ...]] = (), **kwargs: Any) -> Any:
     """Compare a function with its jitted self: results, arguments, globals, output, warnings, exceptions.
 
-    `f` itself is neither changed nor jitted; a copy of it is. Calls with `args` come first (a miss, then hits), then those with
-    each of `others` twice, then `args` once more.
+    `f` itself is neither changed nor jitted; a copy of it is. Calls with `args` come first (a miss, then
+    hits), then those with each of `others` twice, then `args` once more.
 
     Args:
         f: a function or method, jitted or not.
@@ -323,12 +338,11 @@ def check(f: Callable[..., Any], *args: Any, calls: int = 3, config: Optional[Di
     """
     from pijit.decorator import jit
 
-    if isinstance(f, types.MethodType):
-        f, args, others = f.__func__, (f.__self__,) + args, [(f.__self__,) + tuple(other) for other in others]
-    function = getattr(f, "py_func", f)
+    function, receiver = unbound(f)
+    function = getattr(function, "py_func", function)
     if not isinstance(function, types.FunctionType):
         raise TypeError("check: f must be a Python function or a jitted one, not {!r}".format(f))
     jitted = jit(plain_twin(function), jit_config=config)
-    sequence = [args] * calls + [other for other in others for _ in range(2)] + [args] * bool(others)
-    compare_calls(function, jitted, [(one, kwargs) for one in sequence])
+    sequence = [args] * calls + [tuple(other) for other in others for _ in range(2)] + [args] * bool(others)
+    compare_calls(function, jitted, [(receiver + one, kwargs) for one in sequence])
     return jitted

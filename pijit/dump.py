@@ -1,8 +1,8 @@
 """Shows captures to the user: prints the parts that the options ask for, and logs breaks and recompiles.
 
-The compiler knows nothing of this file. It calls `options.on_capture(record)` once per capture, with a record that has the
-name of the function (`name`), one text per row of `PARTS`, the break reports (`breaks`) and the reason why the function was
-captured again (`recompile`, "" for the first capture).
+The compiler knows nothing of this file. It calls `options.on_capture(record)` once per capture, with a record
+that has the name of the function (`name`), one text per row of `PARTS`, the break reports (`breaks`) and the
+reason why the function was captured again (`recompile`, "" for the first capture).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pijit.options import Options
 
 
 class Part(NamedTuple):
-    """A part of a capture: the record's attribute, its heading, and the key and the log subject that ask for it."""
+    """A part of a capture: the record's attribute, its heading, the key and log subject that ask for it."""
 
     attribute: str
     heading: str

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 
 from pijit.core.reasons import REASONS
 from pijit.decorator import why_not_python
-from pijit.differential import plain_twin
+from pijit.differential import plain_twin, unbound
 from pijit.options import Options
 
 
@@ -21,7 +21,8 @@ class Report(NamedTuple):
         name: the qualified name of the function.
         filename: where its source is.
         source: (line number, text) of each source line; empty if the source is not available.
-        segments: reports with id, kind ("kernel" or "bytecode"), start_line, end_line, instructions, exits, reason.
+        segments: reports with id, kind ("kernel" or "bytecode"), start_line, end_line, instructions, exits,
+            reason.
         breaks: reports with reason_id, message, hint, filename, lineno, opname.
         skipped: the reason why the whole function runs as plain Python, or None.
         guards: what must hold for the compiled code to run, as text.
@@ -96,8 +97,8 @@ def _break_lines(report: Any, indent: str) -> Iterable[str]:
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     """Say what pijit makes of a function, and why not more.
 
-    With arguments, captures the function for them without calling it and without changing what a later call does.
-    Without arguments, reports on the newest entry that calls have made, if there is one.
+    With arguments, captures the function for them without calling it and without changing what a later call
+    does. Without arguments, reports on the newest entry that calls have made, if there is one.
 
     Args:
         f: a function, jitted or not.
@@ -112,7 +113,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     Example:
         >>> print(pijit.explain(f, x))      # doctest: +SKIP
     """
-    function, receiver = (f.__func__, (f.__self__,)) if isinstance(f, types.MethodType) else (f, ())
+    function, receiver = unbound(f)
     state = state_of(function)
     if state is None and not isinstance(function, types.FunctionType):
         raise TypeError("explain: f must be a Python function or a jitted one, not {!r}".format(f))
@@ -133,17 +134,17 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
 
 def state_of(f: Any) -> Any:
     """What the compiler holds for a jitted function or method; None for any other object."""
-    if isinstance(f, types.MethodType):
-        f = f.__func__
+    f, _ = unbound(f)
     function = sys.modules.get("pijit.function")  # not imported before something is jitted
     return f.state if function is not None and isinstance(f, function.Jitted) else None
 
 
-def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any], recompiles: Sequence[str]) -> Report:
+def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
+            recompiles: Sequence[str]) -> Report:
     parts = {name: tuple(item for entry in entries for item in getattr(entry, name))
              for name in ("segments", "breaks", "guards")}
-    return Report(name=function.__qualname__, filename=function.__code__.co_filename, source=_source(function), skipped=skip,
-                  recompiles=tuple(recompiles), **parts)
+    return Report(name=function.__qualname__, filename=function.__code__.co_filename,
+                  source=_source(function), skipped=skip, recompiles=tuple(recompiles), **parts)
 
 
 def _source(function: Any) -> Tuple[Tuple[int, str], ...]:

@@ -46,7 +46,8 @@ class Jitted(JitFunction):
     @property
     def graphs(self) -> List[Any]:
         """The reports of the segments that became kernels, over all entries, oldest first."""
-        return [segment for entry in self.state.entries for segment in entry.segments if segment.kind == "kernel"]
+        segments = [segment for entry in self.state.entries for segment in entry.segments]
+        return [segment for segment in segments if segment.kind == "kernel"]
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the entry cache, the limit, and the number of entries."""
@@ -67,7 +68,8 @@ class Jitted(JitFunction):
         cloudpickle sends what is in `__main__` by value, because another process has another `__main__`.
         """
         reduced = super().__reduce__()
-        if isinstance(reduced, str) and not (self.__module__ == "__main__" and _is_cloudpickle(sys._getframe(1))):
+        by_value = self.__module__ == "__main__" and _is_cloudpickle(sys._getframe(1))
+        if isinstance(reduced, str) and not by_value:
             return reduced
         from pijit.decorator import rebuild
 
@@ -81,7 +83,7 @@ def _is_cloudpickle(frame: types.FrameType) -> bool:
 
 
 class Checked(Jitted):
-    """A jitted function each call of which is compared with a call of the plain function (the option `check`)."""
+    """A jitted function each call of which is compared with a plain one (the option `check`)."""
 
     def __init__(self, py_func: types.FunctionType, options: Options) -> None:
         super().__init__(py_func, options)

@@ -1,7 +1,7 @@
 """The loggers, one per subject, and what makes them visible.
 
-Nothing is shown unless asked for: by the environment variable PIJIT_LOGS, by the options `log_graph_break` and
-`log_recompile`, or by handlers that a program adds itself to the logger `pijit` or one below it.
+Nothing is shown unless asked for: by the environment variable PIJIT_LOGS, by the options `log_graph_break`
+    and `log_recompile`, or by handlers that a program adds itself to the logger `pijit` or one below it.
 """
 
 from __future__ import annotations
@@ -58,5 +58,5 @@ def read_environment() -> None:
         if subject in SUBJECTS:
             show(subject)
         else:
-            warnings.warn("PIJIT_LOGS: unknown subject {!r}; known are {}".format(subject, ", ".join(SUBJECTS)),
-                          UserWarning, stacklevel=4)
+            message = "PIJIT_LOGS: unknown subject {!r}; known are {}".format(subject, ", ".join(SUBJECTS))
+            warnings.warn(message, UserWarning, stacklevel=4)

@@ -1,7 +1,7 @@
 """The `jit_config` keys: one table that validates them, holds their defaults and makes docs/options.md.
 
-`Options` is what the compiler reads: an immutable object with one attribute per row of `OPTIONS`, and `on_capture`, the
-callback that shows a capture to the user (see `pijit.dump`).
+`Options` is what the compiler reads: an immutable object with one attribute per row of `OPTIONS`, and
+`on_capture`, the callback that shows a capture to the user (see `pijit.dump`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import types
 import warnings
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 
 def _same(value: Any) -> Any:
@@ -17,7 +17,7 @@ def _same(value: Any) -> Any:
 
 
 class Accepts(NamedTuple):
-    """What a key accepts: words for messages and docs, the two tests behind them, and the form in which it is kept."""
+    """What a key accepts: words for messages and docs, the two tests behind them, and how it is kept."""
 
     words: str
     right_type: Callable[[Any], bool]
@@ -30,14 +30,15 @@ def _always(value: Any) -> bool:
 
 
 def _one_of(*values: Any) -> Accepts:
-    """Accepts exactly these values; another value of the type of one of them is a ValueError, the rest TypeErrors."""
+    """Exactly these values; another value of the type of one of them is a ValueError, the rest TypeErrors."""
     kinds = {type(value) for value in values}
     return Accepts(" or ".join(repr(value) for value in values), lambda value: type(value) in kinds,
-                   lambda value: any(value is known or (type(value) is str and value == known) for known in values))
+                   lambda value: any(type(value) is type(known) and value == known for known in values))
 
 
 def _integer(minimum: int) -> Accepts:
-    return Accepts("an int >= {}".format(minimum), lambda value: type(value) is int, lambda value: value >= minimum)
+    return Accepts("an int >= {}".format(minimum), lambda value: type(value) is int,
+                   lambda value: value >= minimum)
 
 
 def _are_modules(value: Any) -> bool:
@@ -69,34 +70,45 @@ class Option(NamedTuple):
 
 _ROWS = (
     Option("print_after_all", False, _SWITCH,
-           "Print, per capture: bytecode, blocks, graph, segments and breaks, kernel source, linked bytecode, guards, times."),
+           "Print, per capture: bytecode, blocks, graph, segments and breaks, kernel source, linked "
+           "bytecode, guards, times."),
     Option("print_bytecode", False, _SWITCH, "Print the bytecode before capture and after linking."),
     Option("print_cfg", False, _SWITCH, "Print the basic blocks."),
     Option("print_graph", False, _SWITCH, "Print the captured graphs and how the function was split."),
     Option("print_guards", False, _SWITCH, "Print the guards."),
     Option("print_source", False, _SWITCH, "Print the source that numba compiles."),
-    Option("log_graph_break", False, _SWITCH, "Log a line per break, with its reason and the line of your function."),
+    Option("log_graph_break", False, _SWITCH,
+           "Log a line per break, with its reason and the line of your function."),
     Option("log_recompile", False, _SWITCH, "Log a line per recompile, with the guard that failed."),
     Option("loop_unrolling", True, _SWITCH, "Trace through short loops over known containers."),
     Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which a loop is unrolled."),
     Option("max_inline_depth", 8, _integer(0), "How deep calls of Python functions are inlined."),
-    Option("allowed_inline_modules", None, _MODULES, "Inline only functions of these modules; None: all but a skip list."),
+    Option("allowed_inline_modules", None, _MODULES,
+           "Inline only functions of these modules; None: all but a skip list."),
     Option("enable_dynamic_shape", None, _SWITCH_OR_NONE,
-           "None: shapes are symbols and specialise only where used; False: one graph per shape; True: never specialise."),
+           "None: shapes are symbols and specialise only where used; False: one graph per shape; True: "
+           "never specialise."),
     Option("specialize_scalar", None, _SWITCH_OR_NONE,
-           "None: scalars are guarded by type, and by value only where the value steers the capture; True or False force it."),
-    Option("cache_limit", 8, _integer(1), "The number of entries a function may have; at the limit they keep serving."),
+           "None: scalars are guarded by type, and by value only where the value steers the capture; "
+           "True or False force it."),
+    Option("cache_limit", 8, _integer(1),
+           "The number of entries a function may have; at the limit they keep serving."),
     Option("fullgraph", False, _SWITCH, "Make a break an error that shows the line of your function."),
     Option("backend", "numba", _one_of("numba", "python"),
-           'What runs captured segments: machine code, or ("python") the segment as a Python function, for finding faults.'),
-    Option("check", False, _SWITCH, "Run every call also without pijit, on copies, and raise if anything differs."),
+           'What runs captured segments: machine code, or ("python") the segment as a Python function, '
+           'for finding faults.'),
+    Option("check", False, _SWITCH,
+           "Run every call also without pijit, on copies, and raise if anything differs."),
     Option("fastmath", False, _SWITCH, "Allow results that differ from NumPy's in the last bits."),
     Option("parallel", "auto", _SWITCH_OR_AUTO, "Use threads; \"auto\": for large arrays."),
     Option("nogil", False, _SWITCH, "Release the GIL while a kernel runs."),
     Option("cache", True, _SWITCH, "Keep kernels on disk."),
-    Option("perf_statistics", "auto", _SWITCH_OR_AUTO, "Measure kernel against bytecode and keep the faster."),
-    Option("auto_mixed_precision", None, _one_of(None), "The dtype policy for the captured graph; none exists in this version."),
-    Option("force_breaks", None, _one_of(None, "every"), "For tests: break at each instruction where a break is possible."),
+    Option("perf_statistics", "auto", _SWITCH_OR_AUTO,
+           "Measure kernel against bytecode and keep the faster."),
+    Option("auto_mixed_precision", None, _one_of(None),
+           "The dtype policy for the captured graph; none exists in this version."),
+    Option("force_breaks", None, _one_of(None, "every"),
+           "For tests: break at each instruction where a break is possible."),
 )
 
 OPTIONS: Dict[str, Option] = {row.name: row for row in _ROWS}
@@ -116,6 +128,9 @@ class Options:
 
     __slots__ = tuple(OPTIONS) + ("on_capture",)
 
+    if TYPE_CHECKING:  # the slots come from the table, which a type checker does not read
+        def __getattr__(self, name: str) -> Any: ...
+
     def __init__(self, values: Optional[Mapping[str, Any]] = None,
                  on_capture: Optional[Callable[[Any], None]] = None) -> None:
         for row in OPTIONS.values():
@@ -131,7 +146,8 @@ class Options:
 
     def changed(self) -> Dict[str, Any]:
         """The options that differ from their defaults: a valid `jit_config`."""
-        return {row.name: getattr(self, row.name) for row in OPTIONS.values() if getattr(self, row.name) != row.default}
+        values = {name: getattr(self, name) for name in OPTIONS}
+        return {name: value for name, value in values.items() if value != OPTIONS[name].default}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Options) and self.changed() == other.changed()
@@ -194,8 +210,10 @@ def _unknown(name: Any) -> str:
 def page() -> str:
     """The page docs/options.md, as Markdown."""
     lines = ["# Options", "",
-             "Pass them as a dictionary: `@jit(jit_config={\"log_graph_break\": True})`. A wrong value raises, an unknown key",
-             "warns and names the closest known one. This page is generated: `python -m pijit options > docs/options.md`.",
+             "Pass them as a dictionary: `@jit(jit_config={\"log_graph_break\": True})`. A wrong value "
+             "raises, an unknown key",
+             "warns and names the closest known one. This page is generated: `python -m pijit options > "
+             "docs/options.md`.",
              "", "| key | default | accepts | what it does |", "|---|---|---|---|"]
     lines += ["| `{}` | `{!r}` | {} | {} |".format(row.name, row.default, row.accepts.words, row.sentence)
               for row in OPTIONS.values()]

@@ -1,7 +1,8 @@
-"""What every test of captured code uses: `check`, `fail_unless_captured`, `assert_calls`, and the modes of a test run.
+"""What every test of captured code uses: `check`, `fail_unless_captured`, `assert_calls`, and run modes.
 
-A run of the suite has a mode, set by the environment: PIJIT_TEST_BACKEND (numba or python) and PIJIT_TEST_FORCE_BREAKS
-(every). They become options of each function that a test jits through this file, unless the test sets the option itself.
+A run of the suite has a mode, set by the environment: PIJIT_TEST_BACKEND (numba or python) and
+    PIJIT_TEST_FORCE_BREAKS (every). They become options of each function that a test jits through this file,
+    unless the test sets the option itself.
 """
 
 import contextlib
@@ -40,14 +41,16 @@ def check(f, *args, calls=3, config=None, others=(), aliased=(), **kwargs):
         f: the function.
         *args, **kwargs: its arguments.
         calls, config, others: see `pijit.check`.
-        aliased: tuples of positional arguments that share memory or objects with each other. Each also gets a jitted function
-            of its own, because code that was captured for aliased arguments is not the code that was captured for others.
+        aliased: tuples of positional arguments that share memory or objects with each other. Each also gets a
+            jitted function of its own, because code that was captured for aliased arguments is not the code
+            that was captured for others.
 
     Returns:
         The jitted function of the first check.
     """
     config = mode_config(config)
-    first = _watched(pijit.check(f, *args, calls=calls, config=config, others=tuple(others) + tuple(aliased), **kwargs))
+    others = tuple(others) + tuple(aliased)
+    first = _watched(pijit.check(f, *args, calls=calls, config=config, others=others, **kwargs))
     for one in aliased:
         _watched(pijit.check(f, *one, calls=calls, config=config, others=[args], **kwargs))
     return first
@@ -61,7 +64,8 @@ def _watched(f):
 
 def kernel_count(f):
     """The number of kernels in the entry of `f` that has most."""
-    return max([sum(segment.kind == "kernel" for segment in entry.segments) for entry in f.state.entries] + [0])
+    counts = [sum(segment.kind == "kernel" for segment in entry.segments) for entry in f.state.entries]
+    return max(counts + [0])
 
 
 @contextlib.contextmanager
@@ -88,11 +92,12 @@ def calls_of(f, args_list):
         before = f.cache_info()
         f(*args)
         after = f.cache_info()
-        assert after.hits + after.misses == before.hits + before.misses + 1, "the call did not reach the entry cache once"
+        asked = after.hits + after.misses - before.hits - before.misses
+        assert asked == 1, "the call did not reach the entry cache once"
         seen.append(HIT if after.hits > before.hits else MISS)
     return seen
 
 
 def assert_calls(f, expected, args_list):
-    """Call a jitted function with each tuple of arguments; `expected` says for each whether the cache hits."""
+    """Call a jitted function with each tuple of arguments; `expected` says for each: MISS or HIT."""
     assert calls_of(f, args_list) == list(expected)

@@ -21,7 +21,8 @@ def test_views_stay_views():
 
 
 def test_owner_has_same_layout_and_owns():
-    for original in (np.asfortranarray(np.ones((3, 4))), np.zeros((2, 3, 4)).transpose(1, 0, 2).copy(order="K")):
+    swapped = np.zeros((2, 3, 4)).transpose(1, 0, 2).copy(order="K")
+    for original in (np.asfortranarray(np.ones((3, 4))), swapped):
         copied = Copier().copy(original)
         assert copied.flags.owndata and copied.strides == original.strides and copied.base is None
 

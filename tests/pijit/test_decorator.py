@@ -28,7 +28,8 @@ def plain(x, k=2.0):
 def test_refuses_what_is_not_callable(wrong):
     with pytest.raises(TypeError) as caught:
         jit(wrong)
-    assert str(caught.value).startswith("jit: fn must be a Python function, a method,") and repr(wrong) in str(caught.value)
+    text = str(caught.value)
+    assert text.startswith("jit: fn must be a Python function, a method,") and repr(wrong) in text
 
 
 @needs_pipeline
@@ -42,7 +43,8 @@ def test_refuses_callables_without_python_code(wrong):
     ({"mode": "PSJit"}, "mode 'PSJit' is not available in this version; use 'PIJit'"),
     ({"mode": "fast"}, "unknown mode 'fast'; accepted: 'PIJit'"),
     ({"mode": 3}, "unknown mode 3; accepted: 'PIJit'"),
-    ({"input_signature": (1,)}, "input_signature is not available in this version; it must be None, not (1,)"),
+    ({"input_signature": (1,)},
+     "input_signature is not available in this version; it must be None, not (1,)"),
     ({"hash_args": 4}, "hash_args is not available in this version; it must be None, not 4"),
 ])
 def test_refuses_arguments(arguments, text):
@@ -80,15 +82,18 @@ def test_unsupported_python_warns_once(monkeypatch):
 
 
 def test_import_is_light(tmp_path):
-    script = "import sys, pijit; print([name for name in ('numba', 'bytecode', 'llvmlite') if name in sys.modules])"
-    printed = subprocess.check_output([sys.executable, "-c", script], universal_newlines=True, cwd=str(tmp_path))
+    script = "import sys, pijit; print([m for m in ('numba', 'bytecode', 'llvmlite') if m in sys.modules])"
+    command = [sys.executable, "-c", script]
+    printed = subprocess.check_output(command, universal_newlines=True, cwd=str(tmp_path))
     assert printed == "[]\n"
 
 
 @needs_pipeline
 def test_the_three_forms():
-    for f in (jit(plain), jit()(plain), jit(mode="PIJit", jit_config={"cache_limit": 2})(plain), jit(fn=plain)):
-        assert f.py_func is plain and f.__wrapped__ is plain and f.__name__ == "plain" and f.__doc__ == "Twice."
+    called = jit(mode="PIJit", jit_config={"cache_limit": 2})
+    for f in (jit(plain), jit()(plain), called(plain), jit(fn=plain)):
+        assert f.py_func is plain and f.__wrapped__ is plain
+        assert f.__name__ == "plain" and f.__doc__ == "Twice."
         assert inspect.signature(f) == inspect.signature(plain)
         assert (f(np.ones(3), k=3.0) == 3.0).all()
         assert weakref.ref(f)() is f and copy.deepcopy(f) is f
@@ -176,7 +181,8 @@ def test_pickle_by_name_and_by_value():
 def test_cloudpickle_sends_main_by_value(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import sys, pickle, cloudpickle\nfrom pijit import jit\n"
-                      "@jit(jit_config={'cache_limit': 5})\ndef f(n):\n    return 1 if n < 2 else n * f(n - 1)\n"
+                      "@jit(jit_config={'cache_limit': 5})\ndef f(n):\n"
+                      "    return 1 if n < 2 else n * f(n - 1)\n"
                       "assert pickle.loads(pickle.dumps(f)) is f\n"
                       "open(sys.argv[1], 'wb').write(cloudpickle.dumps(f))\n")
     target = tmp_path / "f.pickle"

@@ -1,4 +1,4 @@
-"""The harness is tested with "jitted" functions that are wrong on purpose: it has to find each kind of difference."""
+"""The harness against "jitted" functions that are wrong on purpose: it finds each kind of difference."""
 
 import random
 import warnings

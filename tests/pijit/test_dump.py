@@ -7,10 +7,12 @@ import pytest
 
 from pijit import dump, logs, options
 
-BREAK = types.SimpleNamespace(reason_id="PJ201", message="PJ201 call of a function that is not captured (callee: print)",
-                              hint="Move it.", filename="user.py", lineno=7, opname="CALL_FUNCTION")
+BREAK = types.SimpleNamespace(reason_id="PJ201", hint="Move it.", filename="user.py", lineno=7,
+                              opname="CALL_FUNCTION",
+                              message="PJ201 call of a function that is not captured (callee: print)")
 
-RECORD = types.SimpleNamespace(name="f (user.py:3)", breaks=[BREAK], recompile="PJ301 guard failed (guard: L['x'] ndim)",
+RECORD = types.SimpleNamespace(name="f (user.py:3)", breaks=[BREAK],
+                               recompile="PJ301 guard failed (guard: L['x'] ndim)",
                                **{part.attribute: "<{}>\n".format(part.attribute) for part in dump.PARTS})
 
 
@@ -42,7 +44,8 @@ def test_print_after_all_prints_every_part_in_order(capsys):
 
 
 @pytest.mark.parametrize("key, texts", [
-    ("print_bytecode", ["<bytecode>", "<linked>"]), ("print_cfg", ["<blocks>"]), ("print_graph", ["<graph>", "<segments>"]),
+    ("print_bytecode", ["<bytecode>", "<linked>"]), ("print_cfg", ["<blocks>"]),
+    ("print_graph", ["<graph>", "<segments>"]),
     ("print_guards", ["<guards>"]), ("print_source", ["<source>"])])
 def test_each_key_prints_its_parts(capsys, key, texts):
     out = printed(capsys, {key: True}).out
@@ -57,8 +60,8 @@ def test_empty_part_says_so():
 def test_break_line_is_logged_where_asked(capsys):
     shown = printed(capsys, {"log_graph_break": True})
     assert shown.out == ""
-    assert shown.err == ("pijit breaks: user.py:7: f (user.py:3): PJ201 call of a function that is not captured "
-                         "(callee: print). Move it.\n")
+    assert shown.err == ("pijit breaks: user.py:7: f (user.py:3): PJ201 call of a function that is not "
+                         "captured (callee: print). Move it.\n")
     assert printed(capsys, None).err == ""  # another function's options
 
 
@@ -72,12 +75,13 @@ def test_environment_shows_subjects(capsys, monkeypatch):
     logs.read_environment()
     logs.read_environment()
     err = printed(capsys, None).err
-    assert err.count("PJ201") == 1 and "*** Kernel source: f (user.py:3) ***\n<source>" in err and "<linked>" not in err
+    assert err.count("PJ201") == 1 and "<linked>" not in err
+    assert "*** Kernel source: f (user.py:3) ***\n<source>" in err
 
 
 def test_unknown_subject_warns(monkeypatch):
     monkeypatch.setenv("PIJIT_LOGS", "everything")
-    with pytest.warns(UserWarning, match="PIJIT_LOGS: unknown subject 'everything'; known are breaks, recompiles"):
+    with pytest.warns(UserWarning, match="unknown subject 'everything'; known are breaks, recompiles"):
         logs.read_environment()
 
 

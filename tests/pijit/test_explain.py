@@ -12,7 +12,8 @@ from pijit.explain import Report
 
 
 def segment(number, kind, start, end):
-    return types.SimpleNamespace(id=number, kind=kind, start_line=start, end_line=end, instructions=5, exits=1, reason=None)
+    return types.SimpleNamespace(id=number, kind=kind, start_line=start, end_line=end, instructions=5,
+                                 exits=1, reason=None)
 
 
 def a_break(line):
@@ -21,9 +22,10 @@ def a_break(line):
 
 
 def report(**changes):
-    parts = dict(name="f", filename="user.py", source=((3, "def f(x):"), (4, "    y = x * 2"), (5, "    print(y)")),
-                 segments=(segment(0, "kernel", 4, 4), segment(1, "bytecode", 5, 5)), breaks=(a_break(5),), skipped=None,
-                 guards=("type(L['x']) is float",), recompiles=())
+    parts = dict(name="f", filename="user.py",
+                 source=((3, "def f(x):"), (4, "    y = x * 2"), (5, "    print(y)")),
+                 segments=(segment(0, "kernel", 4, 4), segment(1, "bytecode", 5, 5)),
+                 breaks=(a_break(5),), skipped=None, guards=("type(L['x']) is float",), recompiles=())
     return Report(**dict(parts, **changes))
 
 
@@ -49,7 +51,8 @@ def test_text_of_a_skipped_function():
 
 def test_breaks_are_shown_without_source():
     text = str(report(source=(), guards=(), recompiles=("PJ301 guard failed",)))
-    assert "user.py:5\n  ^ PJ201 call (callee: print)" in text and text.endswith("recompiles:\n  PJ301 guard failed")
+    assert "user.py:5\n  ^ PJ201 call (callee: print)" in text
+    assert text.endswith("recompiles:\n  PJ301 guard failed")
 
 
 def test_line_in_two_kernels():
@@ -112,7 +115,8 @@ async def async_generator():
 
 
 @needs_pipeline
-@pytest.mark.parametrize("f, reason_id", [(generator, "PJ101"), (coroutine, "PJ102"), (async_generator, "PJ103")])
+@pytest.mark.parametrize("f, reason_id", [(generator, "PJ101"), (coroutine, "PJ102"),
+                                          (async_generator, "PJ103")])
 def test_says_why_a_whole_function_is_skipped(f, reason_id):
     assert pijit.explain(jitted(f)).skipped.id == reason_id
     assert "runs as plain Python: " + reason_id in str(pijit.explain(f))

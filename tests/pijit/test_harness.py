@@ -7,7 +7,8 @@ import pytest
 
 import harness
 import pijit
-from harness import HIT, MISS, assert_calls, calls_of, check, fail_unless_captured, jitted, kernel_count, needs_pipeline
+from harness import (HIT, MISS, assert_calls, calls_of, check, fail_unless_captured, jitted, kernel_count,
+                     needs_pipeline)
 
 
 class Fake:
@@ -88,7 +89,8 @@ def step(x, y):
 def test_check_on_a_captured_function():
     x = np.ones(1000)
     with fail_unless_captured():
-        f = check(step, x, np.zeros(1000), others=[(x.astype(np.float32), np.zeros(1000)), (x, np.zeros(1000, np.float32))],
+        f = check(step, x, np.zeros(1000),
+                  others=[(x.astype(np.float32), np.zeros(1000)), (x, np.zeros(1000, np.float32))],
                   aliased=[(x, x), (x[1:], x[:-1])])
     assert f.py_func is not step and not isinstance(step, type(f))
     assert (x == 1.0).all()

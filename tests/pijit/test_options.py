@@ -55,8 +55,9 @@ def test_not_a_dict(config):
         options.parse(config)
 
 
-@pytest.mark.parametrize("key, closest", [("print_guard", "print_guards"), ("LOG_GRAPH_BREAK", "log_graph_break"),
-                                          ("MAX_LOOP_UNROLLING", "max_loop_unrolling"), ("fulgraph", "fullgraph")])
+@pytest.mark.parametrize("key, closest", [
+    ("print_guard", "print_guards"), ("LOG_GRAPH_BREAK", "log_graph_break"),
+    ("MAX_LOOP_UNROLLING", "max_loop_unrolling"), ("fulgraph", "fullgraph")])
 def test_unknown_key_warns_with_the_closest(key, closest):
     with pytest.warns(UserWarning) as caught:
         parsed = options.parse({key: True})

@@ -20,8 +20,8 @@ def blocks(language):
 
 def run(*arguments):
     """The output of this Python with these arguments, run elsewhere than in the source tree."""
-    return subprocess.check_output([sys.executable] + [str(one) for one in arguments], universal_newlines=True,
-                                   cwd=str(ROOT / "examples"))
+    command = [sys.executable] + [str(one) for one in arguments]
+    return subprocess.check_output(command, universal_newlines=True, cwd=str(ROOT / "examples"))
 
 
 @needs_pipeline
@@ -40,7 +40,8 @@ def test_program(tmp_path):
 def test_example():
     out = run(ROOT / "examples" / "quickstart.py")
     assert "same bits: True   same file: True" in out
-    assert out.count("middle 100.0") >= 2 and re.search(r"^simulate .*: [1-9]\d* kernels?, [1-9]\d* breaks?", out, re.M)
+    assert out.count("middle 100.0") >= 2
+    assert re.search(r"^simulate .*: [1-9]\d* kernels?, [1-9]\d* breaks?", out, re.M)
 
 
 def test_commands_name_what_exists():
