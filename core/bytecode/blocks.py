@@ -13,7 +13,7 @@ class Block:
         index: position in `CFG.blocks`.
         start, end: its instructions, the end exclusive.
         successors, predecessors: block indices, without exceptions.
-        exception_successors: the block of the innermost handler, entered from any point of this block; or empty.
+        exception_successors: the innermost handler's block, entered from any point of this one; or empty.
         exception_predecessors: blocks that this handler protects.
     """
 
@@ -66,15 +66,15 @@ class CFG:
         blocks: in program order; block 0 is the entry.
         block_of: for each instruction its block index, or None where no path leads.
         rpo: block indices in reverse postorder, over normal and exceptional edges.
-        idom: immediate dominator of each block over both kinds of edges; the entry's is itself. An exception may
-            leave a block before its first instruction has run.
+        idom: immediate dominator of each block over both kinds of edges; the entry's is itself. An exception
+            may leave a block before its first instruction has run.
         loops: natural loops, outer ones before their inner ones.
         block_stack, stack_depth, successors: per instruction, see `flow.Flow`.
         flow: everything that is known per instruction.
     """
 
-    __slots__ = ("function", "flow", "blocks", "block_of", "rpo", "idom", "loops", "block_stack", "stack_depth",
-                 "successors", "_rpo_position", "_loop_of")
+    __slots__ = ("function", "flow", "blocks", "block_of", "rpo", "idom", "loops", "block_stack",
+                 "stack_depth", "successors", "_rpo_position", "_loop_of")
 
     def __init__(self, function: Function, flow: Flow) -> None:
         self.function = function
@@ -82,8 +82,9 @@ class CFG:
         self.block_stack = flow.block_stack
         self.stack_depth = flow.stack_depth
         self.successors = flow.successors
-        self.blocks, self.block_of = _split(flow)
-        _connect(self.blocks, self.block_of, flow)
+        self.blocks, block_at = _split(flow)
+        self.block_of = [block_at.get(i) for i in range(len(function.instructions))]
+        _connect(self.blocks, block_at, flow)
         self.rpo = _reverse_postorder(self.blocks)
         self._rpo_position = {block: position for position, block in enumerate(self.rpo)}
         self.idom = self._immediate_dominators()
@@ -104,8 +105,7 @@ class CFG:
     def _immediate_dominators(self) -> List[int]:
         """Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm."""
         position, blocks = self._rpo_position, self.blocks
-        idom: List[Optional[int]] = [None] * len(blocks)
-        idom[0] = 0
+        idom = {0: 0}
         changed = True
         while changed:
             changed = False
@@ -113,7 +113,7 @@ class CFG:
                 block = blocks[index]
                 best: Optional[int] = None
                 for other in block.predecessors + block.exception_predecessors:
-                    if idom[other] is None:
+                    if other not in idom:
                         continue
                     if best is None:
                         best = other
@@ -123,10 +123,12 @@ class CFG:
                             best = idom[best]
                         else:
                             other = idom[other]
-                if idom[index] != best:
+                # In reverse postorder one predecessor at least comes first.
+                assert best is not None
+                if idom.get(index) != best:
                     idom[index] = best
                     changed = True
-        return idom
+        return [idom[index] for index in range(len(blocks))]
 
     def _natural_loops(self) -> List[Loop]:
         latches: Dict[int, List[int]] = {}
@@ -163,7 +165,7 @@ def innermost_handler(blocks: Blocks) -> Optional[int]:
     return None
 
 
-def _split(flow: Flow) -> Tuple[List[Block], List[Optional[int]]]:
+def _split(flow: Flow) -> Tuple[List[Block], Dict[int, int]]:
     """Blocks without edges, and the block of each instruction."""
     entered_from: Dict[int, int] = {}
     starts = {0}
@@ -175,26 +177,26 @@ def _split(flow: Flow) -> Tuple[List[Block], List[Optional[int]]]:
                 starts.add(successor)
             entered_from[successor] = i
     blocks: List[Block] = []
-    block_of: List[Optional[int]] = [None] * len(flow.successors)
+    block_at: Dict[int, int] = {}
     for i, successors in enumerate(flow.successors):
         if successors is None:
             continue
         if i in starts:
             blocks.append(Block(len(blocks), i, i))
-        block_of[i] = len(blocks) - 1
+        block_at[i] = len(blocks) - 1
         blocks[-1].end = i + 1
-    return blocks, block_of
+    return blocks, block_at
 
 
-def _connect(blocks: List[Block], block_of: List[Optional[int]], flow: Flow) -> None:
+def _connect(blocks: List[Block], block_at: Dict[int, int], flow: Flow) -> None:
     for block in blocks:
-        for successor in flow.successors[block.end - 1]:
-            block.successors.append(block_of[successor])
-            blocks[block_of[successor]].predecessors.append(block.index)
-        handler = innermost_handler(flow.block_stack[block.start])
+        for successor in flow.successors[block.end - 1] or ():
+            block.successors.append(block_at[successor])
+            blocks[block_at[successor]].predecessors.append(block.index)
+        handler = innermost_handler(flow.block_stack[block.start] or ())
         if handler is not None:
-            block.exception_successors.append(block_of[handler])
-            blocks[block_of[handler]].exception_predecessors.append(block.index)
+            block.exception_successors.append(block_at[handler])
+            blocks[block_at[handler]].exception_predecessors.append(block.index)
 
 
 def _reverse_postorder(blocks: List[Block]) -> List[int]:
@@ -222,8 +224,8 @@ def build_cfg(function: Function) -> CFG:
         function: from `decode`.
 
     Returns:
-        Blocks with normal and exceptional edges, order, dominators, loops; per instruction the block stack and the
-        operand stack depth.
+        Blocks with normal and exceptional edges, order, dominators, loops; per instruction the block
+        stack and the operand stack depth.
 
     Raises:
         ValueError: paths meet with different stacks; CPython's compiler never makes such code.

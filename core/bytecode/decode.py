@@ -17,15 +17,15 @@ class Instr:
         value: what the argument stands for: the constant, the name, the operator, or `arg` itself.
         target: index of the instruction that a jump or a handler setup names, else None.
         lineno: the line, or None where the compiler gave none (3.10).
-        offset: byte offset of the first unit, prefixes included, as in `f_lasti`; `dis` gives the last unit's.
+        offset: byte offset of the first unit, prefixes included, as in `f_lasti`; `dis` has the last unit's.
         size: number of two-byte units, prefixes included.
         raw: the encoded argument; 3.10 leaves arguments behind in instructions that ignore them.
     """
 
     __slots__ = ("index", "opname", "opcode", "arg", "value", "target", "lineno", "offset", "size", "raw")
 
-    def __init__(self, index: int, opname: str, opcode: int, arg: Optional[int], value: Any, lineno: Optional[int],
-                 offset: int, size: int, raw: int) -> None:
+    def __init__(self, index: int, opname: str, opcode: int, arg: Optional[int], value: Any,
+                 lineno: Optional[int], offset: int, size: int, raw: int) -> None:
         self.index = index
         self.opname = opname
         self.opcode = opcode
@@ -45,7 +45,8 @@ class Instr:
         elif self.value is self.arg:
             operand = " {}".format(self.arg)
         else:
-            operand = " {} ({})".format(self.arg, self.value if isinstance(self.value, str) else repr(self.value))
+            shown = self.value if isinstance(self.value, str) else repr(self.value)
+            operand = " {} ({})".format(self.arg, shown)
         return "<{} {}{}, line {}>".format(self.index, self.opname, operand, self.lineno)
 
 
@@ -89,8 +90,9 @@ def _value_tables(code: CodeType) -> Dict[int, Any]:
     """For each opcode whose argument indexes a table, that table."""
     tables: Dict[int, Any] = {}
     cells = code.co_cellvars + code.co_freevars
-    for opcodes, table in ((dis.hasconst, code.co_consts), (dis.hasname, code.co_names),
-                           (dis.haslocal, code.co_varnames), (dis.hasfree, cells), (dis.hascompare, dis.cmp_op)):
+    for opcodes, table in (
+            (dis.hasconst, code.co_consts), (dis.hasname, code.co_names), (dis.haslocal, code.co_varnames),
+            (dis.hasfree, cells), (dis.hascompare, dis.cmp_op)):
         for opcode in opcodes:
             tables[opcode] = table
     for opname, operators in _NAMED_OPERATORS.items():
@@ -148,6 +150,7 @@ def decode(code: CodeType) -> Function:
         start = offset + 2
     for instr, destination in jumps:
         if destination not in index_at:
-            raise ValueError("{!r} leads to offset {}, where no instruction begins".format(instr, destination))
+            raise ValueError("{!r} leads to offset {}, where no instruction begins".format(
+                instr, destination))
         instr.target = index_at[destination]
     return Function(code, instructions)

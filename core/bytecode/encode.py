@@ -1,7 +1,7 @@
 """Writes code objects: original instructions with new ones put between and behind them.
 
-Every index into the original tables (constants, names, locals, cells) stays valid: new constants, names and locals are
-appended. Instructions are kept as they are, jumps are laid out anew.
+Every index into the original tables (constants, names, locals, cells) stays valid: new constants, names and
+locals are appended. Instructions are kept as they are, jumps are laid out anew.
 """
 
 import dis
@@ -35,14 +35,15 @@ class Op:
 
     Args:
         opname: an opcode name of the running version.
-        arg: the raw argument (an index from `Assembler.const` and its like), a Label for a jump or handler setup,
-            or None for an instruction without one.
+        arg: the raw argument (an index from `Assembler.const` and its like), a Label for a jump or handler
+            setup, or None for an instruction without one.
         lineno: its line; None is "no line" (3.10) or the line of what precedes it.
     """
 
     __slots__ = ("opname", "arg", "lineno")
 
-    def __init__(self, opname: str, arg: Union[int, Label, None] = None, lineno: Optional[int] = None) -> None:
+    def __init__(self, opname: str, arg: Union[int, Label, None] = None,
+                 lineno: Optional[int] = None) -> None:
         self.opname = opname
         self.arg = arg
         self.lineno = lineno
@@ -67,14 +68,14 @@ class _Layout:
         self.sizes: List[int] = []
 
     def resolve_jumps(self) -> None:
-        """Give jumps their arguments; an instruction that outgrows its room moves all behind it, so repeat."""
-        jumps = [row for row, target in enumerate(self.targets) if target is not None]
+        """Give jumps their arguments; one that outgrows its room moves all that is behind it, so repeat."""
+        jumps = [(row, target) for row, target in enumerate(self.targets) if target is not None]
         grown = True
         while grown:
             grown = False
             starts = self._starts()
-            for row in jumps:
-                units = starts[self.targets[row]]
+            for row, target in jumps:
+                units = starts[target]
                 if self.opcodes[row] in _RELATIVE:
                     units -= starts[row + 1]
                 if units < 0:
@@ -116,8 +117,8 @@ def _units_needed(arg: int) -> int:
 class Assembler:
     """An editable copy of a function.
 
-    New code goes in front of original instructions (`insert`) or behind all of them (`append`). Jumps of the original
-    code to an instruction lead to what was inserted in front of it, unless told otherwise.
+    New code goes in front of original instructions (`insert`) or behind all of them (`append`). Jumps of the
+    original code to an instruction lead to what was inserted in front of it, unless told otherwise.
 
     Example:
         assembler = Assembler(decode(f.__code__))
@@ -207,8 +208,8 @@ class Assembler:
         """The edited code object.
 
         Raises:
-            ValueError: a label that is jumped to is placed nowhere, or twice; a jump that can only go forwards
-                goes backwards; paths meet with different stacks.
+            ValueError: a label that is jumped to is placed nowhere, or twice; a jump that can only go
+                forwards goes backwards; paths meet with different stacks.
         """
         layout = self._lay_out()
         layout.resolve_jumps()
@@ -291,13 +292,14 @@ def _place(items: Sequence[Item], layout: _Layout, placed: Dict[Label, int],
         jumps = opcode in _ABSOLUTE or opcode in _RELATIVE
         if jumps != isinstance(item.arg, Label) or (item.arg is None) != (opcode < dis.HAVE_ARGUMENT):
             raise ValueError("{!r} has an argument of the wrong kind".format(item))
-        if jumps:
+        if isinstance(item.arg, Label):
             pending.append((len(layout.opcodes), item.arg))
+        arg = item.arg if isinstance(item.arg, int) else 0
         layout.opcodes.append(opcode)
-        layout.args.append(0 if jumps or item.arg is None else item.arg)
+        layout.args.append(arg)
         layout.targets.append(None)
         layout.lines.append(item.lineno)
-        layout.sizes.append(1 if jumps or item.arg is None else _units_needed(item.arg))
+        layout.sizes.append(_units_needed(arg))
 
 
 _CONSTRUCTOR_ORDER = ("co_argcount", "co_kwonlyargcount", "co_nlocals", "co_stacksize", "co_flags", "co_code",

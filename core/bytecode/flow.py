@@ -1,9 +1,9 @@
 """Control flow of single instructions: successors, the block stack and the operand stack before each of them.
 
-CPython 3.7 and 3.8 run a finally body both as a handler and as a subroutine: by falling into it, by CALL_FINALLY (3.8),
-or by unwinding for break, continue and return (3.7), with one to six words on the operand stack to tell which. Here such
-a body always has the state of the exceptional entry (a 'handler' entry, six items), as in CPython's own stack
-accounting; END_FINALLY then leads to whatever each entry into the body resumes.
+CPython 3.7 and 3.8 run a finally body both as a handler and as a subroutine: by falling into it, by
+CALL_FINALLY (3.8), or by unwinding for break, continue and return (3.7), with one to six words on the operand
+stack to tell which. Here such a body always has the state of the exceptional entry (a 'handler' entry, six
+items), as in CPython's own stack accounting; END_FINALLY then leads to whatever each entry resumes.
 """
 
 import dis
@@ -40,17 +40,20 @@ _KIND_OF_SETUP = {"SETUP_EXCEPT": "except", "SETUP_FINALLY": "finally", "SETUP_W
                   "SETUP_ASYNC_WITH": "with", "SETUP_LOOP": "loop"}
 # Items above the level of the block when the setup has run: what `with` binds, or awaits.
 _ABOVE_LEVEL = {"SETUP_WITH": 1, "SETUP_ASYNC_WITH": 1}
-# Code that begins so handles an exception; code of a finally body never begins by dropping or doubling the exception.
+# Code that begins so handles an exception: a finally body never begins by dropping or doubling it.
 _EXCEPT_CLAUSE_BEGINS = frozenset(("DUP_TOP", "POP_TOP"))
 _GENERATOR_FLAGS = 0x20 | 0x80 | 0x200
 _UNWINDS = sys.version_info < (3, 8)
 
 
-def _effects_37(jump: bool) -> Callable[[int, int], int]:
+Effect = Callable[[int, Optional[int]], int]
+
+
+def _effects_37(jump: bool) -> Effect:
     """3.7 cannot be asked for the effect of one branch, and reports the larger one; nor for that of NOP."""
     jumping = {"NOP": 0, "FOR_ITER": -1, "JUMP_IF_TRUE_OR_POP": 0, "JUMP_IF_FALSE_OR_POP": 0}
-    falling = {"NOP": 0, "FOR_ITER": 1, "JUMP_IF_TRUE_OR_POP": -1, "JUMP_IF_FALSE_OR_POP": -1, "SETUP_EXCEPT": 0,
-               "SETUP_FINALLY": 0, "SETUP_WITH": 1, "SETUP_ASYNC_WITH": 0}
+    falling = {"NOP": 0, "FOR_ITER": 1, "JUMP_IF_TRUE_OR_POP": -1, "JUMP_IF_FALSE_OR_POP": -1,
+               "SETUP_EXCEPT": 0, "SETUP_FINALLY": 0, "SETUP_WITH": 1, "SETUP_ASYNC_WITH": 0}
     table = {dis.opmap[name]: effect for name, effect in (jumping if jump else falling).items()}
 
     def effect(opcode: int, arg: Optional[int]) -> int:
@@ -60,7 +63,7 @@ def _effects_37(jump: bool) -> Callable[[int, int], int]:
     return effect
 
 
-def _effects_38(jump: bool) -> Callable[[int, int], int]:
+def _effects_38(jump: bool) -> Effect:
     stack_effect = dis.stack_effect
     return lambda opcode, arg: stack_effect(opcode, arg, jump=jump)
 
@@ -83,38 +86,52 @@ class Flow:
 
     __slots__ = ("successors", "block_stack", "stack_depth", "handlers", "max_depth")
 
-    def __init__(self, count: int) -> None:
-        self.successors: List[Optional[List[int]]] = [None] * count
-        self.block_stack: List[Optional[Blocks]] = [None] * count
-        self.stack_depth: List[Optional[int]] = [None] * count
-        self.handlers: Dict[int, BlockEntry] = {}
-        self.max_depth = 0
+    def __init__(self, successors: List[Optional[List[int]]], block_stack: List[Optional[Blocks]],
+                 stack_depth: List[Optional[int]], handlers: Dict[int, BlockEntry]) -> None:
+        self.successors = successors
+        self.block_stack = block_stack
+        self.stack_depth = stack_depth
+        self.handlers = handlers
+        self.max_depth = max(depth for depth in stack_depth if depth is not None)
 
 
-# What END_FINALLY does after one way of entering the finally body.
-_FALL = ("fall",)
+class _Resumption(NamedTuple):
+    """What END_FINALLY does after one way of entering the finally body without an exception.
+
+    `kind` is 'fall' (go on behind it), 'call' (return to `to` in the given state), or the reason to unwind:
+    'break', 'continue' (to `to`) or 'return'.
+    """
+
+    kind: str
+    to: int = 0
+    blocks: Blocks = ()
+    depth: int = 0
+
+
+_FALL = _Resumption("fall")
 
 
 class _Tracer:
-    """One walk over the instructions; each is visited once, because its state does not depend on the path."""
+    """One walk over the instructions; each is visited once: its state does not depend on the path."""
 
     def __init__(self, function: Function) -> None:
         self.instructions = function.instructions
-        self.flow = Flow(len(function.instructions))
+        self.state: Dict[int, Tuple[Blocks, int]] = {}
+        self.successors: Dict[int, List[int]] = {}
         self.work: List[int] = []
+        self.handlers: Dict[int, BlockEntry] = {}
         self.handler_state: Dict[int, Tuple[Blocks, int]] = {}
-        self.resumptions: Dict[int, List[tuple]] = {}
+        self.resumptions: Dict[int, List[_Resumption]] = {}
         self.ends: Dict[int, List[int]] = {}
 
     def run(self, entry_depth: int) -> Flow:
         self._visit(0, (), entry_depth)
-        flow = self.flow
         special = _SPECIAL
         while self.work:
             i = self.work.pop()
             instr = self.instructions[i]
-            blocks, depth = flow.block_stack[i], flow.stack_depth[i]
-            flow.successors[i] = []
+            blocks, depth = self.state[i]
+            self.successors[i] = []
             handle = special.get(instr.opname)
             if handle is not None:
                 handle(self, instr, blocks, depth)
@@ -123,65 +140,65 @@ class _Tracer:
                 self._edge(i, i + 1, blocks, depth + fall_effect(instr.opcode, instr.arg))
             if instr.target is not None:
                 self._edge(i, instr.target, blocks, depth + jump_effect(instr.opcode, instr.arg))
-        return flow
+        unreached = (None, None)
+        states = [self.state.get(i, unreached) for i in range(len(self.instructions))]
+        return Flow([self.successors.get(i) for i in range(len(self.instructions))],
+                    [blocks for blocks, _ in states], [depth for _, depth in states], self.handlers)
 
     def _visit(self, i: int, blocks: Blocks, depth: int) -> None:
-        flow = self.flow
-        known = flow.block_stack[i]
+        known = self.state.get(i)
         if known is None:
-            flow.block_stack[i] = blocks
-            flow.stack_depth[i] = depth
-            if depth > flow.max_depth:
-                flow.max_depth = depth
+            self.state[i] = blocks, depth
             self.work.append(i)
-        elif known is not blocks and known != blocks or flow.stack_depth[i] != depth:
-            raise ValueError("paths meet at {!r} with different stacks: {} {} and {} {}".format(
-                self.instructions[i], known, flow.stack_depth[i], blocks, depth))
+        elif known != (blocks, depth):
+            raise ValueError("paths meet at {!r} with different stacks: {} and {}".format(
+                self.instructions[i], known, (blocks, depth)))
 
     def _edge(self, i: int, j: int, blocks: Blocks, depth: int) -> None:
         if j in self.handler_state:
             self._enter_body(i, j, _FALL)
             return
-        successors = self.flow.successors[i]
+        successors = self.successors[i]
         if j not in successors:
             successors.append(j)
         self._visit(j, blocks, depth)
 
-    def _enter_body(self, i: int, handler: int, resumption: tuple) -> None:
+    def _enter_body(self, i: int, handler: int, resumption: _Resumption) -> None:
         """An edge into a finally body without an exception; END_FINALLY will act on `resumption`."""
-        if handler not in self.flow.successors[i]:
-            self.flow.successors[i].append(handler)
+        if handler not in self.successors[i]:
+            self.successors[i].append(handler)
         self._visit(handler, *self.handler_state[handler])
         self._add_resumption(handler, resumption)
 
-    def _add_resumption(self, handler: int, resumption: tuple) -> None:
+    def _add_resumption(self, handler: int, resumption: _Resumption) -> None:
         known = self.resumptions.setdefault(handler, [])
         if resumption not in known:
             known.append(resumption)
             for end in self.ends.get(handler, ()):
                 self._resume(end, resumption)
 
-    def _resume(self, end: int, resumption: tuple) -> None:
-        blocks, level = self.flow.block_stack[end][:-1], self.flow.stack_depth[end] - HANDLER_ITEMS
-        if resumption is _FALL:
+    def _resume(self, end: int, resumption: _Resumption) -> None:
+        blocks, depth = self.state[end]
+        blocks, level = blocks[:-1], depth - HANDLER_ITEMS
+        if resumption.kind == "fall":
             self._edge(end, end + 1, blocks, level)
-        elif resumption[0] == "call":
-            self._edge(end, *resumption[1:])
+        elif resumption.kind == "call":
+            self._edge(end, resumption.to, resumption.blocks, resumption.depth)
         else:
-            self._unwind(end, blocks, level, *resumption)
+            self._unwind(end, blocks, level, resumption)
 
-    def _unwind(self, i: int, blocks: Blocks, level: int, why: str, target: Optional[int]) -> None:
+    def _unwind(self, i: int, blocks: Blocks, level: int, why: _Resumption) -> None:
         """3.7: break, continue and return run the finally bodies on their way out."""
         while blocks:
             entry, blocks = blocks[-1], blocks[:-1]
             if entry.kind in ("finally", "with"):
-                self._enter_body(i, entry.handler, (why, target))
+                self._enter_body(i, entry.handler, why)
                 return
-            if entry.kind == "loop" and why == "break":
+            if entry.kind == "loop" and why.kind == "break":
                 self._edge(i, entry.handler, blocks, entry.level)
                 return
-            if entry.kind == "loop" and why == "continue":
-                self._edge(i, target, blocks + (entry,), level)
+            if entry.kind == "loop" and why.kind == "continue":
+                self._edge(i, why.to, blocks + (entry,), level)
                 return
             level = entry.level
 
@@ -189,14 +206,14 @@ class _Tracer:
 
     def _setup(self, instr: Instr, blocks: Blocks, depth: int) -> None:
         after = depth + fall_effect(instr.opcode, instr.arg)
-        handler = instr.target
+        handler = _target(instr)
         kind = _KIND_OF_SETUP[instr.opname]
         if kind == "finally" and self.instructions[handler].opname in _EXCEPT_CLAUSE_BEGINS:
             kind = "except"
         entry = BlockEntry(kind, handler, instr.index, after - _ABOVE_LEVEL.get(instr.opname, 0))
         if kind != "loop":
             running = BlockEntry("handler", handler, instr.index, entry.level)
-            self.flow.handlers[handler] = running
+            self.handlers[handler] = running
             self.handler_state[handler] = blocks + (running,), entry.level + HANDLER_ITEMS
             self._visit(handler, *self.handler_state[handler])
             if kind == "with":
@@ -213,7 +230,7 @@ class _Tracer:
         self._edge(i, i + 1, blocks + (entry,), depth + HANDLER_ITEMS)
 
     def _call_finally(self, instr: Instr, blocks: Blocks, depth: int) -> None:
-        self._enter_body(instr.index, instr.target, ("call", instr.index + 1, blocks, depth))
+        self._enter_body(instr.index, _target(instr), _Resumption("call", instr.index + 1, blocks, depth))
 
     def _end_finally(self, instr: Instr, blocks: Blocks, depth: int) -> None:
         handler = blocks[-1].handler
@@ -222,14 +239,19 @@ class _Tracer:
             self._resume(instr.index, resumption)
 
     def _break_loop(self, instr: Instr, blocks: Blocks, depth: int) -> None:
-        self._unwind(instr.index, blocks, depth, "break", None)
+        self._unwind(instr.index, blocks, depth, _Resumption("break"))
 
     def _continue_loop(self, instr: Instr, blocks: Blocks, depth: int) -> None:
-        self._unwind(instr.index, blocks, depth, "continue", instr.target)
+        self._unwind(instr.index, blocks, depth, _Resumption("continue", _target(instr)))
 
     def _return_value(self, instr: Instr, blocks: Blocks, depth: int) -> None:
         if _UNWINDS:
-            self._unwind(instr.index, blocks, depth, "return", None)
+            self._unwind(instr.index, blocks, depth, _Resumption("return"))
+
+
+def _target(instr: Instr) -> int:
+    assert instr.target is not None, instr
+    return instr.target
 
 
 _SPECIAL: Dict[str, Callable[[_Tracer, Instr, Blocks, int], None]] = {

@@ -1,7 +1,7 @@
 """Line tables: which line each code unit belongs to, read and written byte for byte as CPython does.
 
-3.7 to 3.9 have `co_lnotab` (pairs of offset step, line step); 3.10 has `co_linetable` (pairs of range length, line
-step, where -128 is "no line").
+3.7 to 3.9 have `co_lnotab` (pairs of offset step, line step); 3.10 has `co_linetable` (pairs of range length,
+line step, where -128 is "no line").
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Which local variables are live before an instruction: read later, on some path, before they are written.
 
-An exception may leave an instruction before or after its effect, so whatever is live at a handler is live throughout
-the range that it protects. Deleting a variable reads it: that it is bound can be observed.
+An exception may leave an instruction before or after its effect, so whatever is live at a handler is live
+throughout the range that it protects. Deleting a variable reads it: that it is bound can be observed.
 """
 
 from typing import Dict, FrozenSet, List, Optional
@@ -17,7 +17,7 @@ _GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 
 
 def reads_all_locals(function: Function) -> bool:
-    """Whether a function may read its own locals other than by instruction: locals(), eval, sys._getframe..."""
+    """Whether a function may read its locals other than by instruction: locals(), eval, sys._getframe..."""
     names = function.code.co_names
     if not _FRAME_GETTERS.isdisjoint(names):
         return True
@@ -89,9 +89,9 @@ class Liveness:
             instr = instructions[i]
             opname = instr.opname
             if opname == "LOAD_FAST" or opname == "DELETE_FAST":
-                mask |= 1 << instr.arg
+                mask |= 1 << instr.raw
             elif opname == "STORE_FAST":
-                mask &= ~(1 << instr.arg)
+                mask &= ~(1 << instr.raw)
             mask |= handled
             live[i] = mask
 

@@ -16,12 +16,12 @@ class Definition(NamedTuple):
     Attributes:
         kind: 'argument', 'store', 'delete', or 'unbound' for a local without a value at the function's start.
         name: the local.
-        index: the STORE_FAST or DELETE_FAST instruction; -1 for the function's start.
+        at: the STORE_FAST or DELETE_FAST instruction; -1 for the function's start.
     """
 
     kind: str
     name: str
-    index: int
+    at: int
 
 
 class UseDef:
@@ -95,7 +95,7 @@ class UseDef:
         bit = self._bit_at.get(index)
         if bit is None:
             return mask
-        slot = self._cfg.function.instructions[index].arg
+        slot = self._cfg.function.instructions[index].raw
         return mask & ~self._of_slot[slot] | 1 << bit
 
     def _number_definitions(self) -> None:
@@ -109,7 +109,7 @@ class UseDef:
             if instr.opname in kinds:
                 bit = len(self._definitions)
                 self._bit_at[instr.index] = bit
-                self._of_slot[instr.arg] |= 1 << bit
+                self._of_slot[instr.raw] |= 1 << bit
                 self._definitions.append(Definition(kinds[instr.opname], instr.value, instr.index))
 
     def _solve(self) -> List[int]:

@@ -1,4 +1,4 @@
-"""Small functions with every kind of control flow, arguments to call them with, and what running them really does."""
+"""Small functions with every kind of control flow, arguments for them, and what running them really does."""
 
 import sys
 
@@ -247,7 +247,8 @@ SAMPLES = [
     (nested_loops, NUMBERS), (try_everything, NUMBERS), (bare_except, NUMBERS), (reraise, NUMBERS),
     (with_statement, NUMBERS), (return_in_finally_try, NUMBERS), (break_in_try, NUMBERS),
     (return_in_with_in_for, NUMBERS), (return_overrides, NUMBERS), (nested_finally, NUMBERS),
-    (comprehension, NUMBERS), (star_unpack, [((1, 2, 3, 4),), ((1,),)]), (chained, [(1, 2, 3), (2, 1, 0), (1, 9, 9)]),
+    (comprehension, NUMBERS), (star_unpack, [((1, 2, 3, 4),), ((1,),)]),
+    (chained, [(1, 2, 3), (2, 1, 0), (1, 9, 9)]),
     (deletes, NUMBERS), (short_circuit, [(0, 0), (1, 0), (5, 5), (2, 3)]), (keywords, [(1,), (1, 2, 3)]),
 ]
 NAMES = [function.__name__ for function, _ in SAMPLES]

@@ -1,4 +1,4 @@
-"""Blocks, order, dominators and loops; the graph facts are stated by source line, which all versions share."""
+"""Blocks, order, dominators and loops; graph facts are stated by source line, which all versions share."""
 
 import pytest
 
@@ -106,7 +106,8 @@ def test_exception_edges():
                 if instr.lineno == at(try_everything, "y = fail(x)") and instr.opname == "CALL_FUNCTION")
     block = cfg.blocks[cfg.block_of[call]]
     handler, = block.exception_successors
-    assert cfg.function.instructions[cfg.blocks[handler].start].lineno == at(try_everything, "except KeyError")
+    clause = cfg.function.instructions[cfg.blocks[handler].start]
+    assert clause.lineno == at(try_everything, "except KeyError")
     # An exception of the clause's test goes on to the finally body.
     outer, = cfg.blocks[handler].exception_successors
     assert cfg.function.instructions[cfg.blocks[outer].start].lineno == at(try_everything, '["finally"]')

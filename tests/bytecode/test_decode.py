@@ -42,8 +42,9 @@ def test_values():
     values = [(instr.opname, instr.value) for instr in function.instructions]
     identity, contains = ("IS_OP", "CONTAINS_OP") if sys.version_info >= (3, 9) else ("COMPARE_OP",) * 2
     assert values == [
-        ("LOAD_FAST", "x"), ("LOAD_DEREF", "cell"), (identity, "is not"), ("LOAD_FAST", "x"), ("LOAD_DEREF", "cell"),
-        (contains, "in"), ("LOAD_FAST", "x"), ("LOAD_ATTR", "real"), ("LOAD_CONST", 3), ("COMPARE_OP", "<"),
+        ("LOAD_FAST", "x"), ("LOAD_DEREF", "cell"), (identity, "is not"),
+        ("LOAD_FAST", "x"), ("LOAD_DEREF", "cell"), (contains, "in"),
+        ("LOAD_FAST", "x"), ("LOAD_ATTR", "real"), ("LOAD_CONST", 3), ("COMPARE_OP", "<"),
         ("BUILD_TUPLE", 3), ("RETURN_VALUE", None)]
     assert (function.varnames, function.cellvars, function.freevars) == (("x",), (), ("cell",))
     assert function.argument_count == 1
@@ -61,7 +62,8 @@ def test_repr():
 
 
 def test_extended_arguments_are_folded():
-    source = "def f(x):\n if x:\n  " + "\n  ".join("y = {}".format(number + 0.5) for number in range(300)) + "\n return x"
+    body = "\n  ".join("y = {}".format(number + 0.5) for number in range(300))
+    source = "def f(x):\n if x:\n  " + body + "\n return x"
     scope = {}
     exec(source, scope)
     function = decode(scope["f"].__code__)
@@ -76,7 +78,8 @@ def test_extended_arguments_are_folded():
 
 def test_jump_into_the_middle_is_refused():
     unit = 2 if sys.version_info >= (3, 10) else 1
-    raw = bytes((dis.opmap["JUMP_ABSOLUTE"], 4 // unit, dis.opmap["EXTENDED_ARG"], 0, dis.opmap["LOAD_CONST"], 0))
+    raw = bytes((dis.opmap["JUMP_ABSOLUTE"], 4 // unit,
+                 dis.opmap["EXTENDED_ARG"], 0, dis.opmap["LOAD_CONST"], 0))
     with pytest.raises(ValueError, match="offset 4, where no instruction begins"):
         decode(replace_code(keywords.__code__, co_code=raw))
 

@@ -4,15 +4,16 @@ from types import FunctionType
 
 import pytest
 
-from bytecode_samples import (NAMES, SAMPLES, at, conditional, executed, for_else, keywords, outcome, straight,
-                              try_everything, while_else)
+from bytecode_samples import (NAMES, SAMPLES, at, conditional, executed, for_else, keywords, outcome,
+                              straight, try_everything, while_else)
 from pijit.core.bytecode.blocks import build_cfg
 from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.encode import Assembler, Label, Op, reencode, replace_code
 
 
 def with_code(function, code):
-    made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__,
+                        function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__
     return made
 
@@ -102,15 +103,16 @@ def test_unchanged(function, calls):
 
 
 def test_skip_a_segment():
-    """What linked code does: new code at a segment's head, a jump past the segment, the segment as the slow path."""
+    """What linked code does: new code at a segment's head, a jump past it, the segment as the slow path."""
     decoded = decode(straight.__code__)
     assembler = Assembler(decoded)
     x = decoded.varnames.index("x")
     miss = assembler.original(0)
     done = next(instr.index for instr in decoded.instructions if instr.opname == "STORE_FAST") + 1
     assembler.insert(0, [
-        Op("LOAD_FAST", x, 1), Op("LOAD_CONST", assembler.const(100), 1), Op("COMPARE_OP", dis.cmp_op.index("=="), 1),
-        Op("POP_JUMP_IF_FALSE", miss, 1), Op("LOAD_CONST", assembler.const(1000), 1),
+        Op("LOAD_FAST", x, 1), Op("LOAD_CONST", assembler.const(100), 1),
+        Op("COMPARE_OP", dis.cmp_op.index("=="), 1), Op("POP_JUMP_IF_FALSE", miss, 1),
+        Op("LOAD_CONST", assembler.const(1000), 1),
         Op("STORE_FAST", assembler.local("z"), 1), Op("JUMP_ABSOLUTE", assembler.inserted(done), 1)])
     edited = with_code(straight, assembler.assemble())
     assert [edited(x) for x in (3, 100)] == [3, 900]
@@ -122,8 +124,9 @@ def test_appended_code_and_labels():
     one = next(instr for instr in assembler.function.instructions if instr.opname == "LOAD_CONST"
                and instr.lineno == at(conditional, "y = 1"))
     assembler.insert(one.index, [Op("JUMP_ABSOLUTE", tail, one.lineno), back])
-    assembler.append([tail, Op("LOAD_CONST", assembler.const(5), 9), Op("STORE_FAST", assembler.local("x"), 9),
-                      Op("JUMP_ABSOLUTE", assembler.original(one.index), 9)])
+    assembler.append([
+        tail, Op("LOAD_CONST", assembler.const(5), 9), Op("STORE_FAST", assembler.local("x"), 9),
+        Op("JUMP_ABSOLUTE", assembler.original(one.index), 9)])
     assembler.append([Op("JUMP_ABSOLUTE", back, 9)])
     edited = with_code(conditional, assembler.assemble())
     assert edited(1) == 1 and edited(0) == 2
@@ -177,7 +180,8 @@ def test_names_and_locals_are_appended():
     fresh = [assembler.fresh_local(), assembler.fresh_local()]
     assembler.insert(0, [Op("LOAD_GLOBAL", assembler.name("len"), 1), Op("STORE_FAST", fresh[1], 1)])
     edited = assembler.assemble()
-    assert edited.co_varnames == code.co_varnames + ("$s1", "$s2") and edited.co_nlocals == code.co_nlocals + 2
+    assert edited.co_varnames == code.co_varnames + ("$s1", "$s2")
+    assert edited.co_nlocals == code.co_nlocals + 2
     assert edited.co_names == code.co_names + ("len",)
     assert with_code(keywords, edited)(1, 2, b=4, c=5) == (7, ["c"])
 
@@ -266,4 +270,5 @@ def test_debuggers_see_the_same_lines(function, calls):
 def test_replace_code():
     code = replace_code(try_everything.__code__, co_name="other", co_firstlineno=7)
     assert (code.co_name, code.co_firstlineno) == ("other", 7)
-    assert (code.co_code, code.co_consts) == (try_everything.__code__.co_code, try_everything.__code__.co_consts)
+    original = try_everything.__code__
+    assert (code.co_code, code.co_consts) == (original.co_code, original.co_consts)

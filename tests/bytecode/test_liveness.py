@@ -48,8 +48,8 @@ def test_straight_line():
     listed = [(instr.opname, sorted(live.live_in(instr.index))) for instr in cfg.function.instructions]
     assert listed == [
         ("LOAD_FAST", ["a", "b"]), ("STORE_FAST", ["b"]), ("LOAD_FAST", ["b", "c"]), ("STORE_FAST", ["c"]),
-        ("LOAD_CONST", ["a", "c"]), ("STORE_FAST", ["a", "c"]), ("LOAD_FAST", ["a", "c"]), ("LOAD_FAST", ["c"]),
-        ("BINARY_ADD", []), ("RETURN_VALUE", [])]
+        ("LOAD_CONST", ["a", "c"]), ("STORE_FAST", ["a", "c"]), ("LOAD_FAST", ["a", "c"]),
+        ("LOAD_FAST", ["c"]), ("BINARY_ADD", []), ("RETURN_VALUE", [])]
 
 
 def loop(n, start):

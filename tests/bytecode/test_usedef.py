@@ -58,7 +58,8 @@ def test_loop_carried():
     start = on_line(for_else, "STORE_FAST", "total", "total = 0")
     step = on_line(for_else, "STORE_FAST", "total", "total += i")
     load = on_line(for_else, "LOAD_FAST", "total", "total += i")
-    assert chain.definitions(load) == {Definition("store", "total", start), Definition("store", "total", step)}
+    assert chain.definitions(load) == {Definition("store", "total", start),
+                                       Definition("store", "total", step)}
     assert chain.uses(Definition("argument", "stop", -1)) == {
         on_line(for_else, "LOAD_FAST", "stop", "i == stop")}
     assert not chain.may_be_unbound(load, "i")
@@ -85,13 +86,14 @@ def handled(x):
 
 def test_every_definition_of_a_protected_range_reaches_the_handler():
     function, chain = chains(handled)
-    stores = [instr.index for instr in function.instructions if (instr.opname, instr.value) == ("STORE_FAST", "y")]
+    stores = [instr.index for instr in function.instructions
+              if (instr.opname, instr.value) == ("STORE_FAST", "y")]
     in_handler, at_end = [instr.index for instr in function.instructions
                           if (instr.opname, instr.value) == ("LOAD_FAST", "y")][-2:]
     if function.instructions[in_handler].lineno > function.instructions[at_end].lineno:
         in_handler, at_end = at_end, in_handler
-    assert {definition.index for definition in chain.definitions(in_handler)} == set(stores)
-    assert {definition.index for definition in chain.definitions(at_end)} == {stores[-1]}
+    assert {definition.at for definition in chain.definitions(in_handler)} == set(stores)
+    assert {definition.at for definition in chain.definitions(at_end)} == {stores[-1]}
 
 
 def test_wrong_questions():

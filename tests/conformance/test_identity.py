@@ -47,7 +47,7 @@ counts = {}
 
 
 def code_objects(path):
-    """All code objects of a file; none when it is not valid Python of this version, which some tests are not."""
+    """All code objects of a file; none when it is not valid Python of this version."""
     with open(path, "rb") as file:
         source = file.read()
     try:
@@ -87,7 +87,7 @@ def difference(code, again):
 
 @pytest.fixture(autouse=True)
 def no_collection():
-    """There are no cycles here, and looking for them among millions of instructions takes longer than the test."""
+    """There are no cycles here, and looking for them among millions of instructions takes long."""
     gc.disable()
     yield
     gc.enable()
