@@ -83,3 +83,11 @@ def libm(name: str) -> int:
 
 def ufunc_loop(ufunc: np.ufunc, index: int) -> Tuple[int, int]:
     """(function address, data address) of the inner loop `ufunc.types[index]`; IndexError beyond the last."""
+
+def reduce_supported(ufunc: np.ufunc, typenum: int) -> bool:
+    """Whether the runtime's `reduce` gives NumPy's bits for this ufunc, operand and result of this dtype.
+
+    True for add, multiply, minimum, maximum, fmin, fmax and the bitwise ufuncs where they have a loop of that one dtype,
+    if this NumPy cuts sums as NumPy 1.21 to 2.2 do (probed once); holds for any shape and layout, one axis or all,
+    and NumPy's default buffer size (`np.getbufsize()` 8192).
+    """

@@ -301,6 +301,22 @@ exits_visit(const Exit *exits, Py_ssize_t nexits, visitproc visit, void *arg)
     return 0;
 }
 
+/* A tuple of how often each exit was taken: new reference. */
+static PyObject *
+exits_count(const Exit *exits, Py_ssize_t nexits)
+{
+    PyObject *counts = PyTuple_New(nexits);  /* new: the result */
+    for (Py_ssize_t i = 0; counts != NULL && i < nexits; i++) {
+        PyObject *count = PyLong_FromLongLong(exits[i].taken);  /* moved into the tuple */
+        if (count == NULL) {
+            Py_CLEAR(counts);
+            break;
+        }
+        PyTuple_SET_ITEM(counts, i, count);
+    }
+    return counts;
+}
+
 static void
 exits_free(Exit *exits, Py_ssize_t nexits)
 {

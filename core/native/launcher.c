@@ -401,11 +401,12 @@ launcher_get_enabled(Launcher *self, void *closure)
 static int
 launcher_set_enabled(Launcher *self, PyObject *value, void *closure)
 {
-    int enabled = value == NULL ? -1 : PyObject_IsTrue(value);
+    if (value == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "enabled cannot be deleted");
+        return -1;
+    }
+    int enabled = PyObject_IsTrue(value);
     if (enabled < 0) {
-        if (value == NULL) {
-            PyErr_SetString(PyExc_AttributeError, "enabled cannot be deleted");
-        }
         return -1;
     }
     self->enabled = enabled && self->exits != NULL;
@@ -415,16 +416,7 @@ launcher_set_enabled(Launcher *self, PyObject *value, void *closure)
 static PyObject *
 launcher_get_exit_counts(Launcher *self, void *closure)
 {
-    PyObject *counts = PyTuple_New(self->nexits);  /* new: the result */
-    for (Py_ssize_t i = 0; counts != NULL && i < self->nexits; i++) {
-        PyObject *count = PyLong_FromLongLong(self->exits[i].taken);  /* moved into the tuple */
-        if (count == NULL) {
-            Py_CLEAR(counts);
-            break;
-        }
-        PyTuple_SET_ITEM(counts, i, count);
-    }
-    return counts;
+    return exits_count(self->exits, self->nexits);
 }
 
 static PyObject *

@@ -11,7 +11,7 @@
  *   (float32 widened), or a pointer. A complex number takes two words. In array memory a value has its dtype's own size:
  *   store_scalar and load_scalar convert.
  *   A *descriptor* (desc) of an array of n dimensions is 2 + 2 * n words: data address, PyObject *, shape, strides in
- *   bytes, n at most 32. The object word may be 0 where only the memory matters (ufunc, copy, overlap, same).
+ *   bytes, n at most 32. The object word may be 0 where only the memory matters (ufunc, reduce, copy, overlap, same).
  *
  * The runtime table: entry k is called as the C function below; all arguments and results are int64_t, pointers are
  * passed as int64_t. Those marked (*) return 0, or LAUNCHER_ERROR with an exception set. The GIL is held.
@@ -43,6 +43,12 @@
  *       1 if the outputs were made by alloc_like for these inputs, 0 for out=. Outputs must not overlap inputs, except
  *       that an output may have the memory and strides of an input. At most 16 operands. An exception that the loop
  *       sets is reported.
+ *   reduce(frame, spec) (*)
+ *       A ufunc's reduction, with NumPy's bits for any layout where the module's reduce_supported(...) says so.
+ *       spec -> [function, data, typenum, ndim, address of desc, axis, has identity, identity word, address of the out
+ *       desc]. axis is -1 for all axes, else not negative. Loop, operand and result have the dtype `typenum`; out has
+ *       its data and shape set (and its strides), ndim 0 for all axes, else ndim - 1, and shares no memory with the
+ *       operand. Without identity (minimum, maximum) an empty operand is a ValueError.
  *   copy(frame, dst, dst_ndim, typenum, src, src_ndim) (*)
  *       dst[...] = src for one dtype: broadcasts, and works for any overlap as NumPy's assignment does.
  *   overlap(a, a_ndim, a_itemsize, b, b_ndim, b_itemsize) -> 0 or 1

@@ -2,12 +2,13 @@
  *
  * launcher.h documents every entry. All take and return int64_t, so that generated code needs one kind of call; the
  * first argument of most is the frame, whose word 1 leads to the references that this call owns. NumPy objects are made
- * by NumPy: its allocator, its base rules, its assignment. The loop nests are in nest.h. */
+ * by NumPy: its allocator, its base rules, its assignment. The loop nests are in nest.h,
+ * reductions in reduce.h, and what Python calls in addresses.h. */
 #include "launcher.h"
 #include "nest.h"
+#include "reduce.h"
+#include "addresses.h"
 #include <fenv.h>
-#include <math.h>
-#include <numpy/ufuncobject.h>
 
 static const int64_t OK = 0;
 
@@ -360,24 +361,12 @@ static void
 nest_run(Nest *nest, PyUFuncGenericFunction function, void *data)
 {
     npy_intp index[NEST_MAXDIMS] = {0};
-    int axis;
     do {
         char *pointers[NEST_MAXOPS];
         npy_intp count = nest->shape[0];
         memcpy(pointers, nest->data, sizeof(pointers));
         function(pointers, &count, nest->strides[0], data);
-        for (axis = 1; axis < nest->ndim; axis++) {
-            int wraps = ++index[axis] == nest->shape[axis];
-            npy_intp steps = wraps ? 1 - nest->shape[axis] : 1;
-            for (int op = 0; op < nest->nops; op++) {
-                nest->data[op] += steps * nest->strides[axis][op];
-            }
-            if (!wraps) {
-                break;
-            }
-            index[axis] = 0;
-        }
-    } while (axis < nest->ndim);
+    } while (nest_next(nest, index, 1));
 }
 
 static int64_t
@@ -411,68 +400,37 @@ runtime_ufunc(int64_t frame, int64_t spec, int64_t shape, int64_t ndim)
     return PyErr_Occurred() ? LAUNCHER_ERROR : OK;
 }
 
+static int64_t
+runtime_reduce(int64_t frame, int64_t spec)
+{
+    const int64_t *words = (const int64_t *)spec;
+    Reduction reduction = {
+        (PyUFuncGenericFunction)words[0], (void *)words[1], (int)words[2],
+        scalar_size((int)words[2]) << scalar_is_complex((int)words[2]), (int)words[3], (const int64_t *)words[4],
+        (int)words[5], words[6] != 0, words[7], (int64_t *)words[8],
+    };
+    if (reduce_chunk == REDUCE_UNPROBED && reduce_probe() < 0) {
+        return LAUNCHER_ERROR;
+    }
+    if (reduce_chunk == REDUCE_UNKNOWN) {
+        PyErr_SetString(PyExc_SystemError, "reduce called where reduce_supported says no");
+        return LAUNCHER_ERROR;
+    }
+    return reduction_run(&reduction) < 0 || PyErr_Occurred() ? LAUNCHER_ERROR : OK;
+}
+
 /* ---- the table and the module's helpers ---- */
 
 /* Index, name and function of each entry in one place. */
 #define RUNTIME_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) \
-    X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar)
+    X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,
 
 void *const runtime_table[] = {RUNTIME_ENTRIES(ENTRY_ADDRESS)};
 static const char *const runtime_names[] = {RUNTIME_ENTRIES(ENTRY_NAME)};
-
-/* Functions of the process's libm, in double and float. */
-#define LIBM_FUNCTIONS(X) \
-    X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atan2) X(atanh) X(cbrt) X(ceil) X(copysign) X(cos) X(cosh) X(erf) \
-    X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(fmax) X(fmin) X(fmod) X(hypot) X(ldexp) X(lgamma) X(log) \
-    X(log10) X(log1p) X(log2) X(nextafter) X(pow) X(remainder) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) \
-    X(tanh) X(tgamma) X(trunc)
-
-#define LIBM_ROW(name) {#name, (void *)name}, {#name "f", (void *)name##f},
-
-static const struct {
-    const char *name;
-    void *address;
-} libm_rows[] = {LIBM_FUNCTIONS(LIBM_ROW)};
-
-static PyObject *
-module_libm(PyObject *module, PyObject *name)
-{
-    if (!PyUnicode_Check(name)) {
-        return PyErr_Format(PyExc_TypeError, "name must be a str, got %R", name);
-    }
-    for (size_t i = 0; i < sizeof(libm_rows) / sizeof(libm_rows[0]); i++) {
-        if (PyUnicode_CompareWithASCIIString(name, libm_rows[i].name) == 0) {
-            return PyLong_FromVoidPtr(libm_rows[i].address);
-        }
-    }
-    return PyErr_Format(PyExc_KeyError, "%R", name);
-}
-
-static PyObject *
-module_ufunc_loop(PyObject *module, PyObject *args)
-{
-    PyObject *object;  /* borrowed */
-    int index;
-    if (!PyArg_ParseTuple(args, "O!i:ufunc_loop", &PyUFunc_Type, &object, &index)) {
-        return NULL;
-    }
-    PyUFuncObject *ufunc = (PyUFuncObject *)object;
-    if (index < 0 || index >= ufunc->ntypes) {
-        return PyErr_Format(PyExc_IndexError, "%s has %d loops, not %d", ufunc->name, ufunc->ntypes, index);
-    }
-    void *data = ufunc->data == NULL ? NULL : (void *)ufunc->data[index];
-    return Py_BuildValue("(NN)", PyLong_FromVoidPtr((void *)ufunc->functions[index]), PyLong_FromVoidPtr(data));
-}
-
-static PyMethodDef module_methods[] = {
-    {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
-    {"ufunc_loop", module_ufunc_loop, METH_VARARGS, "(function address, data address) of a ufunc's inner loop."},
-    {NULL},
-};
 
 /* Adds RUNTIME, {name: index in the table}, and RUNTIME_TABLE, its address. */
 static int

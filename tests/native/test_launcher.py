@@ -11,6 +11,9 @@ import pytest
 from native_kernels import SIGNATURE, launcher, pointer_address, runtime, word_at
 
 from pijit.core import _launcher
+from pijit.guards.guard import Equals, IsType
+from pijit.guards.program import GuardProgram
+from pijit.guards.source import Global, Local
 
 INT = (("int",),)
 KERNEL_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(ctypes.c_int64))
@@ -348,6 +351,47 @@ def test_invalid_codes_are_refused(inputs, exits, options, error):
 def test_invalid_kernels_are_refused(kernel, error):
     with pytest.raises(error):
         launcher(kernel, INT, ())
+
+
+def guarded(fetch, inputs, exits, kernel=echo):
+    """A launcher with a guard program over two call arguments: the first is an int, the global `limit` is 10."""
+    program = GuardProgram([IsType(Local(0, "x"), int), Equals(Global("limit"), 10)], fetch)
+    namespace = {"limit": 10, "table": np.arange(3.0)}
+    return program, namespace, _launcher.Launcher(program, namespace, {}, inputs, 200, 40, kernel.address, exits, 2, "guarded")
+
+
+FETCH = (Global("table"), Local(1, "y"), Local(0, "x"))
+FETCH_CODES = (("array", 1), ("skip",), ("int",))
+FETCH_EXITS = ((("fetched", 1), ("int", 44)),)
+
+
+def test_guard_program_fetches_the_inputs():
+    program, namespace, tested = guarded(FETCH, FETCH_CODES, FETCH_EXITS)
+    value = object()
+    before = sys.getrefcount(value), sys.getrefcount(namespace["table"])
+    answer = tested.callable(5, value)
+    assert answer[0] == 0 and answer[1] is value and answer[2] == 5
+    assert tested.program is program
+    del answer
+    for arguments in [("5", value), (2 ** 70, value)]:
+        assert tested.callable(*arguments) == (-1, None, None)
+    del arguments
+    namespace["limit"] = 11
+    assert tested.callable(5, value) == (-1, None, None)
+    assert (tested.calls, tested.misses, tested.exit_counts) == (4, 3, (1,))
+    assert (sys.getrefcount(value), sys.getrefcount(namespace["table"])) == before
+
+
+def test_guard_program_leaves_no_references():
+    program, namespace, tested = guarded(FETCH, FETCH_CODES, FETCH_EXITS)
+    value = object()
+    for arguments in [(5, value), ("5", value), (2 ** 70, value)]:
+        assert blocks_grown(lambda: tested.callable(*arguments)) < 100
+
+
+def test_guard_program_must_fetch_what_the_codes_say():
+    with pytest.raises(ValueError, match="fetches 3 values, there are 1 input codes"):
+        guarded(FETCH, INT, ())
 
 
 def test_invalid_program_is_refused():

@@ -1,0 +1,292 @@
+/* Reductions with NumPy's bits: the inner loop is NumPy's, and so must be the pieces that it is called on.
+ *
+ * Part of runtime.c, apart for its size. NumPy's reduction is its iterator over (result, operand) where the result has
+ * stride 0 on reduced axes:
+ *   - the axes are ordered by the operand's strides, and never reversed;
+ *   - where the innermost axis is reduced, the loop is called on runs of at most `reduce_chunk` elements, which it sums
+ *     pairwise; a run ends where the result element changes, but not where the operand makes a jump: the iterator
+ *     gathers such a run in a buffer;
+ *   - elsewhere the loop adds elementwise, in the order of the reduced axis.
+ * The chunk is the iterator's buffer size. Which rule the NumPy at hand follows is probed, not taken from its version. */
+#ifndef PIJIT_REDUCE_H
+#define PIJIT_REDUCE_H
+
+#include "nest.h"
+#include <numpy/ufuncobject.h>
+
+#define BUFFER_SIZE 8192
+#define PROBE_SIZE (3 * BUFFER_SIZE)
+
+enum { REDUCE_UNPROBED = 0, REDUCE_UNKNOWN = -1 };
+
+/* Elements per run: BUFFER_SIZE, or REDUCE_UNKNOWN where NumPy follows another rule. */
+static npy_intp reduce_chunk = REDUCE_UNPROBED;
+
+typedef struct {
+    PyUFuncGenericFunction function;
+    void *data;
+    int typenum;
+    npy_intp itemsize;
+    int ndim;
+    const int64_t *desc;
+    int axis;                   /* -1: all */
+    int has_identity;
+    int64_t identity;
+    int64_t *out;
+} Reduction;
+
+/* out = out op (count elements from source). */
+static void
+run_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp count)
+{
+    char *pointers[3] = {out, source, out};
+    npy_intp strides[3] = {0, stride, 0};
+    reduction->function(pointers, &count, strides, reduction->data);
+}
+
+/* A run along one axis, the first `skipped` elements of the first chunk left out. */
+static void
+row_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp length, npy_intp skipped)
+{
+    for (npy_intp start = 0; start < length; start += reduce_chunk) {
+        npy_intp count = length - start < reduce_chunk ? length - start : reduce_chunk;
+        run_reduce(reduction, out, source + (start + skipped) * stride, stride, count - skipped);
+        skipped = 0;
+    }
+}
+
+/* Moves a nest's pointers to the next position on the axes from `first` on; 0 after the last. */
+static int
+nest_next(Nest *nest, npy_intp *index, int first)
+{
+    for (int axis = first; axis < nest->ndim; axis++) {
+        int wraps = ++index[axis] == nest->shape[axis];
+        npy_intp steps = wraps ? 1 - nest->shape[axis] : 1;
+        for (int op = 0; op < nest->nops; op++) {
+            nest->data[op] += steps * nest->strides[axis][op];
+        }
+        if (!wraps) {
+            return 1;
+        }
+        index[axis] = 0;
+    }
+    return 0;
+}
+
+/* All axes, of an operand that does not coalesce into one: runs are gathered. 0, or -1 with MemoryError set. */
+static int
+gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skipped)
+{
+    npy_intp index[NEST_MAXDIMS] = {0};
+    npy_intp size = reduction->itemsize, filled = 0;
+    char *buffer = PyMem_Malloc(reduce_chunk * size);  /* owned */
+    int more = 1;
+    if (buffer == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    while (more) {
+        memcpy(buffer + filled++ * size, nest->data[0], size);
+        more = nest_next(nest, index, 0);
+        if (filled == reduce_chunk || !more) {
+            run_reduce(reduction, out, buffer + skipped * size, size, filled - skipped);
+            filled = skipped = 0;
+        }
+    }
+    PyMem_Free(buffer);
+    return 0;
+}
+
+/* Arranges operand 0 (the source) and 1 (the result, stride 0 on reduced axes). */
+static void
+reduction_nest(const Reduction *reduction, Nest *nest)
+{
+    Operand source = {reduction->ndim, reduction->itemsize, reduction->desc};
+    const int64_t *out_strides = reduction->out + DESC_SHAPE + reduction->ndim - 1;
+    int perm[NEST_MAXDIMS];
+
+    nest_init(nest, reduction->ndim, reduction->desc + DESC_SHAPE);
+    nest_add(nest, &source);
+    nest->nops = 2;
+    nest->data[1] = (char *)reduction->out[DESC_DATA];
+    for (int axis = 0; axis < reduction->ndim; axis++) {
+        int own = reduction->ndim - 1 - axis;
+        int reduced = reduction->axis < 0 || own == reduction->axis || nest->shape[axis] == 1;
+        nest->strides[axis][1] = reduced ? 0 : out_strides[own - (own > reduction->axis)];
+    }
+    nest_order(nest, 1, perm);
+    nest_permute(nest, perm);
+    nest_coalesce(nest);
+}
+
+/* Along one axis; nest as reduction_nest makes it. */
+static void
+axis_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
+{
+    npy_intp index[NEST_MAXDIMS] = {0};
+    do {
+        if (nest->strides[0][1] == 0) {
+            row_reduce(reduction, nest->data[1], nest->data[0], nest->strides[0][0], nest->shape[0], skipped);
+        }
+        else {
+            char *pointers[3] = {nest->data[1], nest->data[0], nest->data[1]};
+            npy_intp strides[3] = {nest->strides[0][1], nest->strides[0][0], nest->strides[0][1]};
+            reduction->function(pointers, &nest->shape[0], strides, reduction->data);
+        }
+    } while (nest_next(nest, index, 1));
+}
+
+/* Sets every result element to the identity, or to the first source element of its run. */
+static void
+result_start(const Reduction *reduction)
+{
+    Nest nest;
+    npy_intp index[NEST_MAXDIMS] = {0};
+    npy_intp half = scalar_size(reduction->typenum);
+    char identity[16] = {0};
+
+    scalar_store(identity, reduction->typenum, reduction->identity);
+    if (scalar_is_complex(reduction->typenum)) {
+        memset(identity + half, 0, half);
+    }
+    nest_init(&nest, reduction->ndim, reduction->desc + DESC_SHAPE);
+    nest.nops = 2;
+    nest.data[0] = (char *)reduction->desc[DESC_DATA];
+    nest.data[1] = (char *)reduction->out[DESC_DATA];
+    for (int axis = 0; axis < reduction->ndim; axis++) {
+        int own = reduction->ndim - 1 - axis;
+        int reduced = reduction->axis < 0 || own == reduction->axis;
+        nest.shape[axis] = reduced ? 1 : nest.shape[axis];
+        nest.strides[axis][0] = reduced ? 0 : reduction->desc[DESC_SHAPE + reduction->ndim + own];
+        nest.strides[axis][1] =
+            reduced ? 0 : reduction->out[DESC_SHAPE + reduction->ndim - 1 + own - (own > reduction->axis)];
+    }
+    do {
+        memcpy(nest.data[1], reduction->has_identity ? identity : nest.data[0], reduction->itemsize);
+    } while (nest_next(&nest, index, 0));
+}
+
+static int64_t
+extent_size(const int64_t *desc, int ndim)
+{
+    int64_t size = 1;
+    for (int axis = 0; axis < ndim; axis++) {
+        size *= desc[DESC_SHAPE + axis];
+    }
+    return size;
+}
+
+/* The operand without its first element along the reduced axis, in `rest`. */
+static void
+rest_describe(const Reduction *reduction, int64_t *rest)
+{
+    memcpy(rest, reduction->desc, (DESC_SHAPE + 2 * reduction->ndim) * sizeof(int64_t));
+    rest[DESC_DATA] += rest[DESC_SHAPE + reduction->ndim + reduction->axis];
+    rest[DESC_SHAPE + reduction->axis]--;
+}
+
+/* 0, or -1 with an exception set. */
+static int
+reduction_run(Reduction *reduction)
+{
+    Nest nest;
+    npy_intp skipped = reduction->has_identity ? 0 : 1;
+    int64_t rest[DESC_SHAPE + 2 * NEST_MAXDIMS];
+    int64_t size = extent_size(reduction->desc, reduction->ndim);
+
+    if (reduction->axis >= 0 && extent_size(reduction->out, reduction->ndim - 1) == 0) {
+        return 0;
+    }
+    if (size == 0 && !reduction->has_identity) {
+        PyErr_SetString(PyExc_ValueError, "zero-size array to a reduction without an identity");
+        return -1;
+    }
+    result_start(reduction);
+    if (size == 0) {
+        return 0;
+    }
+    reduction_nest(reduction, &nest);
+    if (reduction->axis < 0 && nest.ndim > 1) {
+        return gathered_reduce(reduction, &nest, nest.data[1], skipped);
+    }
+    if (skipped && nest.strides[0][1] != 0) {
+        /* Elementwise: the first element of each run is the start already. */
+        if (reduction->desc[DESC_SHAPE + reduction->axis] == 1) {
+            return 0;
+        }
+        rest_describe(reduction, rest);
+        reduction->desc = rest;
+        reduction_nest(reduction, &nest);
+        skipped = 0;
+    }
+    axis_reduce(reduction, &nest, skipped);
+    return 0;
+}
+
+/* ---- what the NumPy at hand does ---- */
+
+/* The loop of `ufunc` whose operands all have one dtype, or -1. */
+static int
+uniform_loop(const PyUFuncObject *ufunc, int typenum)
+{
+    for (int i = 0; ufunc->nin == 2 && ufunc->nout == 1 && i < ufunc->ntypes; i++) {
+        const char *types = ufunc->types + 3 * i;
+        if (types[0] == typenum && types[1] == typenum && types[2] == typenum) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* np.add.reduce of PROBE_SIZE doubles by runs of `chunk`. */
+static double
+probe_sum(const PyUFuncObject *add, int loop, const double *values, npy_intp chunk)
+{
+    double total = 0.0;
+    Reduction reduction = {add->functions[loop], add->data == NULL ? NULL : (void *)add->data[loop]};
+    for (npy_intp start = 0; start < PROBE_SIZE; start += chunk) {
+        run_reduce(&reduction, (char *)&total, (char *)(values + start), sizeof(double), chunk);
+    }
+    return total;
+}
+
+/* Sets reduce_chunk by summing scattered numbers, which round differently when cut differently. 0, or -1 on error. */
+static int
+reduce_probe(void)
+{
+    int status = -1;
+    npy_intp length = PROBE_SIZE;
+    PyObject *numpy = NULL, *add = NULL, *array = NULL, *sum = NULL;  /* owned */
+    double expected;
+
+    numpy = PyImport_ImportModule("numpy");
+    add = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "add");
+    array = add == NULL ? NULL : PyArray_SimpleNew(1, &length, NPY_DOUBLE);
+    if (array == NULL) {
+        goto error;
+    }
+    double *values = PyArray_DATA((PyArrayObject *)array);
+    for (npy_intp i = 0; i < length; i++) {
+        values[i] = (double)(int32_t)((uint32_t)i * 2654435761u) / 3.0;
+    }
+    sum = PyObject_CallMethod(add, "reduce", "O", array);
+    expected = sum == NULL ? -1.0 : PyFloat_AsDouble(sum);
+    if (PyErr_Occurred()) {
+        goto error;
+    }
+    int loop = PyObject_TypeCheck(add, &PyUFunc_Type) ? uniform_loop((PyUFuncObject *)add, NPY_DOUBLE) : -1;
+    reduce_chunk = REDUCE_UNKNOWN;
+    if (loop >= 0 && expected == probe_sum((PyUFuncObject *)add, loop, values, BUFFER_SIZE)
+            && expected != probe_sum((PyUFuncObject *)add, loop, values, PROBE_SIZE)) {
+        reduce_chunk = BUFFER_SIZE;
+    }
+    status = 0;
+error:
+    Py_XDECREF(numpy);
+    Py_XDECREF(add);
+    Py_XDECREF(array);
+    Py_XDECREF(sum);
+    return status;
+}
+
+#endif
