@@ -102,12 +102,26 @@ def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
         kind = number_type(argument)
         if kind is None or kind.dtype.kind != "i":
             raise Break("PJ203", operand=describe(argument))
-    words = [self.word(argument) for argument in arguments]
-    if len(words) == 1:
-        words.insert(0, self.emit("const", [], WORD, {"value": 0}))
-    if len(words) == 2:
-        words.append(self.emit("const", [], WORD, {"value": 1}))
-    return Range(tuple(words))
+    first, last = ([Const(0)] + arguments if len(arguments) == 1 else arguments)[:2]
+    step = arguments[2].object if len(arguments) == 3 and isinstance(arguments[2], Const) else 1
+    if len(arguments) == 3 and not isinstance(arguments[2], Const) or type(step) is not int or step == 0:
+        raise Break("PJ209", type="range with a computed step")
+    return Range(self.word(first), self.word(_range_length(self, first, last, step)), step)
+
+
+def _range_length(self: Any, first: Abstract, last: Abstract, step: int) -> Abstract:
+    """``len(range(first, last, step))``: the rounded quotient where the step leads towards ``last``, else 0."""
+    one = Const(1 if step > 0 else -1)
+    distance = self.binary("-", last, first) if first != Const(0) else last
+    steps = distance
+    if step not in (1, -1):
+        steps = self.binary("-", self.binary("+", distance, Const(step)), one)
+    if step != 1:
+        steps = self.binary("//", steps, Const(step))
+    ahead = self.compare(">" if step > 0 else "<", distance, Const(0))
+    if isinstance(ahead, Const):
+        return steps if ahead.object else Const(0)
+    return self.binary("*", ahead, steps)
 
 
 def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

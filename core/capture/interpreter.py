@@ -263,10 +263,9 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
             return
         if not isinstance(value, Range):
             raise Break("PJ209", type=describe(value))
-        start, stop, step = value.values
         zero = self.emit("const", [], WORD, {"value": 0})
-        length = self.emit("range_length", [start, stop, step], WORD, exits=True)
-        self.push(RangeIterator((zero, start, step, length)))
+        step = self.emit("const", [], WORD, {"value": value.step})
+        self.push(RangeIterator((zero, value.start, step, value.length)))
 
     def op_FOR_ITER(self, instr: Instr) -> None:
         value = self.pop()

@@ -126,16 +126,18 @@ class Slice(Abstract):
 
 
 class Range(Abstract):
-    """A range object: start, stop and step as raw words."""
+    """A range object: start and length as raw words, and its constant step."""
 
-    __slots__ = ("values",)
+    __slots__ = ("start", "length", "step")
 
-    def __init__(self, values: Tuple[Optional[Value], ...], born: int = -1) -> None:
+    def __init__(self, start: Optional[Value], length: Optional[Value], step: int, born: int = -1) -> None:
         super().__init__(None, born)
-        self.values = values
+        self.start = start
+        self.length = length
+        self.step = step
 
     def key(self) -> Any:
-        return None
+        return self.step
 
 
 class RangeIterator(Abstract):

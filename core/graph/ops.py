@@ -67,9 +67,6 @@ OPS: Dict[str, OpInfo] = {
                      "ufunc.reduce over one axis or all (axis None); result is an array or np scalar; bits as NumPy"),
     "assign": OpInfo("a *", (), True, "a[...] = array or scalar, broadcast and converted; exits on shape mismatch"),
     "alloc": OpInfo("s*", ("fill", "order"), False, "new array of the WORD shape; fill None (empty), 0 or 1; exits on negative"),
-    # iteration
-    "range_length": OpInfo("sss", (), False, "WORD: len(range(start, stop, step)) of WORDs; exits on step 0 and when "
-                                             "stop - start overflows"),
     # control
     "require": OpInfo("s", (), False, "exits unless the FLAG is true"),
 }
