@@ -186,18 +186,14 @@ def write_ufunc_into(emitter: Any, op: Op) -> None:
     kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
     result = _computed(emitter, op, operands, shape, kind, emitter.fresh())
     copy_into(emitter, op, target, result)
-    release(emitter, result)
+    emitter.release(result)
     _release_converted(emitter, operands)
 
 
 def _release_converted(emitter: Any, operands: List[_Operand]) -> None:
     for operand in operands:
         if operand.array is not None and operand.itemsize == 0:
-            release(emitter, operand.array)
-
-
-def release(emitter: Any, array: ArrayVariable) -> None:
-    emitter.line(emitter.runtime("release", "frame", array.object))
+            emitter.release(operand.array)
 
 
 # ---- assignment ----
@@ -213,7 +209,7 @@ def copy_into(emitter: Any, op: Op, target: ArrayVariable, source: ArrayVariable
     emitter.checked("copy", "frame", addresses[0], len(target.shape), target.type.dtype.num, addresses[1],
                     len(converted.shape), op=op)
     if converted is not source:
-        release(emitter, converted)
+        emitter.release(converted)
 
 
 def write_assign(emitter: Any, op: Op) -> None:

@@ -184,6 +184,14 @@ class ArrayWriter:
             self.depth -= 1
         return array
 
+    def release(self, array: ArrayVariable) -> None:
+        """Give up the frame's reference to the array's object, if the object was made."""
+        call = self.runtime("release", "frame", array.object)
+        if array.lazy:
+            self.indented("if %s != 0:" % array.object, call)
+        else:
+            self.line(call)
+
     def new_array(self, op: Op, kind: Array, name: str, shape: Sequence[str], order: int = 0) -> ArrayVariable:
         """Allocate an array of a shape; leaves by the operation's exit when there is no memory."""
         at = self.layout.scratch(2 + 2 * len(shape))

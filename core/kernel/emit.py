@@ -84,6 +84,9 @@ class Emitter:
         """Write the statements that leave the function through an exit."""
         raise NotImplementedError
 
+    def before_jump(self, jump: Jump) -> None:
+        """Write what must happen before the parameters of the jump's target change."""
+
     # ---- the walk ----
 
     def body(self) -> None:
@@ -98,6 +101,7 @@ class Emitter:
             self.operation(op)
 
     def _move(self, node: structure.Move) -> None:
+        self.before_jump(node.jump)
         for target, source in sequential(self.moves(node.jump), self.fresh):
             self.line("%s = %s" % (target, source))
 

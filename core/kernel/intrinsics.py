@@ -332,7 +332,8 @@ def _real(like: Any, value: float) -> Any:
 
 
 def _call(builder: Any, name: str, *args: Any) -> Any:
-    return builder.call(builder.module.declare_intrinsic(name, [args[0].type]), args)
+    kind = args[0].type
+    return builder.call(builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind] * len(args))), args)
 
 
 def _finite(builder: Any, value: Any) -> Any:

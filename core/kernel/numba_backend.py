@@ -18,6 +18,7 @@ from .arrays import ArrayVariable, ArrayWriter
 from .emit import Emitter
 from .errors import CompileError
 from .layout import Layout
+from .lifetimes import Lifetimes
 
 _PARTS = ("index", "start", "step", "length")
 _NAMES = dict(intrinsics.INTRINSICS, uint64=uint64, float32=float32)
@@ -31,6 +32,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         ArrayWriter.__init__(self)
         self.names: Dict[str, Any] = dict(_NAMES)
         self.text: Dict[Value, str] = {}
+        self.lifetimes = Lifetimes(graph, self.used)
         self._params = {param for block in graph.blocks[1:] for param in block.params}
 
     def source(self, name: str) -> str:
@@ -89,7 +91,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             if param not in self.used:
                 continue
             if isinstance(param.type, Array):
-                pairs += self.arrays[param].moves_from(self.with_object(value))
+                pairs += self.arrays[param].moves_from(self.arrays[value])
             else:
                 pairs.append((self.text[param], self.text[value]))
         return pairs
@@ -104,8 +106,24 @@ class NumbaEmitter(ArrayWriter, Emitter):
                   for value in values]
         self.line("return leave(%s)" % ", ".join(items))
 
+    def before_jump(self, jump: Jump) -> None:
+        """Objects of views first, as a released array may be what they look into."""
+        retained, released = self.lifetimes.edge(jump)
+        for param, value in zip(jump.block.params, jump.args):
+            if param in self.used and isinstance(param.type, Array):
+                self.with_object(value)
+        for value in retained:
+            self.checked("retain", "frame", self.arrays[value].object)
+        for value in released:
+            self.release(self.arrays[value])
+
     def operation(self, op: Op) -> None:
         self.layout.reuse_scratch()
+        self._write(op)
+        for value in self.lifetimes.after(op):
+            self.release(self.arrays[value])
+
+    def _write(self, op: Op) -> None:
         if op.name in ARRAY_OPERATIONS:
             ARRAY_OPERATIONS[op.name](self, op)
             return

@@ -77,9 +77,7 @@ def expected(kind, operation, x, y):
     function = COMPARE.get(operation) or UNARY.get(operation) or BINARY.get(operation) or bool
     args = (x,) if operation in UNARY or operation == "truth" else (x, y)
     try:
-        with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("error")
-            result = function(*args)
+        result = function(*args)
     except Exception:
         return ("exit",)
     if kind == INT and isinstance(result, int) and not -2 ** 63 <= result < 2 ** 63:
@@ -95,7 +93,7 @@ def allowance(kind, operation, x, y, result):
     if kind.dtype.kind == "f" and operation in ("floordiv", "mod"):
         return "either"
     if kind.dtype.kind == "f" and operation in ("mul", "truediv"):
-        return "either" if abs(float(result)) < np.finfo(kind.dtype).tiny else "value"
+        return "either" if abs(float(result)) < np.finfo(kind.dtype).tiny or y == 0 else "value"
     careful = operation == "neg" and kind.dtype.kind == "u" or operation in ("mod", "floordiv") and y == -1
     careful = careful or operation in ("neg", "abs") and x == np.iinfo(kind.dtype).min if kind.dtype.kind in "iu" \
         else careful
@@ -113,22 +111,29 @@ def test_operations(name, backend):
     if kind != COMPLEX:
         operations = operations + tuple(COMPARE) + ("truth",)
     run = selector("scalar", kind, operations).run(backend)
-    faults = []
+    with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not list(differences(run, kind, operations, edges))
+
+
+def differences(run, kind, operations, edges):
+    """What differs from Python: (operation, x, y, wanted, got)."""
     for number, operation in enumerate(operations):
         for raw_x in edges:
             for raw_y in edges if operation not in UNARY else (edges[0],):
+                if operation == "shl" and kind == INT and raw_y > 300:
+                    continue  # Python itself would build the number
                 x, y = value_of(kind, raw_x), value_of(kind, raw_y)
                 if operation in ("shl", "shr") and kind.family == "np" and not 0 <= raw_y < 8 * kind.dtype.itemsize:
                     if kind.dtype.kind == "i" and raw_y < 0:
                         continue
-                want = expected(kind, operation, x, y)
                 got = run(number, x, y)
+                want = expected(kind, operation, x, y)
                 if operation in COMPARE and want[0] == "value":
                     want = ("value", bool(want[1]))
                 ok = got == (1,) if want[0] == "exit" else got[0] == 2 and same(got[1], want[1])
                 if not ok and not (want[0] == "either" and got == (1,)):
-                    faults.append((operation, x, y, want, got))
-    assert not faults
+                    yield operation, x, y, want, got
 
 
 def test_raw_words_wrap():

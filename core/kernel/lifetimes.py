@@ -1,0 +1,108 @@
+"""Which references to arrays a kernel gives up, and where: without it, a loop over arrays would grow memory.
+
+Inside loops every array that an operation makes, every view that becomes an object, and every block parameter
+owns one reference in the frame. It is released after the value's last use, or on the edge where the value is not
+live any more; a jump that passes an array on to a parameter hands its reference over, or takes another one. Outside
+loops nothing is done: the launcher releases what is left. A view keeps the array that it looks into alive.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Set, Tuple
+
+from ..graph.ir import Block, Graph, Jump, Op, Value
+from ..graph.types import Array
+from .structure import Flow
+
+VIEWS = frozenset(("view", "transpose"))
+
+
+class Lifetimes:
+    """The release points of one graph; ``used`` are the values that something names."""
+
+    def __init__(self, graph: Graph, used: Set[Value]) -> None:
+        flow = Flow(graph)
+        self._looping: Set[Block] = set().union(*flow.loops.values()) if flow.loops else set()
+        self._root: Dict[Value, Value] = {}
+        for block in flow.order:
+            for op in block.ops:
+                if op.name in VIEWS:
+                    self._root[op.result] = self._root.get(op.args[0], op.args[0])
+        self.owners = self._find_owners(used)
+        self._live_in = self._liveness(flow)
+        self._after: Dict[Op, List[Value]] = {}
+        self._source: Dict[Jump, Block] = {}
+        for block in self._looping:
+            self._place_in(block)
+
+    def after(self, op: Op) -> List[Value]:
+        """The values whose reference is released when ``op`` is done."""
+        return self._after.get(op, [])
+
+    def edge(self, jump: Jump) -> Tuple[List[Value], List[Value]]:
+        """(values to take one more reference to, values to release) before the jump's parameters change."""
+        source, target = self._source.get(jump), jump.block
+        passed = [value for param, value in zip(target.params, jump.args) if param in self.owners]
+        if source is None or target not in self._looping:
+            return passed, []
+        dying = self._live_out(source) - self._live_in[target]
+        retain, release = list(passed), []
+        for value in sorted(dying & self.owners, key=lambda value: value.id):
+            if value in retain:
+                retain.remove(value)
+            else:
+                release.append(value)
+        return retain, release
+
+    def _find_owners(self, used: Set[Value]) -> Set[Value]:
+        owners: Set[Value] = set()
+        for block in self._looping:
+            owners.update(param for param in block.params if isinstance(param.type, Array) and param in used)
+            owners.update(op.result for op in block.ops
+                          if op.result is not None and isinstance(op.result.type, Array))
+        return owners
+
+    def _arrays(self, values: Iterable[Value]) -> Set[Value]:
+        found = {value for value in values if isinstance(value.type, Array)}
+        return found | {self._root[value] for value in found if value in self._root}
+
+    def _op_uses(self, op: Op) -> Set[Value]:
+        return self._arrays(op.args) | (self._arrays(op.exit.values()) if op.exit is not None else set())
+
+    def _terminator_uses(self, block: Block) -> Set[Value]:
+        uses = self._arrays(block.terminator.values())
+        for jump in block.terminator.targets():
+            uses |= self._arrays(jump.args)
+        return uses
+
+    def _live_out(self, block: Block) -> Set[Value]:
+        """What is live before the block's terminator."""
+        live = self._terminator_uses(block)
+        for jump in block.terminator.targets():
+            live |= self._live_in[jump.block]
+        return live
+
+    def _liveness(self, flow: Flow) -> Dict[Block, Set[Value]]:
+        self._live_in = {block: set() for block in flow.order}
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(flow.order):
+                live = self._live_out(block)
+                for op in reversed(block.ops):
+                    live.discard(op.result)
+                    live |= self._op_uses(op)
+                live -= set(block.params)
+                if live != self._live_in[block]:
+                    self._live_in[block], changed = live, True
+        return self._live_in
+
+    def _place_in(self, block: Block) -> None:
+        live = self._live_out(block)
+        for jump in block.terminator.targets():
+            self._source[jump] = block
+        for op in reversed(block.ops):
+            ending = (self._op_uses(op) | ({op.result} if op.result is not None else set())) - live
+            self._after[op] = sorted(ending & self.owners, key=lambda value: value.id)
+            live.discard(op.result)
+            live |= self._op_uses(op)
