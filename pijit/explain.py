@@ -15,7 +15,10 @@ from pijit.options import Options
 
 
 class Report(NamedTuple):
-    """What pijit makes of a function. `str(report)` is the annotated source.
+    """What pijit makes of a function.
+
+    `str(report)` is the source with, before each line, the kernels that it is part of
+    (`k0`; `k0/py` if part of the line stays bytecode) and, below it, the breaks on it.
 
     Attributes:
         name: the qualified name of the function.
@@ -76,11 +79,14 @@ class Report(NamedTuple):
                 yield from _break_lines(report, "  ")
 
     def _marks(self) -> Dict[int, str]:
+        """What stands before a line: `k0` in kernel 0; `k0/py` if an instruction of the line stays bytecode."""
         marks = {}  # type: Dict[int, str]
         for segment in self.kernels:
             for number in range(segment.start_line, segment.end_line + 1):
                 label = "k{}".format(segment.id)
                 marks[number] = "{},{}".format(marks[number], label) if number in marks else label
+        for number in {report.lineno for report in self.breaks} & set(marks):
+            marks[number] += "/py"
         return marks
 
 
@@ -97,8 +103,9 @@ def _break_lines(report: Any, indent: str) -> Iterable[str]:
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     """Say what pijit makes of a function, and why not more.
 
-    With arguments, captures the function for them without calling it and without changing what a later call
-    does. Without arguments, reports on the newest entry that calls have made, if there is one.
+    With arguments, captures the function for them without calling it and without changing what a later call does.
+    Without, reports on the newest entry that calls have made; before the first call there is only the source, unless
+    the function takes no arguments.
 
     Args:
         f: a function, jitted or not.
@@ -127,9 +134,18 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
         state = pipeline.attach(function, Options())
     py_func = state.py_func
     entries = state.entries[-1:]
-    if state.skip is None and (args or kwargs or receiver or not entries):
+    asked = args or kwargs or (not entries and _callable_with(py_func, receiver))
+    if state.skip is None and asked:
         entries = pipeline.explain(py_func, state.config, receiver + args, kwargs)
     return _report(py_func, state.skip, entries, state.recompiles)
+
+
+def _callable_with(function: types.FunctionType, args: Tuple[Any, ...]) -> bool:
+    try:
+        inspect.signature(function).bind(*args)
+    except TypeError:
+        return False
+    return True
 
 
 def state_of(f: Any) -> Any:

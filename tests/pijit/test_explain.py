@@ -55,9 +55,9 @@ def test_breaks_are_shown_without_source():
     assert text.endswith("recompiles:\n  PJ301 guard failed")
 
 
-def test_line_in_two_kernels():
+def test_line_in_two_kernels_and_line_with_a_break():
     text = str(report(segments=(segment(0, "kernel", 4, 4), segment(2, "kernel", 4, 5))))
-    assert "\nk0,k2     4 |" in text and "\nk2        5 |" in text
+    assert "\nk0,k2     4 |" in text and "\nk2/py     5 |" in text
 
 
 @pytest.mark.parametrize("wrong", [3, len, np.add, int])
@@ -94,6 +94,14 @@ def test_explains_what_calls_made():
         f(np.ones(1000))
     found = f.explain()
     assert found.kernels and str(found) == str(pijit.explain(f))
+
+
+@needs_pipeline
+def test_before_the_first_call_and_without_arguments():
+    found = jitted(scaled).explain()
+    assert found.segments == found.breaks == () and found.skipped is None and "def scaled(x):" in str(found)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'|unexpected keyword"):
+        pijit.explain(scaled, y=3)
 
 
 @needs_pipeline
