@@ -10,7 +10,11 @@ from typing import Any, Tuple, Union
 
 from ..graph.ir import Graph
 from . import numba_backend, python_backend
+from .errors import CompileError
 from .layout import Layout
+from .supports import supports
+
+__all__ = ["Kernel", "compile_graph", "supports", "CompileError"]
 
 _numbers = itertools.count()
 
@@ -54,7 +58,10 @@ def compile_graph(graph: Graph, backend: str = "numba") -> Kernel:
     name = "kernel_" + re.sub(r"\W", "_", graph.name)
     filename = "<pijit kernel %s %d>" % (graph.name, next(_numbers))
     emitter: Any = (numba_backend.NumbaEmitter if backend == "numba" else python_backend.PythonEmitter)(graph, layout)
-    source = emitter.source(name)
+    try:
+        source = emitter.source(name)
+    except RecursionError as error:
+        raise CompileError("the control flow is nested too deeply") from error
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     if backend == "numba":
         kernel, owner = numba_backend.compile_source(source, name, emitter.names, filename)

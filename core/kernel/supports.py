@@ -1,0 +1,100 @@
+"""What the numba back end can do, as sentences: the capturer asks before it puts an operation into a graph."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional, Sequence
+
+import numpy as np
+
+from .. import _launcher
+from ..graph.ops import OPS
+from ..graph.types import Array, Scalar
+from . import scalar_ops
+from .array_ops import ARRAY_OPERATIONS
+
+_MEMORY_KINDS = frozenset("biuf")
+_FREE = frozenset(("const", "same", "flag", "require", "iterator_part"))
+MAX_OPERANDS = 16
+
+
+def supports(name: str, attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    """Why the numba back end cannot do an operation, as a sentence; None when it can.
+
+    Arguments:
+        name: the operation's name in ``graph.ops.OPS``.
+        attrs: its attributes.
+        types: the types of its operands (for ``cast`` and ``const``, the result's type may follow).
+    Example:
+        >>> supports("truediv", {}, (INT, INT))
+        'truediv on py.int64 has no machine code'
+    """
+    if name not in OPS:
+        return "there is no operation %s" % name
+    for kind in types:
+        reason = _why_not_type(kind)
+        if reason:
+            return reason
+    if name in _FREE:
+        return None
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special(attrs, types)
+    if name in ARRAY_OPERATIONS:
+        return None
+    if scalar_ops.find_row(name, types[0]) is None:
+        return "%s on %r has no machine code" % (name, types[0])
+    return None
+
+
+def _why_not_type(kind: Any) -> Optional[str]:
+    dtype = getattr(kind, "dtype", None)
+    if isinstance(kind, Array) and (dtype.kind not in _MEMORY_KINDS or dtype.str not in _MEMORY_DTYPES):
+        return "arrays of %s are not supported" % dtype
+    if isinstance(kind, Scalar) and kind.family == "np" and dtype.str not in _MEMORY_DTYPES:
+        return "scalars of %s are not supported" % dtype
+    return None
+
+
+_MEMORY_DTYPES = frozenset(np.dtype(code).str for code in "?bBhHiIlLqQfd")
+
+
+def _why_not_loop(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    operands, _, results = attrs["types"].partition("->")
+    if len(results) != 1:
+        return "%s has %d results" % (attrs["ufunc"].__name__, len(results))
+    if len(operands) + 1 > MAX_OPERANDS:
+        return "%s has more than %d operands" % (attrs["ufunc"].__name__, MAX_OPERANDS)
+    for code in operands + results:
+        if np.dtype(code).str not in _MEMORY_DTYPES:
+            return "%s with the loop %s is not supported" % (attrs["ufunc"].__name__, attrs["types"])
+    return None
+
+
+def _why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    if "reduce" not in ARRAY_OPERATIONS or "reduce" not in _launcher.RUNTIME:
+        return "reductions are not supported in kernels"
+    return None
+
+
+def _why_not_libm(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    if scalar_ops.LIBM.get(attrs["function"]) != len(types):
+        return "math.%s of %d arguments is not the process's libm function" % (attrs["function"], len(types))
+    return None
+
+
+def _why_not_compare(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    if types[0].dtype.kind == "c" and attrs["operator"] not in ("==", "!="):
+        return "complex numbers have no order"
+    return None
+
+
+def _why_not_cast(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    if types[0].dtype.kind == "c" and (len(types) < 2 or types[1].dtype.kind != "c"):
+        return "a complex number is not converted to another type"
+    return None
+
+
+_SPECIAL: Dict[str, Callable[[Dict[str, Any], Sequence[Any]], Optional[str]]] = {
+    "ufunc": _why_not_loop, "ufunc_into": _why_not_loop, "reduce": _why_not_reduce, "libm": _why_not_libm,
+    "compare": _why_not_compare, "cast": _why_not_cast,
+}
