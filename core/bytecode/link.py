@@ -25,7 +25,7 @@ class ExitPlan(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One launcher at a site: the callable, its arguments (("local", name) or ("stack", position)), its exits by id."""
+    """One launcher at a site: the callable, its arguments (kinds "local", "stack", "cell"), its exits by id."""
 
     callable: Any
     arguments: Tuple[Tuple[str, Any], ...]
@@ -99,7 +99,10 @@ class _Writer:
         missed = Label("missed")
         self.op("LOAD_CONST", self.assembler.const(call.callable))
         for kind, name in call.arguments:
-            self.op("LOAD_FAST", self.spilled[name] if kind == "stack" else self.assembler.local(name))
+            if kind == "cell":
+                self.op("LOAD_CLOSURE", name)
+            else:
+                self.op("LOAD_FAST", self.spilled[name] if kind == "stack" else self.assembler.local(name))
         self.op("CALL_FUNCTION", len(call.arguments))
         self.op("UNPACK_SEQUENCE", call.width + 1)
         labels = [Label("exit %d" % number) for number in range(len(call.exits))]

@@ -15,19 +15,10 @@ from ..graph.types import RANGE_ITERATOR, SKIP, Scalar, Type, WORD
 from .analysis import Analysis, edges_of, in_loop_block
 from .fallback import pops
 from .interpreter import Interpreter
+from .roots import Root
 from .segments import Piece, Region
 from .values import (Abstract, Const, FRAGILE, Number, Opaque, RangeIterator, Sequence, State, Tensor, Typed, Unbound,
                      Unknown, leaves, number_type)
-
-
-class Root(NamedTuple):
-    """Where a segment finds a value when it starts: a local variable or an operand stack position."""
-
-    kind: str
-    name: Any
-
-    def __str__(self) -> str:
-        return "L[%r]" % self.name if self.kind == "local" else "stack[%d]" % self.name
 
 
 class Fact(NamedTuple):

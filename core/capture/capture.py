@@ -69,8 +69,7 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
     """Capture a function as called with these locals."""
     function = decode(code)
     cfg = build_cfg(function)
-    written = frozenset(i.value for i in function.instructions if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"))
-    facts = Facts(globals, builtins, feedback, written)
+    facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback)
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
     analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound), forced).run()
     regions = form_regions(analysis, cut=force_breaks == "every")

@@ -6,9 +6,10 @@ from typing import Any, Dict, Iterable, List, Sequence as SequenceType, Tuple
 
 from ...guards import guard as kinds
 from ...guards.program import GuardProgram
-from ...guards.source import Attr, Item, Local
+from ...guards.source import Attr, Cell, Item, Local
 from ..graph.types import INT, PYTHON_CLASS, Array
-from .builder import Captured, Root
+from .builder import Captured
+from .roots import Root
 from .values import Abstract, Const, Number, Opaque, RangeIterator, Sequence, Tensor
 
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
@@ -52,7 +53,7 @@ def launch_arguments(captured: Captured) -> List[Root]:
 def rebase(path: Any, position: Dict[Root, int]) -> Any:
     """A path with its root replaced by the launcher's argument."""
     if isinstance(path, Root):
-        return Local(position[path], str(path.name))
+        return (Cell if path.kind == "cell" else Local)(position[path], str(path.name))
     if isinstance(path, Attr):
         return Attr(rebase(path.base, position), path.name)
     if isinstance(path, Item):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ...guards.source import Global
+from ...guards.source import Cell, Global
 from ..bytecode.decode import Function, Instr
 from ..errors import Break
 from ..graph.ir import Value
@@ -18,6 +18,7 @@ from .attributes import Attributes
 from .calls import Calls
 from .operators import Operators, describe
 from .subscripts import Subscripts
+from .roots import Root
 from .values import (Abstract, Const, IMMUTABLE_BY_VALUE, Number, Null, Opaque, Range, RangeIterator, Sequence, State, Tensor,
                      Unbound, Unknown, abstract_of, number_type, scalar_type)
 
@@ -28,20 +29,22 @@ BINARY = {
 }
 INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
 UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}
+SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Facts:
     """What capture may look at: the frame at entry, and the types seen at run time for fallback results."""
 
-    __slots__ = ("globals", "builtins", "feedback", "written_globals")
+    __slots__ = ("globals", "builtins", "cells", "feedback", "written")
 
-    def __init__(self, globals: Dict[str, Any], builtins: Dict[str, Any],
-                 feedback: Dict[int, Abstract], written_globals: frozenset) -> None:
+    def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any],
+                 cells: List[Any], feedback: Dict[int, Abstract]) -> None:
         self.globals = globals
         self.builtins = builtins
+        self.cells = cells
         self.feedback = feedback
-        self.written_globals = written_globals
+        self.written = frozenset(instr.value for instr in function.instructions if instr.opname in SCOPE_WRITES)
 
 
 class Interpreter(Operators, Subscripts, Attributes, Calls):
@@ -166,7 +169,7 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
 
     def op_LOAD_GLOBAL(self, instr: Instr) -> None:
         name = instr.value
-        if name in self.facts.written_globals:
+        if name in self.facts.written:
             raise Break("PJ208", name=name)
         if name in self.facts.globals:
             sample = self.facts.globals[name]
@@ -175,6 +178,17 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
         else:
             raise Break("PJ202", name=name)
         self.state.stack.append(self.use(self.known_object(sample, Global(name), Global(name))))
+
+    def op_LOAD_DEREF(self, instr: Instr) -> None:
+        name, number = instr.value, instr.arg or 0
+        if name in self.facts.written:
+            raise Break("PJ208", name=name)
+        try:
+            sample = self.facts.cells[number].cell_contents
+        except ValueError:
+            raise Break("PJ212", name=name)
+        source = Cell(len(self.function.varnames) + number, name)
+        self.state.stack.append(self.use(self.known_object(sample, source, Root("cell", number))))
 
     def known_object(self, sample: Any, source: Any, root: Any) -> Abstract:
         """A value found by looking: numbers and arrays by type, everything else by identity."""
