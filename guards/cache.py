@@ -1,8 +1,8 @@
 """The entry cache of a function, and the one warning it gives when it is full.
 
-`EntryCache` is a C type (`native/cache.h`): at most `limit` entries of guard program and payload, tried in order of
-the most recent hit. At the limit `add` returns False and the existing entries keep serving; `warn_limit` then says,
-once per cache, which guard kept failing.
+`EntryCache` is a C type (`native/cache.h`): at most `limit` entries of guard program and payload, tried in
+order of the most recent hit. At the limit `add` returns False and the existing entries keep serving;
+`warn_limit` then says, once per cache, which guard kept failing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ __all__ = ["CacheLimitWarning", "EntryCache", "most_failed", "warn_limit"]
 
 
 class CacheLimitWarning(RuntimeWarning):
-    """A function has as many entries as it may have, and none fits the call; such calls run the original code."""
+    """A function has as many entries as it may have, and none fits the call; such calls run the original
+    code."""
 
 
 def most_failed(cache: EntryCache) -> Optional[Tuple[Guard, int]]:
@@ -34,8 +35,8 @@ def most_failed(cache: EntryCache) -> Optional[Tuple[Guard, int]]:
     return (guard, totals[guard]) if guard is not None and totals[guard] else None
 
 
-def warn_limit(cache: EntryCache, name: str, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any],
-               stacklevel: int = 2) -> None:
+def warn_limit(cache: EntryCache, name: str, values: Sequence[Any], globals: Dict[str, Any],
+               builtins: Dict[str, Any], stacklevel: int = 2) -> None:
     """Warn, once per cache, that a call of `name` fits none of its entries and there is no room for another.
 
     Args:
@@ -47,8 +48,8 @@ def warn_limit(cache: EntryCache, name: str, values: Sequence[Any], globals: Dic
     if cache.warned:
         return
     cache.warned = True
-    text = (f"{name} has reached its limit of {count(cache.limit, 'compiled variant')} and none fits this call, so "
-            "calls like it run the original code")
+    text = (f"{name} has reached its limit of {count(cache.limit, 'compiled variant')} and none fits this "
+            "call, so calls like it run the original code")
     worst = most_failed(cache)
     if worst is not None:
         guard, times = worst

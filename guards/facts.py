@@ -23,7 +23,8 @@ def is_constant(value: Any) -> bool:
 
 
 def constant_key(value: Any) -> Tuple[Any, ...]:
-    """A tuple that is equal for two constants exactly if they have the same types and values, floats by their bits."""
+    """A tuple that is equal for two constants exactly if they have the same types and values, floats by their
+    bits."""
     if type(value) is tuple:
         return (tuple,) + tuple(map(constant_key, value))
     if type(value) is float:

@@ -1,8 +1,9 @@
 """Guards: the conditions on sources that must hold for compiled code to be valid.
 
-Each kind prints as a readable condition and answers `why_not(value)` with a sentence that names the old and the new
-fact, or None if it holds: the one piece of code behind the Python twin of the C check, recompile logs and warnings.
-No sentence calls a user's `__repr__`, and no check runs user code. `native/check.h` holds the C side.
+Each kind prints as a readable condition and answers `why_not(value)` with a sentence that names the old and
+the new fact, or None if it holds: the one piece of code behind the Python twin of the C check, recompile logs
+and warnings. No sentence calls a user's `__repr__`, and no check runs user code. `native/check.h` holds the C
+side.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
 import numpy
 
-from pijit.guards.facts import (LAYOUTS, SINGLETONS, constant_key, count, describe, extent, is_constant, layout_of,
-                                layout_words, type_name, was_type)
+from pijit.guards.facts import (LAYOUTS, SINGLETONS, constant_key, count, describe, extent, is_constant,
+                                layout_of, layout_words, type_name, was_type)
 from pijit.guards.source import UNBOUND, Cell, Global, Local, NoPlaceError, Record, Source, SourceError
 
-__all__ = ["DistinctObject", "Equals", "FunctionCode", "Guard", "IntRange", "IsArray", "IsIdentical", "IsType",
-           "IsUnbound", "LengthIs", "NoOverlap", "SameObject", "SameShape"]
+__all__ = ["DistinctObject", "Equals", "FunctionCode", "Guard", "IntRange", "IsArray", "IsIdentical",
+           "IsType", "IsUnbound", "LengthIs", "NoOverlap", "SameObject", "SameShape"]
 
-C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # NPY_ARRAY_* flags, fixed by NumPy's ABI
+C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # NPY_ARRAY_* of NumPy's ABI
 SIZED_TYPES = (tuple, list, dict)
 
 
@@ -58,7 +59,8 @@ class Guard(Record):
         raise NotImplementedError
 
     def why_not(self, *values: Any) -> Optional[str]:
-        """Why it does not hold for these values of `sources`: a sentence with the old and the new fact; else None."""
+        """Why it does not hold for these values of `sources`: a sentence with the old and the new fact; else
+        None."""
         raise NotImplementedError
 
     def check(self, *values: Any) -> bool:
@@ -70,7 +72,8 @@ class Guard(Record):
         """
         return self.why_not(*values) is None
 
-    def why_not_at(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Optional[str]:
+    def why_not_at(self, values: Sequence[Any], globals: Dict[str, Any],
+                   builtins: Dict[str, Any]) -> Optional[str]:
         """As why_not, on values fetched from these roots; an absent source is a reason."""
         try:
             return self.why_not(*[source.fetch(values, globals, builtins) for source in self.reads])
@@ -101,7 +104,8 @@ class IsType(Guard):
 
 
 class IsArray(Guard):
-    """The value is exactly a numpy.ndarray of this dtype in native byte order, number of dimensions and memory layout.
+    """The value is exactly a numpy.ndarray of this dtype in native byte order, number of dimensions and
+    memory layout.
 
     Args:
         dtype: anything numpy.dtype takes, in native byte order; ValueError otherwise.
@@ -119,8 +123,8 @@ class IsArray(Guard):
     writeable: Optional[bool]
     aligned: Optional[bool]
 
-    def __init__(self, source: Source, dtype: Any, ndim: int, layout: str = "A", writeable: Optional[bool] = None,
-                 aligned: Optional[bool] = True) -> None:
+    def __init__(self, source: Source, dtype: Any, ndim: int, layout: str = "A",
+                 writeable: Optional[bool] = None, aligned: Optional[bool] = True) -> None:
         dtype = numpy.dtype(dtype)
         if not dtype.isnative:
             raise ValueError(f"an IsArray guard needs a dtype in native byte order, not {dtype}")
@@ -131,13 +135,14 @@ class IsArray(Guard):
     def __str__(self) -> str:
         extras = [LAYOUTS[self.layout]] * (self.layout != "A")
         extras += ["writeable"] * bool(self.writeable) + ["aligned"] * bool(self.aligned)
-        return f"{self.source} is a {self.dtype} array, ndim {self.ndim}" + "".join(f", {extra}" for extra in extras)
+        return ", ".join([f"{self.source} is a {self.dtype} array, ndim {self.ndim}"] + extras)
 
     def step(self) -> Step:
         masks = {"C": C_CONTIGUOUS, "F": C_CONTIGUOUS | F_CONTIGUOUS, "A": 0}
         wanted = {"C": C_CONTIGUOUS, "F": F_CONTIGUOUS, "A": 0}
         extra = (WRITEABLE if self.writeable else 0) | (ALIGNED if self.aligned else 0)
-        return Step("CHECK_ARRAY", self.ndim, self.dtype, masks[self.layout] | extra, wanted[self.layout] | extra)
+        mask, flags = masks[self.layout] | extra, wanted[self.layout] | extra
+        return Step("CHECK_ARRAY", self.ndim, self.dtype, mask, flags)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
@@ -182,10 +187,11 @@ class IsIdentical(Guard):
 
 
 class Equals(Guard):
-    """The value has the exact type of `constant` and equals it, floats by their bits: nan equals nan, -0.0 not 0.0.
+    """The value has the exact type of `constant` and equals it, floats by their bits: nan equals nan, -0.0
+    not 0.0.
 
-    Constants are None, Ellipsis, bool, int, float, complex, str, bytes, and tuples of those, all of exact type, so no
-    user `__eq__` is called; TypeError for anything else.
+    Constants are None, Ellipsis, bool, int, float, complex, str, bytes, and tuples of those, all of exact
+    type, so no user `__eq__` is called; TypeError for anything else.
     """
 
     __slots__ = fields = ("source", "constant")
@@ -277,14 +283,17 @@ class IsUnbound(Guard):
         return f"{self.source} is unbound"
 
     def step(self) -> Step:
-        operand = {"object": self.source.name} if type(self.source) is Global else {"number": self.source.index}
-        return Step(self.OPERATIONS[type(self.source)], **operand)
+        operation = self.OPERATIONS[type(self.source)]
+        if isinstance(self.source, Global):
+            return Step(operation, object=self.source.name)
+        return Step(operation, self.source.index)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
         return None if value is UNBOUND else f"{self.source} was unbound and is now {describe(value)}"
 
-    def why_not_at(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Optional[str]:
+    def why_not_at(self, values: Sequence[Any], globals: Dict[str, Any],
+                   builtins: Dict[str, Any]) -> Optional[str]:
         try:
             return self.why_not(self.source.fetch(values, globals, builtins))
         except NoPlaceError as unknown:
@@ -322,7 +331,8 @@ class ArrayPair(Pair):
 
 
 class NoOverlap(ArrayPair):
-    """The memory extents of two arrays, lowest to highest byte, share nothing; empty arrays overlap with nothing."""
+    """The memory extents of two arrays, lowest to highest byte, share nothing; empty arrays overlap with
+    nothing."""
 
     __slots__ = ()
     cost = 5

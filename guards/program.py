@@ -1,9 +1,9 @@
 """Guard programs: guards and fetch sources compiled to one C object that walks their sources once.
 
-`GuardProgram` is the C type `_evaluate.Program` with a compiler in front and a Python twin beside it. The compiler
-numbers the sources (each is fetched once, however many guards and paths share it) and lists the steps in evaluation
-order; the twin, `check_python`, does the same by the Python methods of sources and guards. In mirror mode every
-evaluation in C is repeated by the twin, and a disagreement is an AssertionError.
+`GuardProgram` is the C type `_evaluate.Program` with a compiler in front and a Python twin beside it. The
+compiler numbers the sources (each is fetched once, however many guards and paths share it) and lists the
+steps in evaluation order; the twin, `check_python`, does the same by the Python methods of sources and
+guards. In mirror mode every evaluation in C is repeated by the twin, and a disagreement is an AssertionError.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.guards import _evaluate
 from pijit.guards.guard import Guard, Step
-from pijit.guards.source import (Attr, Cell, Constant, Global, Item, Local, Source, SourceError, TypeOf, closure_of)
+from pijit.guards.source import (Attr, Cell, Constant, Global, Item, Local, Source, SourceError, TypeOf,
+                                 closure_of)
 
 __all__ = ["GuardProgram", "evaluation_order", "mirror_disagreements", "set_mirror"]
 
@@ -32,7 +33,8 @@ FETCHES = {
 
 
 def evaluation_order(guards: Sequence[Guard]) -> List[Guard]:
-    """The guards as they are evaluated: each once, as given, but cheap ones first among those of the same sources.
+    """The guards as they are evaluated: each once, as given, but cheap ones first among those of the same
+    sources.
 
     Example:
         >>> x, y = Local(0, "x"), Local(1, "y")
@@ -48,7 +50,8 @@ def evaluation_order(guards: Sequence[Guard]) -> List[Guard]:
 
 
 class _Compiler:
-    """Numbers sources and lists steps. Borrowed registers come first, the owned ones after them in order of filling."""
+    """Numbers sources and lists steps. Borrowed registers come first, the owned ones after them in order of
+    filling."""
 
     def __init__(self, guards: Sequence[Guard], fetch: Sequence[Source]) -> None:
         needed = [source for guard in guards for source in guard.reads] + list(fetch)
@@ -60,8 +63,8 @@ class _Compiler:
 
     def emit(self, guard: int, step: Step, out: int, reads: Sequence[int]) -> None:
         a, b = (list(reads) + [0, 0])[:2]
-        self.steps.append((_evaluate.OPERATIONS[step.operation], guard, out, a, b, step.number, step.object, step.mask,
-                           step.flags))
+        self.steps.append((_evaluate.OPERATIONS[step.operation], guard, out, a, b, step.number, step.object,
+                           step.mask, step.flags))
 
     def register_of(self, source: Source, guard: int) -> int:
         """The register that holds the source's value; the steps that fill it are charged to `guard`."""
@@ -103,8 +106,8 @@ class GuardProgram(_evaluate.Program):
         guards, fetch: as given, as tuples.
         order: the guards as they are evaluated, see evaluation_order.
         hits, misses: evaluations in which all guards held, and others.
-        failures: how often each guard failed, in the order of `guards`; an absent source fails the guard that first
-            reads it.
+        failures: how often each guard failed, in the order of `guards`; an absent source fails the guard that
+            first reads it.
         last_failed: the Guard that failed last, or None.
 
     Example:
@@ -132,7 +135,8 @@ class GuardProgram(_evaluate.Program):
     def __str__(self) -> str:
         return "\n".join(map(str, self.order))
 
-    def evaluate_python(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Outcome:
+    def evaluate_python(self, values: Sequence[Any], globals: Dict[str, Any],
+                        builtins: Dict[str, Any]) -> Outcome:
         """One evaluation by the Python twin; it counts nothing."""
         for guard in self.order:
             reason = guard.why_not_at(values, globals, builtins)
@@ -150,7 +154,8 @@ class GuardProgram(_evaluate.Program):
 
     def explain_failure(self, values: Sequence[Any], globals: Dict[str, Any],
                         builtins: Dict[str, Any]) -> Optional[str]:
-        """Why `check` fails on these roots: the guard, what it expected and what it found; None if it does not fail.
+        """Why `check` fails on these roots: the guard, what it expected and what it found; None if it does
+        not fail.
 
         Example:
             >>> GuardProgram([Equals(Local(0, "n"), 3)]).explain_failure([4], {}, {})

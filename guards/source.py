@@ -1,12 +1,13 @@
 """Sources: how to fetch a value again at run time.
 
 A source is a path from a root - a local, a cell, a global - through attributes, items and types. Sources are
-immutable and hashable, so that two uses of `L['self'].w` are one source and are fetched once. Printing one gives the
-notation of guards, logs and reports; `fetch` is the Python twin of `native/fetch.h` and follows its rules.
+immutable and hashable, so that two uses of `L['self'].w` are one source and are fetched once. Printing one
+gives the notation of guards, logs and reports; `fetch` is the Python twin of `native/fetch.h` and follows its
+rules.
 
 Fetching never runs user code. What could only be read by running code - a property, a module's or class's
-`__getattr__`, a function read off an instance (bound anew by every access), an item of a dict subclass - counts as
-absent: `fetch` raises SourceError, and a guard on it fails. The rules for attributes are in `Attr`.
+`__getattr__`, a function read off an instance (bound anew by every access), an item of a dict subclass -
+counts as absent: `fetch` raises SourceError, and a guard on it fails. The rules for attributes are in `Attr`.
 """
 
 from __future__ import annotations
@@ -23,18 +24,20 @@ __all__ = ["Attr", "Cell", "Constant", "Global", "Item", "Local", "NoPlaceError"
 
 
 class SourceError(LookupError):
-    """A source whose value is absent, or cannot be read without running user code; the text says which and why."""
+    """A source whose value is absent, or cannot be read without running user code; the text says which and
+    why."""
 
 
 class NoPlaceError(SourceError):
-    """The place to look in is not there or cannot be searched, so nothing is known: not even that it is absent."""
+    """The place to look in is not there or cannot be searched, so nothing is known: not even that it is
+    absent."""
 
 
 class Record:
     """Base of sources and guards: slotted, immutable, compared and hashed by the values of `fields`.
 
-    A subclass lists its constructor's arguments in `fields` and has a slot for each. `identity` may be overridden
-    where a field compares by something other than `==`.
+    A subclass lists its constructor's arguments in `fields` and has a slot for each. `identity` may be
+    overridden where a field compares by something other than `==`.
     """
 
     __slots__ = ("_identity", "_hash")
@@ -163,11 +166,11 @@ class Global(Source):
 class Attr(Source):
     """The attribute `name` of the value of `base`: `G['np'].sqrt`.
 
-    On instances and modules, if the type reads attributes the ordinary way (no `__getattribute__`, no `__getattr__`):
-    a slot, else the instance's dict, else a class attribute without `__get__` or a plain staticmethod. On classes whose
-    metaclass reads attributes the ordinary way: what the MRO holds, if it has no `__get__` or is a function,
-    staticmethod, property, slot or method descriptor. Everything else counts as absent: properties and other
-    descriptors, bound methods, class methods, a module's `__getattr__`.
+    On instances and modules, if the type reads attributes the ordinary way (no `__getattribute__`, no
+    `__getattr__`): a slot, else the instance's dict, else a class attribute without `__get__` or a plain
+    staticmethod. On classes whose metaclass reads attributes the ordinary way: what the MRO holds, if it has
+    no `__get__` or is a function, staticmethod, property, slot or method descriptor. Everything else counts
+    as absent: properties and other descriptors, bound methods, class methods, a module's `__getattr__`.
     """
 
     __slots__ = fields = ("base", "name")
@@ -190,13 +193,14 @@ class Attr(Source):
         elif rule == "type":
             value = _type_attribute(base, self.name)
         if value is UNBOUND:
-            raise SourceError(f"{self.base}, now {describe(base)}, has no attribute {self.name!r} that can be read "
-                              "without running code")
+            raise SourceError(f"{self.base}, now {describe(base)}, has no attribute {self.name!r} that can "
+                              "be read without running code")
         return value
 
 
 class Item(Source):
-    """Item `key` of the value of `base`, an exact tuple or list (int key) or dict (int or str key): `L['xs'][2]`."""
+    """Item `key` of the value of `base`, an exact tuple or list (int key) or dict (int or str key):
+    `L['xs'][2]`."""
 
     __slots__ = fields = ("base", "key")
     base: Source
@@ -251,7 +255,8 @@ class TypeOf(Source):
 
 
 class Constant(Source):
-    """One object that capture holds on to, whatever the roots are; two are equal if they hold the same object."""
+    """One object that capture holds on to, whatever the roots are; two are equal if they hold the same
+    object."""
 
     __slots__ = fields = ("value",)
     value: Any
@@ -284,7 +289,8 @@ def _dict_item(container: Dict[Any, Any], key: Any) -> Any:
     try:
         return dict.get(container, key, UNBOUND)
     except Exception:
-        raise NoPlaceError(f"a key of the dict searched for {key!r} raised an exception when compared") from None
+        text = f"a key of the dict searched for {key!r} raised an exception when compared"
+        raise NoPlaceError(text) from None
 
 
 def _class_value(cls: type, name: str) -> Any:

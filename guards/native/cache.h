@@ -1,9 +1,9 @@
 /* EntryCache: the entries of one function, each a guard program and a payload. Part of evaluate.c.
  *
- * A lookup tries the entries in order and moves the one that hits to the front, so a stable caller pays for one
- * program. At the limit add() refuses and the existing entries keep serving. An evaluation may, through a dict key's
- * __eq__ or in mirror mode, run code that changes this very cache; `changes` counts modifications, and a lookup that
- * sees it move gives up as a miss rather than touch entries that may be gone. */
+ * A lookup tries the entries in order and moves the one that hits to the front, so a stable caller pays for
+ * one program. At the limit add() refuses and the existing entries keep serving. An evaluation may, through a
+ * dict key's __eq__ or in mirror mode, run code that changes this very cache; `changes` counts modifications,
+ * and a lookup that sees it move gives up as a miss rather than touch entries that may be gone. */
 #ifndef PIJIT_GUARDS_CACHE_H
 #define PIJIT_GUARDS_CACHE_H
 
@@ -63,7 +63,8 @@ cache_clear_entries(CacheObject *self)
 {
     self->changes++;
     while (self->size > 0) {
-        Entry last = self->entries[--self->size];  /* owns: the entry is gone before its references are dropped */
+        /* owns: the entry is gone before its references are dropped */
+        Entry last = self->entries[--self->size];
         Py_DECREF(last.program);
         Py_DECREF(last.payload);
     }
@@ -98,8 +99,8 @@ cache_put_first(CacheObject *self, Py_ssize_t index)
     self->entries[0] = entry;
 }
 
-/* NEW reference to the payload that serves these roots; NULL without an exception on a miss, or, with the mirror on or
- * out of memory, with one. */
+/* NEW reference to the payload that serves these roots; NULL without an exception on a miss, or, with the
+ * mirror on or out of memory, with one. */
 static PyObject *
 cache_search(CacheObject *self, const Roots *roots)
 {
@@ -138,7 +139,8 @@ cache_add(CacheObject *self, PyObject *args)
         return NULL;
     }
     if (cache_find(self, program) >= 0) {
-        PyErr_SetString(PyExc_ValueError, "the program is in this cache already: replace() changes its payload");
+        PyErr_SetString(PyExc_ValueError,
+                        "the program is in this cache already: replace() changes its payload");
         return NULL;
     }
     if (self->size == self->limit) {
@@ -183,7 +185,8 @@ cache_entries_get(CacheObject *self, void *unused)
     PyObject *rows = PyList_New(0);  /* owned */
     Count changes = self->changes;
     for (Py_ssize_t i = 0; rows != NULL && i < self->size && self->changes == changes; i++) {
-        Entry entry = self->entries[i];  /* owns: building the row may run the garbage collector, that clear() */
+        /* owns: building the row may run the garbage collector, that clear() */
+        Entry entry = self->entries[i];
         Py_INCREF(entry.program);
         Py_INCREF(entry.payload);
         PyObject *row = Py_BuildValue("(NNK)", entry.program, entry.payload, entry.hits);  /* owned */
@@ -229,7 +232,8 @@ static PyMemberDef cache_members[] = {
 };
 
 static PyGetSetDef cache_getset[] = {
-    {"entries", (getter)cache_entries_get, NULL, "List of (program, payload, hits), most recently hit first.", NULL},
+    {"entries", (getter)cache_entries_get, NULL,
+     "List of (program, payload, hits), most recently hit first.", NULL},
     {"full", (getter)cache_full_get, NULL, "Whether the limit is reached.", NULL},
     {NULL},
 };
@@ -239,7 +243,7 @@ static PySequenceMethods cache_as_sequence = {.sq_length = (lenfunc)cache_length
 static PyTypeObject CacheType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "pijit.guards._evaluate.EntryCache",
-    .tp_doc = "EntryCache(limit): at most `limit` entries of guard program and payload, most recently hit first.",
+    .tp_doc = "EntryCache(limit): at most `limit` entries of program and payload, most recently hit first.",
     .tp_basicsize = sizeof(CacheObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_new = cache_new,

@@ -1,5 +1,6 @@
-/* Checking: the conditions of guards on values already fetched. No function here runs user code, allocates, or leaves
- * an exception behind; each answers 1 (holds) or 0. They need numpy/arrayobject.h and its imported API. */
+/* Checking: the conditions of guards on values already fetched. No function here runs user code, allocates,
+ * or leaves an exception behind; each answers 1 (holds) or 0. They need numpy/arrayobject.h and its imported
+ * API. */
 #ifndef PIJIT_GUARDS_CHECK_H
 #define PIJIT_GUARDS_CHECK_H
 
@@ -14,7 +15,7 @@ value_is_array(PyObject *value)
     return Py_TYPE(value) == &PyArray_Type;
 }
 
-/* Whether equal type numbers and native byte order make two dtypes of this number equal: plain numbers and objects. */
+/* Whether equal type numbers and native byte order make dtypes equal: plain numbers and objects. */
 static inline int
 dtype_is_simple(int number)
 {
@@ -30,7 +31,8 @@ dtype_matches(PyArray_Descr *dtype, PyArray_Descr *expected)
     if (dtype->type_num == expected->type_num && dtype_is_simple(dtype->type_num)) {
         return PyArray_ISNBO(dtype->byteorder);
     }
-    return PyArray_EquivTypes(dtype, expected);  /* int64 has two type numbers; times, strings, records carry more */
+    /* int64 has two type numbers; times, strings, records carry more */
+    return PyArray_EquivTypes(dtype, expected);
 }
 
 static inline int
@@ -83,7 +85,8 @@ constant_matches(PyObject *expected, PyObject *value)
         }
         return equal;
     }
-    int comparable = PyLong_CheckExact(expected) || PyUnicode_CheckExact(expected) || PyBytes_CheckExact(expected);
+    int comparable = PyLong_CheckExact(expected) || PyUnicode_CheckExact(expected)
+        || PyBytes_CheckExact(expected);
     return comparable && builtin_equal(expected, value);
 }
 

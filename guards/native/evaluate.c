@@ -6,13 +6,14 @@
  *   cache.h     the type EntryCache
  *   this file   what Python sees of programs, the Python twin in mirror mode, the C API, the module
  *
- * They are one translation unit, so that a step costs a predicted branch and no call. An evaluation walks its steps
- * once, keeps fetched objects in registers on the C stack and allocates nothing (programs of more than 64 registers
- * take one block for them). Exceptions never leave it: an exception while fetching is a guard that failed.
+ * They are one translation unit, so that a step costs a predicted branch and no call. An evaluation walks its
+ * steps once, keeps fetched objects in registers on the C stack and allocates nothing (programs of more than
+ * 64 registers take one block for them). Exceptions never leave it: an exception while fetching is a guard
+ * that failed.
  *
  * Mirror mode is for tests: each evaluation, from Python or through the C API, is repeated by the Python twin
- * (GuardProgram.compare_with_twin), and disagreement is an AssertionError. Through the C API, which never raises, it is
- * reported as unraisable, counted in mirror_disagreements(), and answered as a failure. */
+ * (GuardProgram.compare_with_twin), and disagreement is an AssertionError. Through the C API, which never
+ * raises, it is reported as unraisable, counted in mirror_disagreements(), and answered as a failure. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -22,7 +23,7 @@
 #include "program.h"
 #include "cache.h"
 
-/* ---- UNBOUND: what stands for NULL in lists of values ---------------------------------------------------------- */
+/* ---- UNBOUND: what stands for NULL in lists of values -------------------------------------------------- */
 
 static PyObject *
 unbound_repr(PyObject *self)
@@ -41,8 +42,8 @@ static PyTypeObject UnboundType = {
 
 static PyObject *unbound = NULL;  /* owned, the only instance; made by the module's init */
 
-/* Arguments (values, globals, builtins) of a Python call as roots. Returns the tuple that owns the values, NEW; the
- * array in roots->values is owned by the caller, who frees it. */
+/* Arguments (values, globals, builtins) of a Python call as roots. Returns the tuple that owns the values,
+ * NEW; the array in roots->values is owned by the caller, who frees it. */
 static PyObject *
 roots_parse(PyObject *args, Roots *roots)
 {
@@ -75,7 +76,7 @@ roots_release(Roots *roots, PyObject *holder)
     Py_DECREF(holder);
 }
 
-/* ---- the mirror ------------------------------------------------------------------------------------------------ */
+/* ---- the mirror ---------------------------------------------------------------------------------------- */
 
 static Count mirror_disagreements = 0;
 
@@ -151,7 +152,7 @@ module_mirror_disagreements(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLongLong(mirror_disagreements);
 }
 
-/* ---- Program and EntryCache from Python ------------------------------------------------------------------------ */
+/* ---- Program and EntryCache from Python ---------------------------------------------------------------- */
 
 static PyObject *
 program_check(ProgramObject *self, PyObject *args)
@@ -162,7 +163,8 @@ program_check(ProgramObject *self, PyObject *args)
         return NULL;
     }
     PyObject *result = NULL;  /* owned */
-    PyObject **fetched = PyMem_Calloc((size_t)self->nresults + 1, sizeof(PyObject *));  /* items owned after a pass */
+    /* items owned after a pass */
+    PyObject **fetched = PyMem_Calloc((size_t)self->nresults + 1, sizeof(PyObject *));
     if (fetched == NULL) {
         PyErr_NoMemory();
         goto error;
@@ -218,14 +220,16 @@ static PyMemberDef program_members[] = {
     {"guards", T_OBJECT_EX, offsetof(ProgramObject, guards), READONLY, "The guards, in the given order."},
     {"fetch", T_OBJECT_EX, offsetof(ProgramObject, fetch), READONLY, "The sources fetched for the caller."},
     {"hits", T_ULONGLONG, offsetof(ProgramObject, hits), READONLY, "Evaluations in which all guards held."},
-    {"misses", T_ULONGLONG, offsetof(ProgramObject, misses), READONLY, "Evaluations in which a guard failed."},
+    {"misses", T_ULONGLONG, offsetof(ProgramObject, misses), READONLY,
+     "Evaluations in which a guard failed."},
     {NULL},
 };
 
 static PyGetSetDef program_getset[] = {
-    {"failures", (getter)program_failures_get, NULL, "How often each guard failed, in the order of guards.", NULL},
+    {"failures", (getter)program_failures_get, NULL, "How often each guard failed, in the order of guards.",
+     NULL},
     {"last_failed", (getter)program_last_failed_get, NULL,
-     "The guard that failed in the last evaluation that failed; None if none did, or if a fetch source was absent.",
+     "The guard that failed last; None if none did, or if it was a fetch source that was absent.",
      NULL},
     {NULL},
 };
@@ -261,7 +265,7 @@ cache_lookup(CacheObject *self, PyObject *args)
     return payload;
 }
 
-/* ---- the C API ------------------------------------------------------------------------------------------------- */
+/* ---- the C API ----------------------------------------------------------------------------------------- */
 
 static int
 api_program_check(PyObject *program, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
@@ -283,7 +287,8 @@ api_program_fetch_count(PyObject *program)
 }
 
 static PyObject *
-api_cache_lookup(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals, PyObject *builtins)
+api_cache_lookup(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
+                 PyObject *builtins)
 {
     Roots roots = {values, nvalues, globals, builtins};
     PyObject *payload = cache_search((CacheObject *)cache, &roots);  /* owned, given to the caller */
@@ -306,10 +311,11 @@ api_is_cache(PyObject *object)
 }
 
 static GuardsAPI api = {
-    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_cache_lookup, api_is_program, api_is_cache,
+    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_cache_lookup, api_is_program,
+    api_is_cache,
 };
 
-/* ---- the module ------------------------------------------------------------------------------------------------ */
+/* ---- the module ---------------------------------------------------------------------------------------- */
 
 static PyObject *
 module_attribute_rule(PyObject *module, PyObject *object)
@@ -326,7 +332,7 @@ static PyMethodDef module_methods[] = {
     {"mirror_disagreements", module_mirror_disagreements, METH_NOARGS,
      "mirror_disagreements() -> how many evaluations so far differed from the twin."},
     {"attribute_rule", module_attribute_rule, METH_O,
-     "attribute_rule(object) -> 'instance', 'type' or 'code': how its attributes may be read, 'code' being not at all."},
+     "attribute_rule(object) -> 'instance', 'type' or 'code' (not at all): how its attributes may be read."},
     {NULL},
 };
 

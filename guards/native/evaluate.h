@@ -7,9 +7,10 @@
  *     guards_api = guards_import_api();
  *     if (guards_api == NULL) goto error;                   // ImportError is set
  *
- * `values` is the root array of an evaluation: for an entry the frame's localsplus at entry, for a segment's launcher
- * its call arguments. Items are borrowed and may be NULL (an unbound local). `globals` and `builtins` are the frame's
- * dicts, borrowed; either may be NULL or not a dict, then lookups there fail as absent names do.
+ * `values` is the root array of an evaluation: for an entry the frame's localsplus at entry, for a segment's
+ * launcher its call arguments. Items are borrowed and may be NULL (an unbound local). `globals` and
+ * `builtins` are the frame's dicts, borrowed; either may be NULL or not a dict, then lookups there fail as
+ * absent names do.
  *
  * All functions need the GIL, are called without an exception set, and set none. */
 #ifndef PIJIT_GUARDS_EVALUATE_H
@@ -42,11 +43,12 @@ typedef struct {
     int (*is_cache)(PyObject *object);
 } GuardsAPI;
 
-/* The API of the imported pijit.guards._evaluate, or NULL with ImportError set. The pointer stays valid for ever. */
+/* The API of the imported pijit.guards._evaluate, or NULL with ImportError set. The pointer stays valid for
+ * ever. */
 static inline const GuardsAPI *
 guards_import_api(void)
 {
-    /* Not PyCapsule_Import: it imports the first name only and expects the submodules as attributes already. */
+    /* Not PyCapsule_Import: it imports the first name only and expects submodules as attributes. */
     PyObject *module = PyImport_ImportModule("pijit.guards._evaluate");  /* owned */
     if (module == NULL) {
         return NULL;

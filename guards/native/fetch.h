@@ -1,19 +1,21 @@
 /* Fetching: how each kind of source reads its value without running user code.
  *
- * Every function named *_fetch returns a NEW reference, or NULL without an exception when the value is absent or could
- * only be read by running code that is not CPython's own (a property, a module's __getattr__, a dict subclass). NULL
- * makes the guard fail, so a refusal here is always safe. The rules for attributes, in the order of CPython's lookup:
+ * Every function named *_fetch returns a NEW reference, or NULL without an exception when the value is absent
+ * or could only be read by running code that is not CPython's own (a property, a module's __getattr__, a dict
+ * subclass). NULL makes the guard fail, so a refusal here is always safe. The rules for attributes, in the
+ * order of CPython's lookup:
  *
- *   instances   only when tp_getattro is PyObject_GenericGetAttr or a module's. A data descriptor of the type wins: it
- *               is read if it is a member descriptor (a slot), refused otherwise. Then the instance's dict. Then the
- *               class attribute: refused if it has a __get__ (a function would be bound anew by every access), except
- *               a plain staticmethod.
- *   types       only when tp_getattro is type's. A data descriptor of the metaclass is refused. Then the MRO: values
- *               without __get__, and the builtin descriptors whose __get__(None, type) runs no user code. Then a
- *               metaclass attribute without __get__.
+ *   instances   only when tp_getattro is PyObject_GenericGetAttr or a module's. A data descriptor of the type
+ *               wins: it is read if it is a member descriptor (a slot), refused otherwise. Then the
+ *               instance's dict. Then the class attribute: refused if it has a __get__ (a function would be
+ *               bound anew by every access), except a plain staticmethod.
+ *   types       only when tp_getattro is type's. A data descriptor of the metaclass is refused. Then the MRO:
+ *               values without __get__, and the builtin descriptors whose __get__(None, type) runs no user
+ *               code. Then a metaclass attribute without __get__.
  *
- * One gap is CPython's own: a lookup in a dict compares keys of equal hash, and a key of a user class may then run its
- * __eq__. So registers hold strong references, and whoever walks a structure re-reads it after a fetch. */
+ * One gap is CPython's own: a lookup in a dict compares keys of equal hash, and a key of a user class may
+ * then run its __eq__. So registers hold strong references, and whoever walks a structure re-reads it after a
+ * fetch. */
 #ifndef PIJIT_GUARDS_FETCH_H
 #define PIJIT_GUARDS_FETCH_H
 
@@ -34,7 +36,8 @@ root_get(const Roots *roots, Py_ssize_t index)
     return index < roots->nvalues ? roots->values[index] : NULL;
 }
 
-/* 1: found, *value is a NEW reference; 0: no such key; -1: a key's __eq__ raised (cleared); then *value is NULL. */
+/* 1: found, *value is a NEW reference; 0: no such key; -1: a key's __eq__ raised (cleared); then *value is
+ * NULL. */
 static inline int
 dict_item_find(PyObject *dict, PyObject *key, PyObject **value)
 {
@@ -65,7 +68,8 @@ cell_fetch(const Roots *roots, Py_ssize_t index)
     return cell != NULL && PyCell_Check(cell) ? PyCell_Get(cell) : NULL;
 }
 
-/* As dict_item_find, in the globals and then the builtins; -1 also where LOAD_GLOBAL would not look in plain dicts. */
+/* As dict_item_find, in the globals and then the builtins; -1 also where LOAD_GLOBAL would not look in plain
+ * dicts. */
 static inline int
 global_find(const Roots *roots, PyObject *name, PyObject **value)
 {
@@ -91,7 +95,7 @@ global_fetch(const Roots *roots, PyObject *name)
     return value;
 }
 
-/* Item of an exact tuple or list by position (counted from the end if negative), or of an exact dict by key. */
+/* Item of an exact tuple or list by position (counted from the end if negative), or of a dict by key. */
 static inline PyObject *
 item_fetch(PyObject *base, PyObject *key, Py_ssize_t position)
 {
@@ -141,7 +145,8 @@ instance_attribute_fetch(PyObject *object, PyObject *name)
     PyObject *class_value = _PyType_Lookup(type, name);  /* borrowed */
     descrgetfunc getter = class_value != NULL ? Py_TYPE(class_value)->tp_descr_get : NULL;
     if (getter != NULL && Py_TYPE(class_value)->tp_descr_set != NULL) {
-        return Py_TYPE(class_value) == &PyMemberDescr_Type ? descriptor_fetch(class_value, object, type) : NULL;
+        int is_slot = Py_TYPE(class_value) == &PyMemberDescr_Type;
+        return is_slot ? descriptor_fetch(class_value, object, type) : NULL;
     }
     Py_XINCREF(class_value);  /* owned from here: the dict lookup below may run __eq__ of a key */
     PyObject **dict = _PyObject_GetDictPtr(object);
@@ -198,7 +203,8 @@ attribute_rule(PyObject *object)
         int plain = type->tp_getattro == PyType_Type.tp_getattro && ((PyTypeObject *)object)->tp_dict != NULL;
         return plain ? ATTRIBUTES_OF_TYPE : ATTRIBUTES_BY_CODE;
     }
-    int plain = type->tp_getattro == PyObject_GenericGetAttr || type->tp_getattro == PyModule_Type.tp_getattro;
+    int plain = type->tp_getattro == PyObject_GenericGetAttr
+        || type->tp_getattro == PyModule_Type.tp_getattro;
     return plain ? ATTRIBUTES_OF_INSTANCE : ATTRIBUTES_BY_CODE;
 }
 

@@ -1,15 +1,16 @@
-/* Guard programs: the type Program, its construction from checked tuples, and one evaluation. Part of evaluate.c.
+/* Guard programs: the type Program, its construction from checked tuples, and one evaluation. Part of
+ * evaluate.c.
  *
- * A program is a list of steps over registers. A fetch step reads a root or a register and fills the next register; a
- * check step tests one or two registers. Registers come in two runs: the borrowed ones (locals and constants, alive as
- * long as the caller's array and the program) and then the owned ones, filled in ascending order, so that dropping
- * them after a failure in mid-program is one loop. Python (guards/program.py) orders the steps; program_new checks
- * that no step reads a register before it is filled or passes a check an object it cannot handle, so no tuple from
- * Python can make an evaluation crash.
+ * A program is a list of steps over registers. A fetch step reads a root or a register and fills the next
+ * register; a check step tests one or two registers. Registers come in two runs: the borrowed ones (locals
+ * and constants, alive as long as the caller's array and the program) and then the owned ones, filled in
+ * ascending order, so that dropping them after a failure in mid-program is one loop. Python
+ * (guards/program.py) orders the steps; program_new checks that no step reads a register before it is filled
+ * or passes a check an object it cannot handle, so no tuple from Python can make an evaluation crash.
  *
- * A Program refers to everything from its construction on and never changes its references. A reference cycle through
- * it has some other object that was changed later and that can be cleared, so, like a tuple, it has no tp_clear: a
- * cleared program would be a program whose guards all hold. */
+ * A Program refers to everything from its construction on and never changes its references. A reference cycle
+ * through it has some other object that was changed later and that can be cleared, so, like a tuple, it has
+ * no tp_clear: a cleared program would be a program whose guards all hold. */
 #ifndef PIJIT_GUARDS_PROGRAM_H
 #define PIJIT_GUARDS_PROGRAM_H
 
@@ -89,7 +90,7 @@ static int mirror_enabled = 0;
 
 #define REGISTERS_ON_STACK 64
 
-/* ---- construction -------------------------------------------------------------------------------------------- */
+/* ---- construction -------------------------------------------------------------------------------------- */
 
 static int
 object_obeys(PyObject *object, ObjectRule rule)
@@ -110,9 +111,10 @@ object_obeys(PyObject *object, ObjectRule rule)
     }
 }
 
-/* `borrowed` and `owned`: how many registers of each run the steps before filled; advanced by a fetch step. */
+/* `borrowed` and `owned`: how many registers of each run are filled; advanced by a fetch step. */
 static int
-step_is_sound(const Step *step, PyObject *object, const ProgramObject *self, Py_ssize_t *borrowed, Py_ssize_t *owned)
+step_is_sound(const Step *step, PyObject *object, const ProgramObject *self, Py_ssize_t *borrowed,
+              Py_ssize_t *owned)
 {
     if (step->operation < 0 || step->operation >= OPERATION_COUNT) {
         return 0;
@@ -133,7 +135,8 @@ step_is_sound(const Step *step, PyObject *object, const ProgramObject *self, Py_
     }
     int needs_index = step->operation != FETCH_ITEM;
     return step->guard >= -1 && step->guard < PyTuple_GET_SIZE(self->guards)
-        && (!needs_index || step->number >= 0) && object_obeys(object, operation_table[step->operation].object);
+        && (!needs_index || step->number >= 0)
+        && object_obeys(object, operation_table[step->operation].object);
 }
 
 static int
@@ -148,8 +151,8 @@ steps_fill(ProgramObject *self, PyObject *rows)
             PyErr_SetString(PyExc_TypeError, "a step is a tuple");
             return -1;
         }
-        if (!PyArg_ParseTuple(row, "innnnnOii", &step->operation, &step->guard, &step->out, &step->a, &step->b,
-                              &step->number, &object, &step->mask, &step->flags)) {
+        if (!PyArg_ParseTuple(row, "innnnnOii", &step->operation, &step->guard, &step->out, &step->a,
+                              &step->b, &step->number, &object, &step->mask, &step->flags)) {
             return -1;
         }
         if (!step_is_sound(step, object, self, &borrowed, &owned)) {
@@ -178,7 +181,8 @@ results_fill(ProgramObject *self, PyObject *registers)
             return -1;
         }
         if (number < 0 || number >= self->nregisters) {
-            PyErr_Format(PyExc_ValueError, "fetch source %zd names register %zd, which no step fills", i, number);
+            PyErr_Format(PyExc_ValueError, "fetch source %zd names register %zd, which no step fills", i,
+                         number);
             return -1;
         }
         self->results[i] = number;
@@ -193,8 +197,9 @@ program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = {"guards", "fetch", "steps", "results", "borrowed", "registers", NULL};
     PyObject *guards, *fetch, *steps, *results;  /* borrowed */
     Py_ssize_t nborrowed, nregisters;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!O!nn:Program", names, &PyTuple_Type, &guards, &PyTuple_Type,
-                                     &fetch, &PyTuple_Type, &steps, &PyTuple_Type, &results, &nborrowed, &nregisters)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!O!nn:Program", names, &PyTuple_Type, &guards,
+                                     &PyTuple_Type, &fetch, &PyTuple_Type, &steps, &PyTuple_Type, &results,
+                                     &nborrowed, &nregisters)) {
         return NULL;
     }
     if (PyTuple_GET_SIZE(results) != PyTuple_GET_SIZE(fetch)) {
@@ -254,7 +259,7 @@ program_dealloc(ProgramObject *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
-/* ---- evaluation ---------------------------------------------------------------------------------------------- */
+/* ---- evaluation ---------------------------------------------------------------------------------------- */
 
 static inline PyObject *
 step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
@@ -359,13 +364,14 @@ program_walk(const ProgramObject *self, const Roots *roots, PyObject **registers
     return NULL;
 }
 
-/* Mirror mode: asks the Python twin about the same values. `failed` is the index of the failed guard, -1 for an absent
- * fetch source, PASSED. Returns passed or not, or -1 with AssertionError (then `fetched` is given back). */
+/* Mirror mode: asks the Python twin about the same values. `failed` is the index of the failed guard, -1 for
+ * an absent fetch source, PASSED. Returns passed or not, or -1 with AssertionError (then `fetched` is given
+ * back). */
 enum { PASSED = -2 };
 static int program_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObject **fetched);
 
-/* 1: pass, `fetched` filled with NEW references (unless NULL); 0: a guard failed; -1: only with the mirror on or out
- * of memory, with an exception. */
+/* 1: pass, `fetched` filled with NEW references (unless NULL); 0: a guard failed; -1: only with the mirror on
+ * or out of memory, with an exception. */
 static int
 program_evaluate(ProgramObject *self, const Roots *roots, PyObject **fetched)
 {

@@ -1,4 +1,5 @@
-"""The entry cache: order of use, the limit and its one warning, and changes made in the middle of a lookup."""
+"""The entry cache: order of use, the limit and its one warning, and changes made in the middle of a
+lookup."""
 
 import gc
 import warnings
@@ -95,8 +96,8 @@ def test_the_limit_warns_once_and_names_the_guard_that_kept_failing():
     with pytest.warns(CacheLimitWarning) as caught:
         warn_limit(cache, "f", [7], {}, {})
     assert [str(item.message) for item in caught] == [
-        "f has reached its limit of 2 compiled variants and none fits this call, so calls like it run the original "
-        "code; the guard that failed most, 4 times, is `L['n'] == 2`: L['n'] was 2 and is now 7"]
+        "f has reached its limit of 2 compiled variants and none fits this call, so calls like it run the "
+        "original code; the guard that failed most, 4 times, is `L['n'] == 2`: L['n'] was 2 and is now 7"]
     assert issubclass(CacheLimitWarning, RuntimeWarning)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
@@ -147,7 +148,8 @@ def test_a_cache_that_changes_during_a_lookup_misses(change):
     todo.append(actions[change])
     assert cache.lookup([0, d], {}, {}) is None
     assert todo == []
-    assert order(cache) == {"clear": [], "hit another": ["second", "first"], "add": ["third", "first", "second"]}[change]
+    after = {"clear": [], "hit another": ["second", "first"], "add": ["third", "first", "second"]}
+    assert order(cache) == after[change]
 
 
 def test_cycles_through_payloads_are_collected():

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pijit.guards.cache import EntryCache
-from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsArray, IsIdentical, IsType, IsUnbound,
-                                LengthIs, NoOverlap, SameObject, SameShape)
+from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsArray, IsIdentical, IsType,
+                                IsUnbound, LengthIs, NoOverlap, SameObject, SameShape)
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, TypeOf
 
@@ -59,14 +59,17 @@ arrays = st.sampled_from([
     base, base[:12], base[12:], base[::2], base[::-1], base.reshape(4, 6), base.reshape(4, 6).T, base[:0],
     np.arange(24), np.arange(24, dtype="f4"), np.arange(3, dtype=">f8"), np.array(1.0), np.zeros((2, 0)),
     np.zeros(17, "u1")[1:].view("f8"), np.zeros(3, np.longlong), np.zeros(3, np.int_), np.zeros(2, "M8[s]"),
-    np.zeros(2, "M8[D]"), np.array([None]), np.ma.array([1.0]), np.zeros(3, "S2"), np.broadcast_to(1.0, (3, 3)),
+    np.zeros(2, "M8[D]"), np.array([None]), np.ma.array([1.0]), np.zeros(3, "S2"),
+    np.broadcast_to(1.0, (3, 3)),
 ])
 scalars = st.one_of(
-    st.integers(-3, 3), st.sampled_from([2**63 - 1, 2**63, -2**63, -2**63 - 1, 2**200]), st.booleans(), st.none(),
+    st.integers(-3, 3), st.sampled_from([2**63 - 1, 2**63, -2**63, -2**63 - 1, 2**200]), st.booleans(),
+    st.none(),
     st.sampled_from([0.0, -0.0, 1.0, float("nan"), float("inf"), 1j, complex(0.0, -0.0)]),
     st.sampled_from(["", "a", "\u20ac", b"", b"a", ...]))
 constants = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=5)
-others = st.sampled_from([len, np.sqrt, np, Thing, Slots, int, type, np.float64(1.0), Thing.method, Thing.static])
+others = st.sampled_from([len, np.sqrt, np, Thing, Slots, int, type, np.float64(1.0), Thing.method,
+                          Thing.static])
 attribute_dicts = st.dictionaries(st.sampled_from(NAMES[:6]), scalars, max_size=3)
 values = st.recursive(
     st.one_of(constants, arrays, others, st.just(UNBOUND)),
@@ -88,11 +91,14 @@ sources = st.recursive(
         st.builds(Item, inner, st.one_of(st.integers(-3, 3), st.sampled_from(NAMES), st.just(2**70)))),
     max_leaves=3)
 unbindable = st.one_of(
-    st.integers(0, SLOTS).map(lambda index: Local(index, "x")), st.integers(0, SLOTS).map(lambda index: Cell(index, "x")),
+    st.integers(0, SLOTS).map(lambda index: Local(index, "x")),
+    st.integers(0, SLOTS).map(lambda index: Cell(index, "x")),
     st.sampled_from(NAMES).map(Global))
 guards = st.one_of(
-    st.builds(IsType, sources, st.sampled_from([int, bool, float, tuple, np.ndarray, Thing, types.ModuleType, type])),
-    st.builds(IsArray, sources, st.sampled_from(["f8", "f4", "i8", np.longlong, "M8[s]", "O", "S2"]), st.integers(0, 2),
+    st.builds(IsType, sources, st.sampled_from([int, bool, float, tuple, np.ndarray, Thing, types.ModuleType,
+                                                type])),
+    st.builds(IsArray, sources, st.sampled_from(["f8", "f4", "i8", np.longlong, "M8[s]", "O", "S2"]),
+              st.integers(0, 2),
               st.sampled_from("CFA"), st.sampled_from([True, None]), st.sampled_from([True, None])),
     st.builds(IsIdentical, sources, st.one_of(others, st.just(base), scalars)),
     st.builds(Equals, sources, constants), st.builds(IntRange, sources),
@@ -100,12 +106,14 @@ guards = st.one_of(
     st.builds(NoOverlap, sources, sources), st.builds(SameShape, sources, sources),
     st.builds(SameObject, sources, sources), st.builds(DistinctObject, sources, sources),
     st.builds(FunctionCode, sources, st.sampled_from([Thing.method.__code__, Thing.static.__code__])))
-scopes = st.dictionaries(st.sampled_from(NAMES), values.filter(lambda value: value is not UNBOUND), max_size=4)
-patient = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+scopes = st.dictionaries(st.sampled_from(NAMES), values.filter(lambda value: value is not UNBOUND),
+                         max_size=4)
+patient = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @patient
-@given(st.lists(guards, max_size=5), st.lists(sources, max_size=4), st.lists(values, min_size=SLOTS, max_size=SLOTS),
+@given(st.lists(guards, max_size=5), st.lists(sources, max_size=4),
+       st.lists(values, min_size=SLOTS, max_size=SLOTS),
        scopes, scopes)
 def test_c_and_python_agree(guard_list, fetch, slot_values, globals, builtins):
     program = GuardProgram(guard_list, fetch)

@@ -1,4 +1,5 @@
-"""Each kind of guard: when it holds, when not, in C and in the Python twin, and the sentence that says why not."""
+"""Each kind of guard: when it holds, when not, in C and in the Python twin, and the sentence that says why
+not."""
 
 import math
 import struct
@@ -7,8 +8,8 @@ import types
 import numpy as np
 import pytest
 
-from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsArray, IsIdentical, IsType, IsUnbound,
-                                LengthIs, NoOverlap, SameObject, SameShape)
+from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsArray, IsIdentical, IsType,
+                                IsUnbound, LengthIs, NoOverlap, SameObject, SameShape)
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Global, Item, Local
 
@@ -136,7 +137,8 @@ FAILING = [
     (IsIdentical(A, math), np.linalg, "L['a'] was the module math and is now the module numpy.linalg"),
     (IsIdentical(A, len), "len", "L['a'] was the builtin function len and is now 'len'"),
     (IsIdentical(A, floats), np.arange(12.0),
-     "L['a'] was a float64 array of 1 dimension and is now another object, also a float64 array of 1 dimension"),
+     "L['a'] was a float64 array of 1 dimension and is now another object, "
+     "also a float64 array of 1 dimension"),
     (Equals(A, 3), 4, "L['a'] was 3 and is now 4"),
     (Equals(A, 1), True, "L['a'] was 1 and is now True"),
     (Equals(A, 1), 1.0, "L['a'] was 1 and is now 1.0"),
@@ -160,8 +162,10 @@ FAILING = [
     (LengthIs(A, 2), [1], "L['a'] had 2 items and now has 1"),
     (LengthIs(A, 1), {}, "L['a'] had 1 item and now has 0"),
     (LengthIs(A, 2), "ab", "L['a'] was a tuple, list or dict and is now 'ab'"),
-    (LengthIs(A, 3), np.zeros(3), "L['a'] was a tuple, list or dict and is now a float64 array of 1 dimension"),
-    (FunctionCode(A, f.__code__), len, "L['a'] was of type function and is now of type builtin_function_or_method"),
+    (LengthIs(A, 3), np.zeros(3),
+     "L['a'] was a tuple, list or dict and is now a float64 array of 1 dimension"),
+    (FunctionCode(A, f.__code__), len,
+     "L['a'] was of type function and is now of type builtin_function_or_method"),
     (FunctionCode(A, f.__code__), g,
      f"the code of L['a'] was f ({__file__}:{f.__code__.co_firstlineno}) "
      f"and is now g ({__file__}:{g.__code__.co_firstlineno})"),
@@ -183,8 +187,10 @@ PAIRS = [
     (NoOverlap, None, base, "L['a'] was of type ndarray and is now of type NoneType"),
     (SameShape, np.zeros((2, 3)), np.ones((2, 3), "f4"), None),
     (SameShape, np.array(1), np.array(2), None),
-    (SameShape, np.zeros((2, 3)), np.ones((3, 2)), "L['a'] and L['b'] had equal shapes and now have (2, 3) and (3, 2)"),
-    (SameShape, np.zeros(3), np.ones((3, 1)), "L['a'] and L['b'] had equal shapes and now have (3,) and (3, 1)"),
+    (SameShape, np.zeros((2, 3)), np.ones((3, 2)),
+     "L['a'] and L['b'] had equal shapes and now have (2, 3) and (3, 2)"),
+    (SameShape, np.zeros(3), np.ones((3, 1)),
+     "L['a'] and L['b'] had equal shapes and now have (3,) and (3, 1)"),
     (SameShape, np.zeros(3), (3,), "L['b'] was of type ndarray and is now of type tuple"),
     (SameObject, base, base, None),
     (SameObject, base, base[:], "L['a'] and L['b'] were the same object and are now two"),
@@ -234,7 +240,8 @@ def test_unbound_cells_and_globals():
     assert name.check([], {}, {"q": 1}) is None
     assert name.check([], {}, None) is None
     assert GuardProgram([IsUnbound(A)]).check([], {}, {}) is None
-    assert name.explain_failure([], {}, {"q": 1}) == "guard `G['q'] is unbound` failed: G['q'] was unbound and is now 1"
+    sentence = name.explain_failure([], {}, {"q": 1})
+    assert sentence == "guard `G['q'] is unbound` failed: G['q'] was unbound and is now 1"
 
 
 STRINGS = [

@@ -1,4 +1,5 @@
-"""No evaluation keeps or loses a reference: hits, misses at every step, exceptions while fetching, failed creation."""
+"""No evaluation keeps or loses a reference: hits, misses at every step, exceptions while fetching, failed
+creation."""
 
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 
 from pijit.guards import _evaluate
 from pijit.guards.cache import EntryCache
-from pijit.guards.guard import Equals, IsArray, IsIdentical, IsType, LengthIs, SameShape
+from pijit.guards.guard import DistinctObject, Equals, IsArray, IsIdentical, IsType, LengthIs, SameShape
 from pijit.guards.program import GuardProgram, set_mirror
 from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, TypeOf
 
@@ -49,19 +50,23 @@ def tracked_objects():
     bad = {Raising(): 1, "other": 2}
     roots = [array, [item, holder], cell, slot, holder, bad]
     names = {"np": np, "holder": holder}
-    return [array, content, item, slot, slot.a, holder, holder.own, Holder, Holder.shared, Holder.static, cell, bad, np,
-            np.sqrt, roots[1], None, float, Slotted], roots, names
+    return [array, content, item, slot, slot.a, holder, holder.own, Holder, Holder.shared, Holder.static,
+            cell, bad, np, np.sqrt, roots[1], None, float, Slotted], roots, names
 
 
 SOURCES = [X, Item(Y, 0), Cell(2, "content"), Attr(Local(3, "s"), "a"), Attr(Local(4, "h"), "own"),
-           Attr(Local(4, "h"), "shared"), Attr(Local(4, "h"), "static"), Attr(TypeOf(Local(4, "h")), "static"),
-           Attr(TypeOf(Local(3, "s")), "a"), Attr(Global("np"), "sqrt"), Attr(Item(Y, 1), "own"), Constant(Holder)]
+           Attr(Local(4, "h"), "shared"), Attr(Local(4, "h"), "static"),
+           Attr(TypeOf(Local(4, "h")), "static"), Attr(TypeOf(Local(3, "s")), "a"), Attr(Global("np"),
+                                                                                         "sqrt"),
+                                                                                         Attr(Item(Y, 1),
+                                                                                              "own"),
+           Constant(Holder)]
 
 PROGRAMS = {
     "hit": ([IsArray(X, "f8", 1), LengthIs(Y, 2), SameShape(X, X)], SOURCES),
     "miss at once": ([IsType(X, int)], SOURCES),
-    "miss after all fetches": ([IsType(source, type(None)) if source is SOURCES[-1] else Equals(TypeOf(source), 1)
-                                for source in SOURCES], SOURCES),
+    "miss after all fetches": ([DistinctObject(source, Constant(None)) for source in SOURCES]
+                               + [IsIdentical(SOURCES[-1], None)], SOURCES),
     "miss late": ([LengthIs(Y, 2), IsIdentical(Attr(Item(Y, 1), "own"), None)], SOURCES),
     "absent in the end": ([], SOURCES + [Global("nope")]),
     "exception while fetching": ([LengthIs(Y, 2)], SOURCES + [Item(Local(5, "bad"), "k")]),
@@ -102,14 +107,16 @@ def test_creation_and_destruction_keep_reference_counts():
     objects = [dtype, constant, cls, X, UNBOUND]
     before = counts(objects)
     for _ in range(ROUNDS):
-        program = GuardProgram([IsArray(X, dtype, 1), Equals(X, constant), IsType(X, cls)], [X, Constant(constant)])
+        program = GuardProgram([IsArray(X, dtype, 1), Equals(X, constant), IsType(X, cls)],
+                               [X, Constant(constant)])
         cache = EntryCache(1)
         cache.add(program, constant)
         cache.add(program_of_nothing, constant)
         cache.replace(program, constant)
         cache.entries, program.failures, program.last_failed, program.guards
         with pytest.raises(ValueError):
-            _evaluate.Program((constant,), (), ((_evaluate.OPERATIONS["CHECK_EQUAL"], 0, 0, 0, 0, 0, constant, 0, 0),),
+            _evaluate.Program((constant,), (), ((_evaluate.OPERATIONS["CHECK_EQUAL"], 0, 0, 0, 0, 0,
+                                                 constant, 0, 0),),
                               (), 0, 0)
     del program, cache
     assert grown(before, counts(objects)) == []

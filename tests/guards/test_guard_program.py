@@ -65,7 +65,8 @@ def test_shared_prefixes_are_fetched_once():
 
 def test_fetch_order_and_identity():
     xs, value = [object(), object()], object()
-    program = GuardProgram([LengthIs(X, 2)], [Item(X, 1), X, Item(X, 0), Item(X, 1), Constant(value), TypeOf(X)])
+    program = GuardProgram([LengthIs(X, 2)],
+                           [Item(X, 1), X, Item(X, 0), Item(X, 1), Constant(value), TypeOf(X)])
     found = program.check([xs], {}, {})
     assert [id(item) for item in found] == [id(item) for item in (xs[1], xs, xs[0], xs[1], value, list)]
     assert program.fetch == (Item(X, 1), X, Item(X, 0), Item(X, 1), Constant(value), TypeOf(X))
@@ -74,7 +75,8 @@ def test_fetch_order_and_identity():
 
 def test_more_registers_than_fit_on_the_stack():
     xs = [object() for _ in range(300)]
-    program = GuardProgram([IsType(Item(X, i), object) for i in range(300)], [Item(X, i) for i in range(299, -1, -1)])
+    items = [Item(X, i) for i in range(300)]
+    program = GuardProgram([IsType(item, object) for item in items], items[::-1])
     assert program.check([xs], {}, {}) == xs[::-1]
     assert program.check([xs[:200]], {}, {}) is None
     assert program.failures == [0] * 200 + [1] + [0] * 99
@@ -104,7 +106,8 @@ def test_a_shared_absent_source_is_charged_to_the_guard_that_reads_it_first():
 
 
 def test_explain_failure():
-    program = GuardProgram([IsType(X, float), IsType(Attr(Global("m"), "w"), int), LengthIs(Item(Y, "k"), 2)], [Z])
+    program = GuardProgram([IsType(X, float), IsType(Attr(Global("m"), "w"), int),
+                            LengthIs(Item(Y, "k"), 2)], [Z])
     m = type("M", (), {"w": 1})
     good = [1.0, {"k": (1, 2)}, 0]
     assert program.explain_failure(good, {"m": m}, {}) is None
@@ -113,10 +116,13 @@ def test_explain_failure():
          "guard `type(L['x']) is float` failed: L['x'] was of type float and is now of type int"),
         ([UNBOUND, good[1], 0], {"m": m}, "guard `type(L['x']) is float` failed: L['x'] is unbound"),
         (good, {}, "guard `type(G['m'].w) is int` failed: G['m'] is not defined"),
-        (good, {"m": object}, "guard `type(G['m'].w) is int` failed: G['m'], now the class object, has no attribute 'w' "
+        (good, {"m": object},
+         "guard `type(G['m'].w) is int` failed: G['m'], now the class object, has no attribute 'w' "
                               "that can be read without running code"),
-        ([1.0, {"k": [1]}, 0], {"m": m}, "guard `len(L['y']['k']) == 2` failed: L['y']['k'] had 2 items and now has 1"),
-        ([1.0, [], 0], {"m": m}, "guard `len(L['y']['k']) == 2` failed: L['y'], now an object of type list, has no "
+        ([1.0, {"k": [1]}, 0], {"m": m},
+         "guard `len(L['y']['k']) == 2` failed: L['y']['k'] had 2 items and now has 1"),
+        ([1.0, [], 0], {"m": m},
+         "guard `len(L['y']['k']) == 2` failed: L['y'], now an object of type list, has no "
                                  "item 'k'"),
         ([1.0, good[1], UNBOUND], {"m": m}, "L['z'] is unbound"),
     ]
@@ -147,7 +153,8 @@ def test_the_mirror_reports_a_disagreement(monkeypatch):
     monkeypatch.setattr(IsType, "why_not", lambda self, value: "because")
     before = mirror_disagreements()
     program = GuardProgram([IsType(X, int)], [X])
-    with pytest.raises(AssertionError, match="all guards held in C; Python: guard `type\\(L\\['x'\\]\\) is int` failed"):
+    with pytest.raises(AssertionError,
+                       match="all guards held in C; Python: guard `type\\(L\\['x'\\]\\) is int` failed"):
         program.check([1], {}, {})
     cache = _evaluate.EntryCache(1)
     cache.add(program, None)

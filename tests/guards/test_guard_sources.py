@@ -95,7 +95,8 @@ def test_items():
     assert fetch(Item(X, -1), {-1: 7}) == 7
     assert fetch(Item(X, "k"), {}) is ABSENT
     assert fetch(Item(X, "k"), xs) is ABSENT
-    for other in ("abc", np.zeros(3), range(3), type("L", (list,), {})(xs), type("D", (dict,), {})({0: 1}), None):
+    for other in ("abc", np.zeros(3), range(3), type("L", (list,), {})(xs), type("D", (dict,), {})({0: 1}),
+                  None):
         assert fetch(Item(X, 0), other) is ABSENT
 
 
