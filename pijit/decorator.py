@@ -15,8 +15,8 @@ from pijit.core.reasons import reason
 F = TypeVar("F", bound=Callable[..., Any])
 
 ACCEPTED = ("a Python function, a method, a staticmethod or classmethod object, a functools.partial of "
-            "one of these, an object whose class defines __call__ in Python, or a class that defines __call__ "
-            "or construct")
+            "one of these, an object whose class defines __call__ in Python, or a class that defines "
+            "__call__ or construct")
 
 MODES = {"PIJit": None, "PSJit": "mode 'PSJit' is not available in this version; use 'PIJit'"}
 """Each mode that `jit` knows, and why it refuses it."""

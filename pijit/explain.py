@@ -79,7 +79,7 @@ class Report(NamedTuple):
                 yield from _break_lines(report, "  ")
 
     def _marks(self) -> Dict[int, str]:
-        """What stands before a line: `k0` in kernel 0; `k0/py` if an instruction of the line stays bytecode."""
+        """What stands before a line: `k0` in kernel 0; `k0/py` if part of the line stays bytecode."""
         marks = {}  # type: Dict[int, str]
         for segment in self.kernels:
             for number in range(segment.start_line, segment.end_line + 1):
@@ -103,9 +103,9 @@ def _break_lines(report: Any, indent: str) -> Iterable[str]:
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     """Say what pijit makes of a function, and why not more.
 
-    With arguments, captures the function for them without calling it and without changing what a later call does.
-    Without, reports on the newest entry that calls have made; before the first call there is only the source, unless
-    the function takes no arguments.
+    With arguments, captures the function for them without calling it and without changing what a later call
+    does. Without, reports on the newest entry that calls have made; before the first call there is only the
+    source, unless the function takes no arguments.
 
     Args:
         f: a function, jitted or not.

@@ -1,8 +1,15 @@
-"""For all tests: internal errors of pijit are raised, not logged."""
+"""For all tests: the installed pijit is tested, and its internal errors are raised, not logged."""
+
+import os
+import sys
 
 import pytest
 
-from pijit.core import errors
+# pytest puts the source tree on the path, where pijit/ lacks core/ and guards/: those are its siblings there.
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != ROOT]
+
+from pijit.core import errors  # noqa: E402
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import pijit
-from harness import needs_pipeline
+from tests.harness import needs_pipeline
 from pijit import decorator, jit
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pijit
-from harness import jitted, needs_pipeline
+from tests.harness import jitted, needs_pipeline
 from pijit.core.reasons import REASONS
 from pijit.explain import Report
 

@@ -5,9 +5,9 @@ import types
 import numpy as np
 import pytest
 
-import harness
+from tests import harness
 import pijit
-from harness import (HIT, MISS, assert_calls, calls_of, check, fail_unless_captured, jitted, kernel_count,
+from tests.harness import (HIT, MISS, assert_calls, calls_of, check, fail_unless_captured, jitted, kernel_count,
                      needs_pipeline)
 
 

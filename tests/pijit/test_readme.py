@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from harness import needs_pipeline
+from tests.harness import needs_pipeline
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
