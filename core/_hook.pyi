@@ -7,7 +7,7 @@ while hold() is in force; any other call of a marked function is plain.
 """
 
 from types import CodeType, FunctionType, TracebackType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Type
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Type
 
 from pijit.guards._evaluate import EntryCache
 
@@ -116,13 +116,13 @@ class JitFunction:
     __name__: str
     __qualname__: str
     __code__: CodeType
-    __defaults__: Optional[tuple]
+    __defaults__: Optional[Tuple[Any, ...]]
     __kwdefaults__: Optional[Dict[str, Any]]
     __annotations__: Dict[str, Any]
     @property
     def __globals__(self) -> Dict[str, Any]: ...
     @property
-    def __closure__(self) -> Optional[tuple]: ...
+    def __closure__(self) -> Optional[Tuple[Any, ...]]: ...
     @property
     def py_func(self) -> FunctionType: ...
     def __init__(self, py_func: FunctionType, state: Any = ...) -> None: ...

@@ -83,8 +83,7 @@ shadow_evaluate(PyThreadState *tstate, PyFrameObject *frame, PyCodeObject *paylo
     }
     /* As in CPython's own calls: a frame is tracked only if it outlives its run. */
     PyObject_GC_UnTrack(shadow);
-    /* PyFrame_New guesses both: a code with CO_NEWLOCALS gets a dict, builtins are looked up by globals. */
-    slot_set(&shadow->f_locals, frame->f_locals);
+    /* PyFrame_New looks builtins up by globals; 3.10's functions have had theirs since they were made. */
     slot_set(&shadow->f_builtins, frame->f_builtins);
     /* Moved, not copied: `del x` in the function must free x, and reference counts are visible to NumPy. */
     slots_move(shadow->f_localsplus, frame->f_localsplus, code->co_nlocals);

@@ -70,6 +70,7 @@ def run(module: str, identity: bool) -> Dict[str, Any]:
     suite = load(module)
     outcome = unittest.TextTestRunner(stream=sys.stderr, resultclass=Outcome).run(suite)
     _hook.set_code_filter(None)
+    assert isinstance(outcome, Outcome)
     return {
         "tests": outcome.testsRun,
         "failed": sorted(set(outcome.failed)),

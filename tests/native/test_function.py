@@ -2,6 +2,7 @@
 
 import abc
 import copy
+import doctest
 import functools
 import gc
 import inspect
@@ -395,6 +396,23 @@ def test_wraps_over_and_under():
     functools.update_wrapper(under, module_level)
     assert under.__wrapped__ is module_level and under.__name__ == "module_level"
     assert JitFunction(wrapper).__wrapped__ is wrapper
+
+
+@JitFunction
+def documented(x):
+    """Twice.
+
+    >>> documented(2)
+    4
+    """
+    return 2 * x
+
+
+def test_doctest_finds_it():
+    finder = doctest.DocTestFinder(recurse=True)
+    [found] = [test for test in finder.find(sys.modules[__name__]) if test.examples]
+    assert found.name == __name__ + ".documented"
+    assert doctest.DocTestRunner().run(found) == (0, 1)
 
 
 def test_mock():

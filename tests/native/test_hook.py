@@ -341,6 +341,18 @@ def test_own_builtins_are_kept():
     assert mark.seen[0][3] is namespace["__builtins__"]
 
 
+def test_builtins_replaced_after_the_function_was_made():
+    namespace = {"__builtins__": {"len": lambda x: "first"}}
+    exec(compile("def f(x):\n return len(x)", "own", "exec"), namespace)
+    f = namespace["f"]
+    namespace["__builtins__"] = {"len": lambda x: "second"}
+    plain = f([])
+    assert plain == ("first" if sys.version_info >= (3, 10) else "second")
+    with Mark(f, with_local(f.__code__, "$s1")) as mark:
+        assert f([]) == plain
+    assert len(mark.seen) == 1
+
+
 def test_reference_counts_are_those_of_a_plain_call():
     def f(thing, *args, **kwargs):
         cell = object()

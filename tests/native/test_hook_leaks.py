@@ -10,7 +10,7 @@ import pytest
 from pijit.core import _hook
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.encode import replace_code
-from pijit.guards.cache import EntryCache
+from pijit.guards._evaluate import EntryCache
 from pijit.guards.program import GuardProgram
 
 CALLS = 100000
@@ -22,18 +22,18 @@ def with_local(code):
 
 
 def jit_hitting(function):
-    """A JitFunction whose calls hit the cache."""
-    cache = EntryCache(1)
-    cache.add(GuardProgram([]), with_local(function.__code__))
+    """A JitFunction whose calls hit the cache; its state is the payload."""
+    cache, payload = EntryCache(1), with_local(function.__code__)
+    cache.add(GuardProgram([]), payload)
     _hook.mark(function.__code__, cache, lambda *args: None)
-    return JitFunction(function)
+    return JitFunction(function, payload)
 
 
 def jit_missing(function):
-    """A JitFunction whose calls all ask on_miss for a payload."""
+    """A JitFunction whose calls all ask on_miss for a payload, its state."""
     payload = with_local(function.__code__)
     _hook.mark(function.__code__, None, lambda code, localsplus, globals, builtins: payload)
-    return JitFunction(function)
+    return JitFunction(function, payload)
 
 
 def jit_original(function):
@@ -74,7 +74,7 @@ def test_plain_arguments(road):
         return z
 
     thing = object()
-    assert steady(lambda: f(thing), thing, None, f, f.py_func, f.__code__)
+    assert steady(lambda: f(thing), thing, None, f, f.py_func, f.__code__, f.state)
 
 
 @pytest.mark.parametrize("road", ROADS)
@@ -84,7 +84,7 @@ def test_keyword_arguments(road):
         return args, kwargs
 
     thing = object()
-    assert steady(lambda: f(thing, thing, k=thing, other=thing), thing, None, f.__code__)
+    assert steady(lambda: f(thing, thing, k=thing, other=thing), thing, None, f.__code__, f.state)
 
 
 @pytest.mark.parametrize("road", ROADS)
@@ -97,7 +97,7 @@ def test_cells_and_closures(road):
         return lambda: (x, own, free)
 
     thing = object()
-    assert steady(lambda: f(thing)(), thing, free, f.__code__)
+    assert steady(lambda: f(thing)(), thing, free, f.__code__, f.state)
 
 
 @pytest.mark.parametrize("road", ROADS)
@@ -114,7 +114,7 @@ def test_exceptions(road):
             pass
 
     thing = object()
-    assert steady(run, thing, ValueError, f.__code__)
+    assert steady(run, thing, ValueError, f.__code__, f.state)
 
 
 @pytest.mark.parametrize("road", ROADS)
@@ -125,7 +125,7 @@ def test_frames_that_outlive_their_run_in_a_cycle(road):
         return frame
 
     thing = object()
-    assert steady(lambda: f(thing), thing, f.__code__)
+    assert steady(lambda: f(thing), thing, f.__code__, f.state)
 
 
 @pytest.mark.parametrize("road", ROADS)
