@@ -73,12 +73,33 @@ nest_next(Nest *nest, npy_intp *index, int first)
     return 0;
 }
 
+/* Copies strided elements to a buffer. */
+static void
+elements_gather(char *buffer, const char *source, npy_intp stride, npy_intp count, npy_intp size)
+{
+    if (size == 8) {
+        for (npy_intp i = 0; i < count; i++) {
+            memcpy(buffer + i * 8, source + i * stride, 8);
+        }
+    }
+    else if (size == 4) {
+        for (npy_intp i = 0; i < count; i++) {
+            memcpy(buffer + i * 4, source + i * stride, 4);
+        }
+    }
+    else {
+        for (npy_intp i = 0; i < count; i++) {
+            memcpy(buffer + i * size, source + i * stride, size);
+        }
+    }
+}
+
 /* All axes, of an operand that does not coalesce into one: runs are gathered. 0, or -1 with MemoryError set. */
 static int
 gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skipped)
 {
     npy_intp index[NEST_MAXDIMS] = {0};
-    npy_intp size = reduction->itemsize, filled = 0;
+    npy_intp size = reduction->itemsize, length = nest->shape[0], stride = nest->strides[0][0], filled = 0;
     char *buffer = PyMem_Malloc(reduce_chunk * size);  /* owned */
     int more = 1;
     if (buffer == NULL) {
@@ -86,11 +107,17 @@ gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skip
         return -1;
     }
     while (more) {
-        memcpy(buffer + filled++ * size, nest->data[0], size);
-        more = nest_next(nest, index, 0);
-        if (filled == reduce_chunk || !more) {
-            run_reduce(reduction, out, buffer + skipped * size, size, filled - skipped);
-            filled = skipped = 0;
+        const char *row = nest->data[0];
+        more = nest_next(nest, index, 1);
+        for (npy_intp start = 0; start < length;) {
+            npy_intp count = length - start < reduce_chunk - filled ? length - start : reduce_chunk - filled;
+            elements_gather(buffer + filled * size, row + start * stride, stride, count, size);
+            start += count;
+            filled += count;
+            if (filled == reduce_chunk || (!more && start == length)) {
+                run_reduce(reduction, out, buffer + skipped * size, size, filled - skipped);
+                filled = skipped = 0;
+            }
         }
     }
     PyMem_Free(buffer);
