@@ -1,4 +1,5 @@
-/* What the module offers to Python next to the launcher: addresses of math functions and of ufunc inner loops.
+/* What the module offers to Python next to the launcher: addresses of math functions and of ufunc inner
+ * loops.
  *
  * Part of runtime.c, apart for its size. */
 #ifndef PIJIT_ADDRESSES_H

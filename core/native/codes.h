@@ -1,8 +1,9 @@
 /* The input and output codes of a launcher, parsed once from tuples into flat structs.
  *
- * Part of launcher.c, apart for its size. An Input says how a fetched object becomes frame words; an Output says how a
- * result object is made, from frame words (native kernels) or from the next object of the kernel's answer (Python
- * kernels). marshal.h runs them. Parsing checks every index and word, so that running them need not. */
+ * Part of launcher.c, apart for its size. An Input says how a fetched object becomes frame words; an Output
+ * says how a result object is made, from frame words (native kernels) or from the next object of the
+ * kernel's answer (Python kernels). marshal.h runs them. Parsing checks every index and word, so that
+ * running them need not. */
 #ifndef PIJIT_CODES_H
 #define PIJIT_CODES_H
 

@@ -1,14 +1,16 @@
 /* pijit.core._launcher: calls a kernel from linked bytecode.
  *
- * A Launcher belongs to one region of one code object. Linked bytecode calls Launcher.callable, a METH_FASTCALL builtin
- * whose self is the Launcher (on CPython 3.7 to 3.10 that is the cheapest call there is), with the region's live-ins:
+ * A Launcher belongs to one region of one code object. Linked bytecode calls Launcher.callable, a
+ * METH_FASTCALL builtin whose self is the Launcher (on CPython 3.7 to 3.10 that is the cheapest call there
+ * is), with the region's live-ins:
  *
  *     guard program -> fetched inputs -> frame words -> kernel -> (exit id, None padding, values...)
  *
- * and gets (-1, None padding) - MISS - when a guard fails, an input does not fit its code, or the kernel declines. The
- * original bytecode runs then. All codes are parsed into flat structs at construction (marshal.h); a call does no
- * Python-level work. What a call needs lives on the C stack unless the frame is large, so calls may nest and recurse.
- * The frame words behind the inputs are zero when the kernel starts. See launcher.h for the protocol with kernels. */
+ * and gets (-1, None padding) - MISS - when a guard fails, an input does not fit its code, or the kernel
+ * declines. The original bytecode runs then. All codes are parsed into flat structs at construction
+ * (marshal.h); a call does no Python-level work. What a call needs lives on the C stack unless the frame is
+ * large, so calls may nest and recurse. The frame words behind the inputs are zero when the kernel starts.
+ * See launcher.h for the protocol with kernels. */
 #define LAUNCHER_MAIN
 #include "launcher.h"
 #include "marshal.h"

@@ -1,33 +1,35 @@
 /* What launcher.c, runtime.c and generated kernels agree on.
  *
- * A kernel is `int64_t kernel(int64_t *frame)`. frame[0] is the address of the runtime table, frame[1] the address of
- * this call's OwnedList; inputs follow from word 2. The kernel returns
+ * A kernel is `int64_t kernel(int64_t *frame)`. frame[0] is the address of the runtime table, frame[1] the
+ * address of this call's OwnedList; inputs follow from word 2. The kernel returns
  *     >= 0                  the exit id,
  *     LAUNCHER_MISS (-1)    nothing was changed, run the original bytecode (the launcher answers MISS),
  *     LAUNCHER_ERROR (-2)   a Python exception is set.
  *
  * Words
- *   A frame word holds an integer (sign- or zero-extended to 64 bits), a bool (0 or 1), a float as the bits of a double
- *   (float32 widened), or a pointer. A complex number takes two words. In array memory a value has its dtype's own size:
- *   store_scalar and load_scalar convert.
- *   A *descriptor* (desc) of an array of n dimensions is 2 + 2 * n words: data address, PyObject *, shape, strides in
- *   bytes, n at most 32. The object word may be 0 where only the memory matters (ufunc, reduce, copy, overlap, same).
+ *   A frame word holds an integer (sign- or zero-extended to 64 bits), a bool (0 or 1), a float as the bits
+ *   of a double (float32 widened), or a pointer. A complex number takes two words. In array memory a value
+ *   has its dtype's own size: store_scalar and load_scalar convert.
+ *   A *descriptor* (desc) of an array of n dimensions is 2 + 2 * n words: data address, PyObject *, shape,
+ *   strides in bytes, n at most 32. The object word may be 0 where only the memory matters (ufunc, reduce,
+ *   copy, overlap, same).
  *
- * The runtime table: entry k is called as the C function below; all arguments and results are int64_t, pointers are
- * passed as int64_t. Those marked (*) return 0, or LAUNCHER_ERROR with an exception set. The GIL is held.
+ * The runtime table: entry k is called as the C function below; all arguments and results are int64_t,
+ * pointers are passed as int64_t. Those marked (*) return 0, or LAUNCHER_ERROR with an exception set. The
+ * GIL is held.
  *
  *   alloc(frame, desc, typenum, ndim, order) (*)
  *       New array of the shape already in desc; order 0 is C, 1 is Fortran. Writes data, object and strides.
  *       Owned by the frame: released when the launcher returns, unless released before.
  *   alloc_like(frame, desc, typenum, ndim, nops, ops) (*)
  *       As alloc, with the strides that a NumPy ufunc gives the output it allocates for these operands.
- *       ops -> [ndim_i, address of desc_i, itemsize_i] * nops: the operands as NumPy sees them (a scalar has ndim 0);
- *       itemsize_i is 0 if the ufunc casts that operand to another dtype. At most 16 operands.
+ *       ops -> [ndim_i, address of desc_i, itemsize_i] * nops: the operands as NumPy sees them (a scalar has
+ *       ndim 0); itemsize_i is 0 if the ufunc casts that operand to another dtype. At most 16 operands.
  *   layout_like(desc, ndim, itemsize, nops, ops) -> 0
  *       Only writes those strides to desc, for an intermediate result that is never allocated.
  *   view(frame, desc, ndim, typenum, base) (*)
- *       A NumPy view for the data, shape and strides in desc; writes the object. `base` is the array it is a view of:
- *       .base is what NumPy would set, writeable is inherited, a dtype of the same number is shared.
+ *       A NumPy view for the data, shape and strides in desc; writes the object. `base` is the array it is a
+ *       view of: .base is what NumPy would set, writeable is inherited, a dtype of the same number is shared.
  *   retain(frame, object) (*)
  *       The frame takes one more reference to object.
  *   release(frame, object) -> 0
@@ -35,20 +37,22 @@
  *   flags_clear() -> 0
  *       Clears the floating-point exception flags.
  *   flags_test(mask) -> flags
- *       The raised flags of the mask: 1 divide by zero, 2 overflow, 4 underflow, 8 invalid, as NumPy numbers them.
+ *       The raised flags of the mask: 1 divide by zero, 2 overflow, 4 underflow, 8 invalid, as NumPy numbers
+ *       them.
  *   ufunc(frame, spec, shape, ndim) (*)
  *       Runs a ufunc inner loop over `shape` -> ndim words. spec -> [function, data, nin, nout, fresh,
- *       (ndim_k, address of desc_k) * (nin + nout)]. Operands have the loop's dtypes and broadcast to shape. Axes are
- *       ordered, flipped and coalesced as NumPy's iterator does, so that the inner loop sees NumPy's strides: `fresh` is
- *       1 if the outputs were made by alloc_like for these inputs, 0 for out=. Outputs must not overlap inputs, except
- *       that an output may have the memory and strides of an input. At most 16 operands. An exception that the loop
- *       sets is reported.
+ *       (ndim_k, address of desc_k) * (nin + nout)]. Operands have the loop's dtypes and broadcast to shape.
+ *       Axes are ordered, flipped and coalesced as NumPy's iterator does, so that the inner loop sees
+ *       NumPy's strides: `fresh` is 1 if the outputs were made by alloc_like for these inputs, 0 for out=.
+ *       Outputs must not overlap inputs, except that an output may have the memory and strides of an input.
+ *       At most 16 operands. An exception that the loop sets is reported.
  *   reduce(frame, spec) (*)
- *       A ufunc's reduction, with NumPy's bits for any layout where the module's reduce_supported(...) says so.
- *       spec -> [function, data, typenum, ndim, address of desc, axis, has identity, identity word, address of the out
- *       desc]. axis is -1 for all axes, else not negative. Loop, operand and result have the dtype `typenum`; out has
- *       its data and shape set (and its strides), ndim 0 for all axes, else ndim - 1, and shares no memory with the
- *       operand. Without identity (minimum, maximum) an empty operand is a ValueError.
+ *       A ufunc's reduction, with NumPy's bits for any layout where the module's reduce_supported(...) says
+ *       so. spec -> [function, data, typenum, ndim, address of desc, axis, has identity, identity word,
+ *       address of the out desc]. axis is -1 for all axes, else not negative. Loop, operand and result have
+ *       the dtype `typenum`; out has its data and shape set (and its strides), ndim 0 for all axes, else
+ *       ndim - 1, and shares no memory with the operand. Without identity (minimum, maximum) an empty
+ *       operand is a ValueError.
  *   copy(frame, dst, dst_ndim, typenum, src, src_ndim) (*)
  *       dst[...] = src for one dtype: broadcasts, and works for any overlap as NumPy's assignment does.
  *   overlap(a, a_ndim, a_itemsize, b, b_ndim, b_itemsize) -> 0 or 1

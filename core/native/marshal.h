@@ -227,7 +227,8 @@ native_value(const Output *output, ValueSource *source)
     return NULL;
 }
 
-/* The next object of a Python kernel's answer; for "advance" it is the new index, None leaves the iterator alone. */
+/* The next object of a Python kernel's answer; for "advance" it is the new index, None leaves the iterator
+ * alone. */
 static PyObject *
 python_value(const Output *output, ValueSource *source)
 {

@@ -1,11 +1,12 @@
 /* Loop nests over strided operands, arranged as NumPy's iterator arranges them.
  *
- * Part of runtime.c, apart for its size. Axis 0 of a nest is the innermost. The arrangement decides two things that a
- * program can see: the strides of an array that a ufunc allocates, and the strides that an inner loop is called with
- * (its vector and scalar paths may round differently). So the steps are the iterator's own: a stable insertion sort of
- * the axes by absolute stride where C order wins conflicts, reversal of axes on which no operand goes forward, and
- * merging of axes that one stride describes. Operands that agree in shape and contiguity never reach NumPy's iterator;
- * operands_order recognises these, as they get plain C or Fortran order. */
+ * Part of runtime.c, apart for its size. Axis 0 of a nest is the innermost. The arrangement decides two
+ * things that a program can see: the strides of an array that a ufunc allocates, and the strides that an
+ * inner loop is called with (its vector and scalar paths may round differently). So the steps are the
+ * iterator's own: a stable insertion sort of the axes by absolute stride where C order wins conflicts,
+ * reversal of axes on which no operand goes forward, and merging of axes that one stride describes. Operands
+ * that agree in shape and contiguity never reach NumPy's iterator; operands_order recognises these, as they
+ * get plain C or Fortran order. */
 #ifndef PIJIT_NEST_H
 #define PIJIT_NEST_H
 
@@ -195,7 +196,8 @@ nest_coalesce(Nest *nest)
 #define ORDER_C 1
 #define ORDER_F 2
 
-/* The orders in which an operand is contiguous, by NumPy's rule: axes of length 1 count for nothing, empty is both. */
+/* The orders in which an operand is contiguous, by NumPy's rule: axes of length 1 count for nothing, empty
+ * is both. */
 static int
 operand_orders(const Operand *operand)
 {

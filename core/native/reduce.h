@@ -1,13 +1,14 @@
 /* Reductions with NumPy's bits: the inner loop is NumPy's, and so must be the pieces that it is called on.
  *
- * Part of runtime.c, apart for its size. NumPy's reduction is its iterator over (result, operand) where the result has
- * stride 0 on reduced axes:
+ * Part of runtime.c, apart for its size. NumPy's reduction is its iterator over (result, operand) where the
+ * result has stride 0 on reduced axes:
  *   - the axes are ordered by the operand's strides, and never reversed;
- *   - where the innermost axis is reduced, the loop is called on runs of at most `reduce_chunk` elements, which it sums
- *     pairwise; a run ends where the result element changes, but not where the operand makes a jump: the iterator
- *     gathers such a run in a buffer;
+ *   - where the innermost axis is reduced, the loop is called on runs of at most `reduce_chunk` elements,
+ *     which it sums pairwise; a run ends where the result element changes, but not where the operand makes a
+ *     jump: the iterator gathers such a run in a buffer;
  *   - elsewhere the loop adds elementwise, in the order of the reduced axis.
- * The chunk is the iterator's buffer size. Which rule the NumPy at hand follows is probed, not taken from its version. */
+ * The chunk is the iterator's buffer size. Which rule the NumPy at hand follows is probed, not taken from
+ * its version. */
 #ifndef PIJIT_REDUCE_H
 #define PIJIT_REDUCE_H
 
@@ -94,7 +95,8 @@ elements_gather(char *buffer, const char *source, npy_intp stride, npy_intp coun
     }
 }
 
-/* All axes, of an operand that does not coalesce into one: runs are gathered. 0, or -1 with MemoryError set. */
+/* All axes, of an operand that does not coalesce into one: runs are gathered. 0, or -1 with MemoryError set.
+ * */
 static int
 gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skipped)
 {
@@ -277,7 +279,8 @@ probe_sum(const PyUFuncObject *add, int loop, const double *values, npy_intp chu
     return total;
 }
 
-/* Sets reduce_chunk by summing scattered numbers, which round differently when cut differently. 0, or -1 on error. */
+/* Sets reduce_chunk by summing scattered numbers, which round differently when cut differently. 0, or -1 on
+ * error. */
 static int
 reduce_probe(void)
 {

@@ -1,9 +1,9 @@
 /* The functions that kernels call through the runtime table, and helpers that find addresses for them.
  *
- * launcher.h documents every entry. All take and return int64_t, so that generated code needs one kind of call; the
- * first argument of most is the frame, whose word 1 leads to the references that this call owns. NumPy objects are made
- * by NumPy: its allocator, its base rules, its assignment. The loop nests are in nest.h,
- * reductions in reduce.h, and what Python calls in addresses.h. */
+ * launcher.h documents every entry. All take and return int64_t, so that generated code needs one kind of
+ * call; the first argument of most is the frame, whose word 1 leads to the references that this call owns.
+ * NumPy objects are made by NumPy: its allocator, its base rules, its assignment. The loop nests are in
+ * nest.h, reductions in reduce.h, and what Python calls in addresses.h. */
 #include "launcher.h"
 #include "nest.h"
 #include "reduce.h"
@@ -242,7 +242,8 @@ runtime_alloc_like(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, i
     return array_alloc(frame, words, (int)typenum, (int)ndim, strides, 0);
 }
 
-/* An array object over the memory in desc. base is borrowed, or NULL for a short-lived object without an owner. */
+/* An array object over the memory in desc. base is borrowed, or NULL for a short-lived object without an
+ * owner. */
 static PyObject *
 array_wrap(const int64_t *desc, int ndim, int typenum, PyArrayObject *base)
 {
