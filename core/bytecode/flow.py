@@ -73,6 +73,13 @@ fall_effect = (_effects_37 if _UNWINDS else _effects_38)(False)
 jump_effect = (_effects_37 if _UNWINDS else _effects_38)(True)
 
 
+def _agree(left: Blocks, right: Blocks) -> bool:
+    """Whether two block stacks act alike: linked code may set up a loop (3.7) at more than one place."""
+    return len(left) == len(right) and all(
+        a == b or (a.kind == b.kind == "loop" and a.handler == b.handler and a.level == b.level)
+        for a, b in zip(left, right))
+
+
 class Flow:
     """What `trace_flow` found, by instruction index; None where no path leads.
 
@@ -150,7 +157,7 @@ class _Tracer:
         if known is None:
             self.state[i] = blocks, depth
             self.work.append(i)
-        elif known != (blocks, depth):
+        elif known[1] != depth or not _agree(known[0], blocks):
             raise ValueError("paths meet at {!r} with different stacks: {} and {}".format(
                 self.instructions[i], known, (blocks, depth)))
 
