@@ -34,7 +34,7 @@ def constant_key(value: Any) -> Tuple[Any, ...]:
     return type(value), value
 
 
-def extent(array: numpy.ndarray) -> Tuple[int, int]:
+def extent(array: numpy.ndarray[Any, Any]) -> Tuple[int, int]:
     """The addresses [low, high) that the elements of an array span; low == high if there are none."""
     low = high = array.__array_interface__["data"][0]
     if array.size == 0:
@@ -45,13 +45,13 @@ def extent(array: numpy.ndarray) -> Tuple[int, int]:
     return low, high + array.itemsize
 
 
-def layout_of(array: numpy.ndarray) -> str:
+def layout_of(array: numpy.ndarray[Any, Any]) -> str:
     """'C' if C-contiguous, else 'F' if Fortran-contiguous, else 'A'."""
     flags = array.flags
     return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
 
 
-def layout_words(array: numpy.ndarray) -> str:
+def layout_words(array: numpy.ndarray[Any, Any]) -> str:
     """The layout of an array, in words."""
     layout = layout_of(array)
     return "not contiguous" if layout == "A" else LAYOUTS[layout]
@@ -86,7 +86,7 @@ def _describe_builtin(value: Any) -> str:
     return text if len(text) <= LONGEST_REPR else text[:LONGEST_REPR - 3] + "..."
 
 
-def _describe_array(value: numpy.ndarray) -> str:
+def _describe_array(value: numpy.ndarray[Any, Any]) -> str:
     return f"a {value.dtype} array of {count(value.ndim, 'dimension')}"
 
 

@@ -117,7 +117,7 @@ class IsArray(Guard):
     __slots__ = fields = ("source", "dtype", "ndim", "layout", "writeable", "aligned")
     cost = 3
     source: Source
-    dtype: numpy.dtype
+    dtype: numpy.dtype[Any]
     ndim: int
     layout: str
     writeable: Optional[bool]
@@ -325,7 +325,7 @@ class ArrayPair(Pair):
                 return was_type(source, numpy.ndarray, value)
         return self.why_not_arrays(*values)
 
-    def why_not_arrays(self, a: numpy.ndarray, b: numpy.ndarray) -> Optional[str]:
+    def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
         """As why_not, of two exact arrays."""
         raise NotImplementedError
 
@@ -343,7 +343,7 @@ class NoOverlap(ArrayPair):
     def step(self) -> Step:
         return Step("CHECK_APART")
 
-    def why_not_arrays(self, a: numpy.ndarray, b: numpy.ndarray) -> Optional[str]:
+    def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
         (a_low, a_high), (b_low, b_high) = extent(a), extent(b)
         if a_low == a_high or b_low == b_high or a_high <= b_low or b_high <= a_low:
             return None
@@ -361,7 +361,7 @@ class SameShape(ArrayPair):
     def step(self) -> Step:
         return Step("CHECK_SHAPES")
 
-    def why_not_arrays(self, a: numpy.ndarray, b: numpy.ndarray) -> Optional[str]:
+    def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
         if a.shape == b.shape:
             return None
         return f"{self.a} and {self.b} had equal shapes and now have {a.shape} and {b.shape}"

@@ -8,7 +8,7 @@ guards. In mirror mode every evaluation in C is repeated by the twin, and a disa
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.guards import _evaluate
 from pijit.guards.guard import Guard, Step
@@ -21,7 +21,7 @@ set_mirror = _evaluate.set_mirror
 mirror_disagreements = _evaluate.mirror_disagreements
 
 BORROWED = (Local, Constant)
-FETCHES = {
+FETCHES: Dict[type, Callable[[Any], Step]] = {
     Local: lambda source: Step("FETCH_LOCAL", number=source.index),
     Constant: lambda source: Step("FETCH_CONSTANT", object=source.value),
     Cell: lambda source: Step("FETCH_CELL", number=source.index),

@@ -42,6 +42,8 @@ class Record:
 
     __slots__ = ("_identity", "_hash")
     fields: Tuple[str, ...] = ()
+    _identity: Tuple[Any, ...]
+    _hash: int
 
     def __init__(self, *values: Any, **named: Any) -> None:
         given = dict(zip(self.fields, values), **named)
@@ -66,10 +68,10 @@ class Record:
             return True
         if type(self) is not type(other):
             return NotImplemented
-        return self._hash == other._hash and self._identity == other._identity  # type: ignore[attr-defined]
+        return self._hash == other._hash and self._identity == other._identity
 
     def __hash__(self) -> int:
-        return self._hash  # type: ignore[no-any-return]
+        return self._hash
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), tuple(getattr(self, name) for name in self.fields)
@@ -135,7 +137,7 @@ class Cell(Source):
         return f"closure cell {self.name!r}"
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
-        cell = values[self.index] if self.index < len(values) else UNBOUND
+        cell: Any = values[self.index] if self.index < len(values) else UNBOUND
         if type(cell) is not CellType:
             raise NoPlaceError(f"slot {self.index} does not hold {self}")
         try:
