@@ -86,15 +86,16 @@ def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> Arra
     copy = emitter.new_array(op, kind, emitter.fresh(), array.shape)
 
     def body(places: List[Tuple[str, str]]) -> None:
-        text = emitter.converted(emitter.element(array.type.dtype, places[0]), numpy_scalar(array.type.dtype), dtype,
-                                 op)
+        source = array.type.dtype
+        text = emitter.converted(emitter.element(source, places[0]), numpy_scalar(source), dtype, op,
+                                 unchecked=source.kind != "f")
         emitter.line("st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[1] + (text,)))
 
     emitter.nest(array.shape, [array, copy], body)
     return copy
 
 
-def _broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[str]:
+def broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[str]:
     """The common shape; leaves when there is none."""
     ndim = max(len(shape) for shape in shapes)
     result: List[str] = []
@@ -133,7 +134,7 @@ def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str],
 def write_ufunc(emitter: Any, op: Op) -> None:
     dtypes, result_dtype = loop_dtypes(op.attrs["types"])
     operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args, dtypes)]
-    shape = _broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
+    shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
     if isinstance(op.result.type, Scalar):
         if shape:
             raise CompileError("a scalar result from operands with axes")
@@ -181,7 +182,7 @@ def write_ufunc_into(emitter: Any, op: Op) -> None:
     operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args[1:], dtypes)]
     for operand in operands:
         fits_into(emitter, op, operand.array.shape if operand.array else (), target.shape, False)
-    shape = _broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
+    shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
     # The loop may raise a flag at its last element, when nothing may have been written yet.
     kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
     result = _computed(emitter, op, operands, shape, kind, emitter.fresh())

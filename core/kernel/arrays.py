@@ -153,17 +153,18 @@ class ArrayWriter:
                 self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (word + 2 + offset)))
         return ArrayVariable(kind, name + "_d", name + "_o", shape, strides)
 
-    def made(self, value: Value, at: int, shape: Sequence[str]) -> ArrayVariable:
-        """Name the array that the runtime has just described at scratch word ``at``; its shape is known."""
-        return self.describe(value.type, "v%d" % value.id, at, shape)
-
     def describe(self, kind: Array, name: str, at: int, shape: Sequence[str]) -> ArrayVariable:
-        self.line("%s_d = ld_i8(frame, %d)" % (name, 8 * at))
-        self.line("%s_o = ld_i8(frame, %d)" % (name, 8 * (at + 1)))
+        return self.describe_at(kind, name, "address_of_word(frame, %d)" % at, shape)
+
+    def describe_at(self, kind: Array, name: str, address: str, shape: Sequence[str]) -> ArrayVariable:
+        """Variables for the array whose descriptor the runtime has completed."""
+        address = self.let(address)
+        self.line("%s_d = ld_i8(%s, 0)" % (name, address))
+        self.line("%s_o = ld_i8(%s, 8)" % (name, address))
         strides = contiguous_last(kind, ["%s_t%d" % (name, axis) for axis in range(kind.ndim)])
         for axis, variable in enumerate(strides):
             if not is_literal(variable):
-                self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (at + 2 + kind.ndim + axis)))
+                self.line("%s = ld_i8(%s, %d)" % (variable, address, 8 * (2 + kind.ndim + axis)))
         return ArrayVariable(kind, name + "_d", name + "_o", shape, strides)
 
     def descriptor(self, array: ArrayVariable, at: int) -> str:
@@ -202,13 +203,14 @@ class ArrayWriter:
     # ---- loop nests ----
 
     def nest(self, shape: Sequence[str], arrays: Sequence[ArrayVariable],
-             body: Callable[[List[Tuple[str, str]]], None]) -> None:
+             body: Callable[[List[Tuple[str, str]]], None], stretched: bool = True) -> None:
         """A loop over ``shape``; ``body`` gets (address, byte offset) of the current element of each array.
 
-        The arrays broadcast to the shape.
+        The arrays broadcast to the shape; with ``stretched`` False not on the last axis.
         """
         padded = [["(0)"] * (len(shape) - len(array.shape)) + [
-            "(0)" if size == "(1)" else self.broadcast_stride(array, axis, shape)
+            array.strides[axis] if not stretched and axis == len(array.shape) - 1
+            else "(0)" if size == "(1)" else self.broadcast_stride(array, axis, shape)
             for axis, size in enumerate(array.shape)] for array in arrays]
         rows = [array.data for array in arrays]
         depth = self.depth
@@ -242,12 +244,16 @@ class ArrayWriter:
         """The source that reads one element as a scalar variable holds it."""
         return "ld_%s(%s, %s)" % ((memory_code(dtype),) + place)
 
-    def converted(self, source: str, kind: Scalar, dtype: np.dtype, op: Op) -> str:
-        """A scalar's text as another dtype, leaving by the operation's exit when it does not fit."""
+    def converted(self, source: str, kind: Scalar, dtype: np.dtype, op: Op,
+                  unchecked: bool = False) -> str:
+        """A scalar's text as another dtype, leaving by the operation's exit when it does not fit.
+
+        ``unchecked``: integers wrap, as those in NumPy arrays do.
+        """
         if kind.dtype == dtype:
             return source
         to = numpy_scalar(dtype)
-        row = scalar_ops.cast(kind, to, op.exit is not None)
+        row = scalar_ops.cast(kind, to, op.exit is not None and not unchecked)
         a = self.let(source)
         fields = dict(scalar_ops.parameters(to if dtype.kind in "iu" else kind), a=a)
         self.guard(op, row.before.format(**fields))

@@ -454,6 +454,12 @@ def _float_rows() -> Dict[str, Any]:
 
 
 @intrinsic
+def froot(typingctx, a):
+    """The square root in the operand's own precision."""
+    return a(a), lambda context, builder, signature, args: _call(builder, "llvm.sqrt", *args)
+
+
+@intrinsic
 def fneg(typingctx, a):
     """``-a``: the sign bit flipped."""
     def codegen(context, builder, signature, args):
@@ -533,7 +539,7 @@ def clear_exception(typingctx):
 
 INTRINSICS: Dict[str, Any] = {
     "clear_exception": clear_exception,
-    "leave": leave, "set_words": set_words, "call": call, "fneg": fneg, "fabs": fabs,
+    "leave": leave, "set_words": set_words, "call": call, "fneg": fneg, "froot": froot, "fabs": fabs,
     "float_flags_sum": float_flags_sum, "float_flags_product": float_flags_product,
     "float_flags_quotient": float_flags_quotient,
 }

@@ -18,10 +18,14 @@ VIEWS = frozenset(("view", "transpose"))
 
 
 class Lifetimes:
-    """The release points of one graph; ``used`` are the values that something names."""
+    """The release points of one graph; ``used`` are the values that something names.
 
-    def __init__(self, graph: Graph, used: Set[Value]) -> None:
+    ``groups`` maps the last operation of a group (see graph/passes/fuse.py) to all of it: they run together, there.
+    """
+
+    def __init__(self, graph: Graph, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:
         flow = Flow(graph)
+        self._groups = groups
         self._looping: Set[Block] = set().union(*flow.loops.values()) if flow.loops else set()
         self._root: Dict[Value, Value] = {}
         for block in flow.order:
@@ -67,7 +71,12 @@ class Lifetimes:
         return found | {self._root[value] for value in found if value in self._root}
 
     def _op_uses(self, op: Op) -> Set[Value]:
-        return self._arrays(op.args) | (self._arrays(op.exit.values()) if op.exit is not None else set())
+        uses: Set[Value] = set()
+        for member in self._groups.get(op, [op]):
+            uses |= self._arrays(member.args)
+            if member.exit is not None:
+                uses |= self._arrays(member.exit.values())
+        return uses
 
     def _terminator_uses(self, block: Block) -> Set[Value]:
         uses = self._arrays(block.terminator.values())

@@ -11,8 +11,9 @@ from typing import Any, Dict, List, Tuple
 from numba import cfunc, float32, types, uint64
 
 from ..graph.ir import Graph, Jump, Op, SideExit, Value
+from ..graph.passes.fuse import find_groups
 from ..graph.types import Array, Opaque, RANGE_ITERATOR, Scalar
-from . import intrinsics, scalar_ops
+from . import fusion, intrinsics, scalar_ops
 from .array_ops import ARRAY_OPERATIONS
 from .arrays import ArrayVariable, ArrayWriter
 from .emit import Emitter
@@ -32,7 +33,9 @@ class NumbaEmitter(ArrayWriter, Emitter):
         ArrayWriter.__init__(self)
         self.names: Dict[str, Any] = dict(_NAMES)
         self.text: Dict[Value, str] = {}
-        self.lifetimes = Lifetimes(graph, self.used)
+        groups = find_groups(graph)
+        self._group_of = {op: group for group in groups.values() for op in group}
+        self.lifetimes = Lifetimes(graph, self.used, groups)
         self._params = {param for block in graph.blocks[1:] for param in block.params}
 
     def source(self, name: str) -> str:
@@ -118,10 +121,20 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self.release(self.arrays[value])
 
     def operation(self, op: Op) -> None:
+        group = self._group_of.get(op, [op])
+        if op is not group[-1]:
+            return
         self.layout.reuse_scratch()
-        self._write(op)
-        for value in self.lifetimes.after(op):
-            self.release(self.arrays[value])
+        fused = len(group) > 1 and fusion.can_fuse(self, group)
+        if fused:
+            fusion.write_group(self, group)
+        else:
+            for member in group:
+                self._write(member)
+        for member in group:
+            for value in self.lifetimes.after(member):
+                if value in self.arrays:
+                    self.release(self.arrays[value])
 
     def _write(self, op: Op) -> None:
         if op.name in ARRAY_OPERATIONS:

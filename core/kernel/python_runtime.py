@@ -79,6 +79,8 @@ def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]
 
 def assign(target: np.ndarray, value: Any) -> None:
     """``target[...] = value``, untouched when it raises."""
+    if not isinstance(value, np.ndarray):
+        value = cast(value, target.dtype, "np", True)
     target[...] = np.asarray(value).astype(target.dtype)
 
 

@@ -126,3 +126,28 @@ def test_a_view_keeps_its_dead_base_alive(backend):
     np.zeros(1000)
     count = sys.getrefcount(view.base)
     assert np.array_equal(view, (x + y)[1:]) and count == 2
+
+
+def test_a_group_keeps_what_an_operation_in_between_uses_last():
+    """t = x * x; p = t + y (deferred); e = exp(t), the last plain use of t; r = p - y."""
+    b = Builder("deferred", VECTOR, VECTOR, WORD)
+    x, y, n = b.inputs
+
+    def step(i, values):
+        exit = b.exit(1, *values)
+        t = ufunc(b, VECTOR, np.exp, "d->d", values[0], exit=exit)
+        p = ufunc(b, VECTOR, np.add, "dd->d", t, y, exit=exit)
+        e = ufunc(b, VECTOR, np.tanh, "d->d", t, exit=exit)
+        r = ufunc(b, VECTOR, np.subtract, "dd->d", p, y, exit=exit)
+        return r, e
+
+    a, e = counting_loop(b, n, (x, y), step)
+    b.leave(2, a, e)
+    run = b.run("numba")
+    x, y = np.linspace(-5, -1, 5000), np.ones(5000)
+    _, a, e = run(x, y, 3)
+    want = x
+    for _ in range(3):
+        t = np.exp(want)
+        want, other = t + y - y, np.tanh(t)
+    assert a.tobytes() == want.tobytes() and e.tobytes() == other.tobytes()

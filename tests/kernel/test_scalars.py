@@ -123,6 +123,8 @@ def differences(run, kind, operations, edges):
             for raw_y in edges if operation not in UNARY else (edges[0],):
                 if operation == "shl" and kind == INT and raw_y > 300:
                     continue  # Python itself would build the number
+                if operation in ("floordiv", "mod") and raw_y == -1 and raw_x == edges[0] and kind.family == "np":
+                    continue  # NumPy 1.21 itself dies of the minimum divided by -1
                 x, y = value_of(kind, raw_x), value_of(kind, raw_y)
                 if operation in ("shl", "shr") and kind.family == "np" and not 0 <= raw_y < 8 * kind.dtype.itemsize:
                     if kind.dtype.kind == "i" and raw_y < 0:

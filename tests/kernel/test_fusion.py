@@ -1,0 +1,130 @@
+"""Groups of elementwise operations in one loop: NumPy's bits, layouts and exits, and which operations group."""
+
+import itertools
+
+import numpy as np
+import pytest
+from kernel_graphs import BACKENDS, Builder
+from pijit.core.graph.passes.fuse import find_groups
+from pijit.core.graph.types import Array, INT, numpy_scalar
+
+VECTOR = Array(np.dtype("d"), 1, "C")
+
+
+def ufunc(b, kind, function, types, *args, exit):
+    return b.op("ufunc", kind, *args, exit=exit, ufunc=function, types=types, loop=function.types.index(types))
+
+
+def axpy(dtype, *kinds):
+    """x * s + y - x, all of one dtype."""
+    code = np.dtype(dtype).char
+    types = "%s%s->%s" % (code, code, code)
+    out = Array(np.dtype(dtype), max(kind.ndim for kind in kinds), "A")
+    b = Builder("axpy", *(kinds + (numpy_scalar(np.dtype(dtype)),)))
+    x, y, s = b.inputs
+    first = ufunc(b, Array(np.dtype(dtype), x.type.ndim, "A"), np.multiply, types, x, s, exit=b.exit(1))
+    second = ufunc(b, out, np.add, types, first, y, exit=b.exit(5, first))
+    b.leave(2, ufunc(b, out, np.subtract, types, second, x, exit=b.exit(6, second)))
+    return b
+
+
+@pytest.mark.parametrize("code", "bBhHiIlLfd")
+def test_bits_per_dtype(code):
+    dtype = np.dtype(code)
+    run = axpy(dtype, Array(dtype, 1, "C"), Array(dtype, 1, "C")).run("numba")
+    assert "layout_like" not in run.kernel.source and run.kernel.source.count("while") >= 1
+    random = np.random.RandomState(3)
+    x, y = ((random.rand(101) * 200).astype(dtype) for _ in range(2))
+    s = dtype.type(3)
+    assert run(x, y, s)[1].tobytes() == (x * s + y - x).tobytes()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_broadcasting_and_strides(backend):
+    kind = Array(np.dtype("d"), 2, "C")
+    run = axpy("d", kind, kind).run(backend)
+    base, s = np.linspace(0.1, 9.7, 20).reshape(4, 5), np.float64(1.7)
+    for shapes in itertools.product(((4, 5), (1, 5), (4, 1), (1, 1), (3, 5), (4, 4), (0, 5)), repeat=2):
+        x, y = (np.resize(base, shape) for shape in shapes)
+        try:
+            want = x * s + y - x
+        except ValueError:
+            assert run(x, y, s)[0] in (1, 5)
+            continue
+        got = run(x, y, s)[1]
+        assert got.tobytes() == want.tobytes() and got.strides == want.strides and got.shape == want.shape
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("layout", ("C", "A"))
+def test_other_layouts(backend, layout):
+    kind = Array(np.dtype("d"), 2, "A")
+    run = axpy("d", Array(np.dtype("d"), 2, layout), kind).run(backend)
+    base, s = np.linspace(0.1, 9.7, 24).reshape(4, 6), np.float64(1.7)
+    for x, y in ((base, base.T.copy().T), (base, base[:, ::-1]), (base[::1], base[::-1])):
+        want, got = x * s + y - x, run(x, y, s)[1]
+        assert got.tobytes() == want.tobytes() and got.strides == want.strides
+
+
+def test_flags_leave_before_the_first_operation():
+    run = axpy("d", VECTOR, VECTOR).run("numba")
+    ones = np.ones(9)
+    assert run(np.full(9, 1e308), ones, np.float64(100)) == (1,)
+    huge = np.full(9, 1.7e308)
+    assert run(huge, huge, np.float64(1)) == (1,)
+    assert run(np.full(9, np.nan), ones, np.float64(1))[0] == 2
+
+
+@pytest.mark.parametrize("function, value", [(np.sqrt, 2.0), (np.square, 3.1), (np.negative, -0.0), (np.absolute, -0.0)])
+def test_unary_operations(function, value):
+    for code in "fd":
+        kind = Array(np.dtype(code), 1, "C")
+        types = "%s->%s" % (code, code)
+        b = Builder("unary", kind)
+        exit = b.exit(1)
+        inner = ufunc(b, kind, function, types, b.inputs[0], exit=exit)
+        b.leave(2, ufunc(b, kind, np.negative, types, inner, exit=exit))
+        run = b.run("numba")
+        x = np.array([value, 0.0, 1.5, 1e10, 0.1, 7.0, 9.0], code)
+        assert run(x)[1].tobytes() == (-function(x)).tobytes()
+        if function is np.sqrt:
+            assert run(-x) == (1,)
+
+
+def test_what_groups():
+    b = Builder("groups", VECTOR, VECTOR)
+    x, y = b.inputs
+    exit = b.exit(1)
+    shared = ufunc(b, VECTOR, np.add, "dd->d", x, y, exit=exit)
+    left = ufunc(b, VECTOR, np.multiply, "dd->d", shared, y, exit=exit)
+    right = ufunc(b, VECTOR, np.multiply, "dd->d", shared, x, exit=b.exit(3, left))
+    total = ufunc(b, VECTOR, np.add, "dd->d", left, right, exit=exit)
+    outer = ufunc(b, VECTOR, np.exp, "d->d", total, exit=exit)
+    b.leave(2, outer)
+    groups = find_groups(b.graph)
+    assert [[op.result for op in group] for group in groups.values()] == [[left, right, total]]
+
+
+def test_an_effect_ends_a_group():
+    b = Builder("effect", VECTOR, VECTOR)
+    x, y = b.inputs
+    exit = b.exit(1)
+    first = ufunc(b, VECTOR, np.add, "dd->d", x, y, exit=exit)
+    b.op("assign", None, x, y, exit=exit)
+    second = ufunc(b, VECTOR, np.multiply, "dd->d", first, y, exit=exit)
+    b.leave(2, second)
+    assert find_groups(b.graph) == {}
+    x, y = np.arange(3.0), np.ones(3)
+    assert b.run("numba")(x, y)[1].tolist() == [1.0, 2.0, 3.0] and x.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_an_inner_result_at_another_exit_ends_a_group():
+    b = Builder("other", VECTOR, INT)
+    x, n = b.inputs
+    exit = b.exit(1)
+    first = ufunc(b, VECTOR, np.add, "dd->d", x, x, exit=exit)
+    b.op("add", INT, n, n, exit=b.exit(4, first))
+    b.leave(2, ufunc(b, VECTOR, np.multiply, "dd->d", first, x, exit=exit))
+    assert find_groups(b.graph) == {}
+    answer = b.run("numba")(np.ones(2), 2 ** 62)
+    assert answer[0] == 4 and answer[1].tolist() == [2.0, 2.0]
