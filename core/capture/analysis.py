@@ -201,11 +201,7 @@ class Analysis:
     def _reach_handler(self, block: Block, state: State) -> List[Version]:
         """An exception may leave here: the handler sees these locals, and the stack below its block."""
         handler = self.cfg.blocks[block.exception_successors[0]]
-        depth = self.cfg.stack_depth[handler.start] or 0
-        level = self.cfg.flow.handlers[handler.start].level
-        stack = state.stack[:level]
-        stack += [Unknown("PJ206", handler.start) for _ in range(depth - len(stack))]
-        pruned = self._prune(State(state.locals, stack), handler.start)
+        pruned = self._as_handler(self._prune(state, handler.start), handler.start)
         known = self.by_block.get(handler.index)
         if not known:
             version = self._new_version(handler, pruned)
@@ -213,8 +209,16 @@ class Analysis:
             return [version]
         return self._join_into(known[0], pruned)
 
+    def _as_handler(self, state: State, target: int) -> State:
+        """What a handler or finally body starts with: above its level nothing is known, however it is entered."""
+        entry = self.cfg.flow.handlers.get(target)
+        if entry is None:
+            return state
+        unknown = [Unknown("PJ206", target) for _ in range((self.cfg.stack_depth[target] or 0) - entry.level)]
+        return State(state.locals, state.stack[:entry.level] + unknown)
+
     def _reach(self, version: Version, slot: int, target: int, state: State) -> List[Version]:
-        state = self._prune(state, target)
+        state = self._as_handler(self._prune(state, target), target)
         block = self.cfg.blocks[self.cfg.block_of[target]]
         successor = version.edges.get(slot)
         if successor is None or successor.block is not block:

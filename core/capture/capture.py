@@ -100,7 +100,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: i
         captured.inputs = [captured.inputs[k] for k in kept]
         verify(captured.graph)
         work = work_of(captured.graph, region.has_loop)
-        if work < minimum or work == 0:
+        if work < minimum:
             raise Break("PJ401", work=work)
         return Candidate(region, captured, None)
     except Break as error:
