@@ -1,9 +1,10 @@
 """The frame hook (PEP 523), shadow frames, and JitFunction. Written in C: core/native/hook.c and function.c.
 
-A marked code object's frames go through an entry cache and, on a miss, through `on_miss`; the code object that comes
-back runs in a shadow frame in place of the original. Frames that are traced or profiled, generators, and frames on a
-disabled thread always run the original. Marked frames are taken while a JitFunction call waits for its frame, or
-while hold() is in force; any other call of a marked function is plain.
+A marked code object's frames go through an entry cache and, on a miss, through `on_miss`; the code object
+that comes back runs in a shadow frame in place of the original. Frames that are traced or profiled,
+generators, and frames on a disabled thread always run the original. Marked frames are taken while a
+JitFunction call waits for its frame, or while hold() is in force; any other call of a marked function is
+plain.
 """
 
 from types import CodeType, FunctionType, TracebackType
@@ -23,13 +24,14 @@ def mark(code: CodeType, cache: Optional[EntryCache], on_miss: OnMiss) -> None:
     """Send the frames of a code object through an entry cache and `on_miss`; replaces an earlier mark.
 
     Arguments:
-        code: the code object. Neither `cache` nor `on_miss` may keep it alive: the garbage collector does not see
-            the reference that the code object has to them.
+        code: the code object. Neither `cache` nor `on_miss` may keep it alive: the garbage collector does not
+            see the reference that the code object has to them.
         cache: payloads under guards; a payload is a code object, or None to run the original. None: no cache.
-        on_miss: called as on_miss(code, localsplus, globals, builtins), with this thread disabled, when the cache has
-            no payload; returns the code object to run this time, or None for the original. `localsplus` lists the
-            frame's locals, cells and free variables at entry, UNBOUND for those without a value. An exception goes
-            to the caller of the function, but for RecursionError, which means None.
+        on_miss: called as on_miss(code, localsplus, globals, builtins), with this thread disabled, when the
+            cache has no payload; returns the code object to run this time, or None for the original.
+            `localsplus` lists the frame's locals, cells and free variables at entry, UNBOUND for those
+            without a value. An exception goes to the caller of the function, but for RecursionError, which
+            means None.
 
     Raises:
         TypeError: an argument of another kind.
@@ -61,7 +63,8 @@ class disabled:
 
     def __enter__(self) -> None: ...
     def __exit__(
-        self, kind: Optional[Type[BaseException]], value: Optional[BaseException], traceback: Optional[TracebackType]
+        self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+        traceback: Optional[TracebackType],
     ) -> None: ...
 
 def hold() -> None:
@@ -79,26 +82,29 @@ def stats() -> Dict[str, int]:
 def set_code_filter(callable: Optional[Callable[[CodeType], Optional[CodeType]]]) -> None:
     """Replace code everywhere: for conformance tests.
 
-    While a filter is set the hook is installed, and each code object that is not marked is given to the filter once;
-    its frames run the code object that comes back in shadow frames, or as they are if that is None. Code first met on
-    a disabled thread is asked about later. None removes the filter.
+    While a filter is set the hook is installed, and each code object that is not marked is given to the
+    filter once; its frames run the code object that comes back in shadow frames, or as they are if that is
+    None. Code first met on a disabled thread is asked about later. None removes the filter.
     """
 
 def set_error_handler(callable: Optional[Callable[[CodeType, BaseException], object]]) -> None:
-    """Give pijit's own faults (a payload that does not fit, a filter that raises) to callable(code, exception).
+    """Give pijit's own faults (a payload that does not fit, a filter that raises) to callable(code,
+    exception).
 
     The original code runs in each case. None: sys.unraisablehook gets them (3.7: stderr).
     """
 
 def set_rebuild(callable: Callable[[FunctionType], object]) -> None:
-    """Unpickle a JitFunction that has no global name by callable(py_func); before the first call: its own type."""
+    """Unpickle a JitFunction that has no global name by callable(py_func); before the first call: its own
+    type."""
 
 class JitFunction:
     """A Python function whose calls go through the frame hook; otherwise it looks and acts like the function.
 
-    The hook is installed from the call until the function's frame starts, so what the function calls runs without it.
-    Binds as a method. Not counted as a level of recursion, not visible in tracebacks. Pickled by its qualified name
-    if that leads to this very object, else by value: rebuild(py_func), then the items of `__dict__`.
+    The hook is installed from the call until the function's frame starts, so what the function calls runs
+    without it. Binds as a method. Not counted as a level of recursion, not visible in tracebacks. Pickled by
+    its qualified name if that leads to this very object, else by value: rebuild(py_func), then the items of
+    `__dict__`.
 
     Arguments:
         py_func: the function.

@@ -1,9 +1,10 @@
-/* What the C files of pijit.core._hook share: the frame interface (one implementation per CPython family) and the
- * hook interface that JitFunction calls.
+/* What the C files of pijit.core._hook share: the frame interface (one implementation per CPython family) and
+ * the hook interface that JitFunction calls.
  *
  *     function.c  --->  hook.c  --->  frame_37_38.c | frame_39_310.c
  *
- * hook.c knows no CPython version; a frame_*.c knows no more than how its versions spell the operations below. */
+ * hook.c knows no CPython version; a frame_*.c knows no more than how its versions spell the operations
+ * below. */
 #ifndef PIJIT_CORE_FRAME_H
 #define PIJIT_CORE_FRAME_H
 
@@ -11,7 +12,8 @@
 #include <Python.h>
 #include <frameobject.h>
 
-/* A PEP 523 frame evaluator. Its true signature differs by version, so it is only stored, compared, and passed back. */
+/* A PEP 523 frame evaluator. Its true signature differs by version, so it is only stored, compared, and
+ * passed back. */
 typedef void (*Evaluator)(void);
 
 /* frame_*.c: CPython's own evaluator. */
@@ -35,7 +37,8 @@ int thread_is_traced(PyThreadState *tstate);
 /* hook.c: decides how a frame runs. Returns a NEW reference, or NULL with an exception set. */
 PyObject *hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag);
 
-/* A call of a JitFunction that is under way and whose frame the hook has not seen yet; lives on the C stack. */
+/* A call of a JitFunction that is under way and whose frame the hook has not seen yet; lives on the C stack.
+ * */
 typedef struct HookCall {
     PyCodeObject *code;      /* borrowed from the function being called */
     struct HookCall *outer;  /* the thread's calls under way, innermost first */
@@ -50,7 +53,8 @@ void hook_call_begin(HookCall *call, PyCodeObject *code);
 /* hook.c: end an announced call whether or not its frame was seen. Never fails. */
 void hook_call_end(HookCall *call);
 
-/* function.c: the type of what `jit` returns; function_type_ready comes first and returns -1 with an exception set. */
+/* function.c: the type of what `jit` returns; function_type_ready comes first and returns -1 with an
+ * exception set. */
 extern PyTypeObject JitFunction_Type;
 int function_type_ready(void);
 

@@ -1,4 +1,5 @@
-/* Frames on CPython 3.7 and 3.8: the evaluator is a plain field of the interpreter state and takes no thread state. */
+/* Frames on CPython 3.7 and 3.8: the evaluator is a plain field of the interpreter state and takes no thread
+ * state. */
 #include "frame.h"
 
 /* 3.8 moved the field into an internal header, which defines a macro of the public ones again. */

@@ -1,4 +1,5 @@
-/* Frames on CPython 3.9 and 3.10: the evaluator has accessors and takes the thread state, which may be NULL. */
+/* Frames on CPython 3.9 and 3.10: the evaluator has accessors and takes the thread state, which may be NULL.
+ * */
 #include "frame.h"
 
 static PyObject *

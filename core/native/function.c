@@ -1,9 +1,9 @@
-/* JitFunction: what `jit` returns. A callable around a Python function that keeps the frame hook installed from the
- * call until the function's frame is reached, and looks like the function in every other respect.
+/* JitFunction: what `jit` returns. A callable around a Python function that keeps the frame hook installed
+ * from the call until the function's frame is reached, and looks like the function in every other respect.
  *
- * The names in `delegated` are read from and written to the function itself, also for Python subclasses (whose class
- * dict has a __module__ and __doc__ of its own); all other attributes live in the object's own dict, which starts as
- * the function's, plus __wrapped__, as functools.update_wrapper would do.
+ * The names in `delegated` are read from and written to the function itself, also for Python subclasses
+ * (whose class dict has a __module__ and __doc__ of its own); all other attributes live in the object's own
+ * dict, which starts as the function's, plus __wrapped__, as functools.update_wrapper would do.
  *
  * The call is neither counted as a level of recursion nor visible in tracebacks. */
 #include "frame.h"
@@ -38,7 +38,7 @@ function_of(JitFunction *self)
     return self->py_func;
 }
 
-/* ---- Calling ---------------------------------------------------------------------------------------------------- */
+/* ---- Calling ------------------------------------------------------------------------------------------- */
 
 /* Announce the call to the hook if that is of use; function_call_done must follow either way. */
 static void
@@ -69,7 +69,8 @@ function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     Py_INCREF(py_func);
     PyThreadState *tstate = PyThreadState_Get();
     HookCall call;
-    /* Whoever calls tp_call has counted a level of recursion for it, which the function alone would not cost. */
+    /* Whoever calls tp_call has counted a level of recursion for it, which the function alone would not cost.
+     * */
     tstate->recursion_depth--;
     function_call_start(self, py_func, &call);
     PyObject *result = PyObject_Call(py_func, args, kwargs);  /* owned, given away */
@@ -108,7 +109,7 @@ function_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(owner))
     return PyMethod_New(self, instance);
 }
 
-/* ---- Attributes ------------------------------------------------------------------------------------------------- */
+/* ---- Attributes ---------------------------------------------------------------------------------------- */
 
 /* Whether an attribute is the function's: 1, 0, or -1 with an exception set. */
 static int
@@ -158,10 +159,11 @@ function_repr(JitFunction *self)
     if (py_func == NULL) {
         return NULL;
     }
-    return PyUnicode_FromFormat("<jit function %U at %p>", ((PyFunctionObject *)py_func)->func_qualname, self);
+    return PyUnicode_FromFormat("<jit function %U at %p>", ((PyFunctionObject *)py_func)->func_qualname,
+                                self);
 }
 
-/* ---- Copying and pickling --------------------------------------------------------------------------------------- */
+/* ---- Copying and pickling ------------------------------------------------------------------------------ */
 
 PyObject *
 function_set_rebuild(PyObject *Py_UNUSED(module), PyObject *callable)
@@ -174,7 +176,8 @@ function_set_rebuild(PyObject *Py_UNUSED(module), PyObject *callable)
     Py_RETURN_NONE;
 }
 
-/* The object that module.qualname leads to: a NEW reference, or NULL without an exception if there is none. */
+/* The object that module.qualname leads to: a NEW reference, or NULL without an exception if there is none.
+ * */
 static PyObject *
 global_find(PyObject *module_name, PyObject *qualname)
 {
@@ -222,7 +225,7 @@ function_copy(PyObject *self, PyObject *Py_UNUSED(args))
     return self;
 }
 
-/* ---- Making and freeing ----------------------------------------------------------------------------------------- */
+/* ---- Making and freeing -------------------------------------------------------------------------------- */
 
 static PyObject *
 function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
@@ -254,7 +257,8 @@ function_init(JitFunction *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"py_func", "state", NULL};
     PyObject *py_func, *state = Py_None;  /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|O:JitFunction", keywords, &PyFunction_Type, &py_func, &state)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|O:JitFunction", keywords, &PyFunction_Type, &py_func,
+                                     &state)) {
         return -1;
     }
     PyObject *dict = function_dict(py_func);  /* owned, given away */
@@ -321,7 +325,8 @@ PyTypeObject JitFunction_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "pijit.core._hook.JitFunction",
     .tp_basicsize = sizeof(JitFunction),
-    .tp_doc = "JitFunction(py_func, state=None)\n--\n\nA Python function whose calls go through the frame hook.",
+    .tp_doc = "JitFunction(py_func, state=None)\n--\n\n"
+              "A Python function whose calls go through the frame hook.",
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC
 #if PY_VERSION_HEX >= 0x03080000
         | _Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,

@@ -1,24 +1,26 @@
 /* The frame hook: decides for each Python frame, before it starts, which code runs in it (PEP 523).
  *
- * A code object may carry a CodeExtra, in one code-extra slot per process. `mark` fills it with an entry cache and an
- * `on_miss` callable. When the hook meets the frame of a marked code object it asks the cache (in C, over the frame's
- * locals, cells and free variables), on a miss on_miss, and runs the code object it gets - the payload - in a *shadow
- * frame*: a new frame that takes over the locals of the first, which is never started. The first frame's caller frees
- * it as if it had run. Tracebacks and sys._getframe see the shadow frame alone.
+ * A code object may carry a CodeExtra, in one code-extra slot per process. `mark` fills it with an entry
+ * cache and an `on_miss` callable. When the hook meets the frame of a marked code object it asks the cache
+ * (in C, over the frame's locals, cells and free variables), on a miss on_miss, and runs the code object it
+ * gets - the payload - in a *shadow frame*: a new frame that takes over the locals of the first, which is
+ * never started. The first frame's caller frees it as if it had run. Tracebacks and sys._getframe see the
+ * shadow frame alone.
  *
  *   throwflag, tracing or profiling, generators, a disabled thread  ->  the original code, always
- *   a fault of ours (bad payload, bad filter)                       ->  the original code, reported to the error handler
+ *   a fault of ours (bad payload, bad filter)                       ->  the original code, and a report
  *   an exception from on_miss                                       ->  the caller of the function gets it
  *
- * The hook is installed only while it is needed: the JitFunction calls whose frame has not started yet, hold() and a
- * code filter each count as one need. So code outside of that runs exactly as if there were no hook. A hook that was
- * there before is called for every frame that is not ours, and is restored with the last need.
+ * The hook is installed only while it is needed: the JitFunction calls whose frame has not started yet,
+ * hold() and a code filter each count as one need. So code outside of that runs exactly as if there were no
+ * hook. A hook that was there before is called for every frame that is not ours, and is restored with the
+ * last need.
  *
- * All state is process wide and guarded by the GIL, but for `here`, which belongs to the thread. Only the main
- * interpreter is supported: the code-extra index belongs to it.
+ * All state is process wide and guarded by the GIL, but for `here`, which belongs to the thread. Only the
+ * main interpreter is supported: the code-extra index belongs to it.
  *
- * A CodeExtra owns its cache and on_miss, and code objects are invisible to the garbage collector: neither may keep
- * the marked code alive, or it lives for ever. */
+ * A CodeExtra owns its cache and on_miss, and code objects are invisible to the garbage collector: neither
+ * may keep the marked code alive, or it lives for ever. */
 #include "frame.h"
 #include "shadow.h"
 #include "../../guards/native/evaluate.h"
@@ -31,7 +33,7 @@ typedef struct {
     PyObject *on_miss;                   /* owned; NULL: not marked */
     PyObject *replacement;               /* owned; what the code filter answered; NULL: run the original */
     unsigned long long filter_serial;    /* the filter that was asked; 0: none */
-    unsigned long long partner_serial;   /* as a payload: the code object it was last compared with; 0: none */
+    unsigned long long partner_serial;   /* as a payload: the code it was last compared with; 0: none */
     int partner_fits;                    /* and what came out */
 } CodeExtra;
 
@@ -54,7 +56,7 @@ static __thread struct {
     HookCall *calls;                     /* JitFunction calls whose frame was not seen yet, innermost first */
 } here;
 
-/* ---- Installing ------------------------------------------------------------------------------------------------- */
+/* ---- Installing ---------------------------------------------------------------------------------------- */
 
 static void
 hook_acquire(void)
@@ -83,7 +85,7 @@ hook_drop(void)
     hook.linked = 0;
 }
 
-/* ---- Code extras ------------------------------------------------------------------------------------------------ */
+/* ---- Code extras --------------------------------------------------------------------------------------- */
 
 static void
 code_extra_free(void *memory)
@@ -134,7 +136,7 @@ code_extra_ensure(PyCodeObject *code)
     return extra;
 }
 
-/* ---- Faults of ours --------------------------------------------------------------------------------------------- */
+/* ---- Faults of ours ------------------------------------------------------------------------------------ */
 
 /* Hand the current exception to the error handler and clear it. */
 static void
@@ -165,7 +167,7 @@ error_report(PyCodeObject *code)
     Py_XDECREF(traceback);
 }
 
-/* ---- Choosing what runs ----------------------------------------------------------------------------------------- */
+/* ---- Choosing what runs -------------------------------------------------------------------------------- */
 
 static PyTypeObject Unbound_Type;
 static PyObject unbound = {.ob_refcnt = 1, .ob_type = &Unbound_Type};
@@ -203,8 +205,8 @@ miss_ask(PyObject *on_miss, PyFrameObject *frame)
         return NULL;
     }
     here.disabled++;
-    PyObject *answer = PyObject_CallFunctionObjArgs(on_miss, (PyObject *)frame->f_code, slots, frame->f_globals,
-                                                    frame->f_builtins, NULL);  /* owned, given away */
+    PyObject *answer = PyObject_CallFunctionObjArgs(
+        on_miss, (PyObject *)frame->f_code, slots, frame->f_globals, frame->f_builtins, NULL);  /* owned */
     here.disabled--;
     Py_DECREF(slots);
     /* Near the recursion limit there is no room to compile, but there may be for the function itself. */
@@ -216,7 +218,8 @@ miss_ask(PyObject *on_miss, PyFrameObject *frame)
     return answer;
 }
 
-/* What is to run for the frame of a marked code object: a NEW reference, or NULL with the exception of on_miss set. */
+/* What is to run for the frame of a marked code object: a NEW reference, or NULL with the exception of
+ * on_miss set. */
 static PyObject *
 payload_of_mark(CodeExtra *extra, PyFrameObject *frame)
 {
@@ -225,8 +228,8 @@ payload_of_mark(CodeExtra *extra, PyFrameObject *frame)
     Py_INCREF(on_miss);
     PyObject *payload = NULL;  /* owned, given away */
     if (cache != NULL) {
-        payload = hook.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
-                                            frame->f_builtins);
+        payload = hook.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame),
+                                            frame->f_globals, frame->f_builtins);
     }
     if (payload != NULL) {
         hook.hits++;
@@ -240,7 +243,8 @@ payload_of_mark(CodeExtra *extra, PyFrameObject *frame)
     return payload;
 }
 
-/* What the code filter has for a code object, asked once per filter: a NEW reference. Reports the filter's exceptions. */
+/* What the code filter has for a code object, asked once per filter: a NEW reference. Reports the filter's
+ * exceptions. */
 static PyObject *
 payload_of_filter(PyCodeObject *code)
 {
@@ -282,14 +286,15 @@ payload_fits(PyCodeObject *code, PyCodeObject *payload)
     extra->partner_serial = own->serial;
     extra->partner_fits = why_not == NULL;
     if (why_not != NULL) {
-        PyErr_Format(PyExc_ValueError, "the code object to run in place of %U was refused: %s", code->co_name, why_not);
+        PyErr_Format(PyExc_ValueError, "the code object to run in place of %U was refused: %s",
+                     code->co_name, why_not);
         error_report(code);
     }
     return why_not == NULL;
 }
 
-/* What is to run for a frame: a NEW reference to a code object that fits; NULL without an exception for the original;
- * NULL with one that the function's caller is to get. */
+/* What is to run for a frame: a NEW reference to a code object that fits; NULL without an exception for the
+ * original; NULL with one that the function's caller is to get. */
 static PyObject *
 payload_find(PyFrameObject *frame, int take_marked)
 {
@@ -306,11 +311,12 @@ payload_find(PyFrameObject *frame, int take_marked)
         return NULL;
     }
     if (payload != Py_None && !PyCode_Check(payload)) {
-        PyErr_Format(PyExc_TypeError, "a code object or None is to run in place of %U, not %.200s", code->co_name,
-                     Py_TYPE(payload)->tp_name);
+        PyErr_Format(PyExc_TypeError, "a code object or None is to run in place of %U, not %.200s",
+                     code->co_name, Py_TYPE(payload)->tp_name);
         error_report(code);
     }
-    else if (payload != Py_None && payload != (PyObject *)code && payload_fits(code, (PyCodeObject *)payload)) {
+    else if (payload != Py_None && payload != (PyObject *)code
+             && payload_fits(code, (PyCodeObject *)payload)) {
         return payload;
     }
     Py_DECREF(payload);
@@ -342,7 +348,7 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
     return result;
 }
 
-/* ---- For JitFunction -------------------------------------------------------------------------------------------- */
+/* ---- For JitFunction ----------------------------------------------------------------------------------- */
 
 int
 hook_wants(PyCodeObject *code)
@@ -366,7 +372,8 @@ hook_call_begin(HookCall *call, PyCodeObject *code)
 void
 hook_call_end(HookCall *call)
 {
-    /* A call whose frame was seen has left the list. Calls end in order, so this one is its head or not in it. */
+    /* A call whose frame was seen has left the list. Calls end in order, so this one is its head or not in
+     * it. */
     if (here.calls == call) {
         here.calls = call->outer;
         hook_drop();

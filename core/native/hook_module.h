@@ -1,4 +1,5 @@
-/* The module pijit.core._hook: what Python sees of the hook. Included at the end of hook.c, on whose state it works.
+/* The module pijit.core._hook: what Python sees of the hook. Included at the end of hook.c, on whose state it
+ * works.
  *
  * Signatures and meanings are in core/_hook.pyi. */
 #ifndef PIJIT_CORE_HOOK_MODULE_H
@@ -38,7 +39,8 @@ code_mark(PyObject *Py_UNUSED(module), PyObject *args)
                             Py_TYPE(cache)->tp_name);
     }
     if (!PyCallable_Check(on_miss)) {
-        return PyErr_Format(PyExc_TypeError, "on_miss must be callable, not %.200s", Py_TYPE(on_miss)->tp_name);
+        return PyErr_Format(PyExc_TypeError, "on_miss must be callable, not %.200s",
+                            Py_TYPE(on_miss)->tp_name);
     }
     CodeExtra *extra = code_extra_ensure(code);
     if (extra == NULL) {
@@ -188,14 +190,17 @@ hook_set_error_handler(PyObject *Py_UNUSED(module), PyObject *callable)
 
 static PyMethodDef module_methods[] = {
     {"mark", code_mark, METH_VARARGS,
-     "mark(code, cache, on_miss)\n--\n\nSend the frames of a code object through an entry cache and on_miss."},
+     "mark(code, cache, on_miss)\n--\n\nSend the frames of a code object through a cache and on_miss."},
     {"unmark", code_unmark, METH_O, "unmark(code)\n--\n\nUndo mark."},
     {"marked", code_marked, METH_O, "marked(code)\n--\n\nWhether a code object is marked."},
-    {"disable", thread_disable, METH_NOARGS, "disable()\n--\n\nRun everything on this thread as it is; nests."},
+    {"disable", thread_disable, METH_NOARGS,
+     "disable()\n--\n\nRun everything on this thread as it is; nests."},
     {"enable", thread_enable, METH_NOARGS, "enable()\n--\n\nUndo one disable() of this thread."},
-    {"hold", hook_hold, METH_NOARGS, "hold()\n--\n\nKeep the hook installed and take every marked frame; nests."},
+    {"hold", hook_hold, METH_NOARGS,
+     "hold()\n--\n\nKeep the hook installed and take every marked frame; nests."},
     {"release", hook_release, METH_NOARGS, "release()\n--\n\nUndo one hold()."},
-    {"installed", hook_installed, METH_NOARGS, "installed()\n--\n\nWhether the hook is the current evaluator."},
+    {"installed", hook_installed, METH_NOARGS,
+     "installed()\n--\n\nWhether the hook is the current evaluator."},
     {"stats", hook_stats, METH_NOARGS,
      "stats()\n--\n\nCounts since the start: frames seen, shadow frames run, cache hits and misses."},
     {"set_code_filter", hook_set_code_filter, METH_O,
@@ -243,7 +248,8 @@ PyInit__hook(void)
     if (module == NULL) {
         return NULL;
     }
-    if (module_add(module, "UNBOUND", &unbound) < 0 || module_add(module, "disabled", (PyObject *)&Disabled_Type) < 0
+    if (module_add(module, "UNBOUND", &unbound) < 0
+        || module_add(module, "disabled", (PyObject *)&Disabled_Type) < 0
         || module_add(module, "JitFunction", (PyObject *)&JitFunction_Type) < 0) {
         Py_DECREF(module);
         return NULL;

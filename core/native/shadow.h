@@ -1,13 +1,13 @@
-/* Shadow frames, for hook.c alone: running another code object - the payload - on the locals of a frame that has not
- * started. All fields used here are the same on CPython 3.7 to 3.10.
+/* Shadow frames, for hook.c alone: running another code object - the payload - on the locals of a frame that
+ * has not started. All fields used here are the same on CPython 3.7 to 3.10.
  *
- * A payload has the arguments, flags, cell and free variables of the original code, and its locals first; it may have
- * more locals after them. So the slots of the two frames agree but for a gap before the cells:
+ * A payload has the arguments, flags, cell and free variables of the original code, and its locals first; it
+ * may have more locals after them. So the slots of the two frames agree but for a gap before the cells:
  *
  *     original:  locals | cells | free            payload:  locals | more locals | cells | free
  *
- * An argument that is a cell was moved into its cell when the frame was made: its local slot is NULL, and the cell
- * object itself is handed on, so closures made earlier or later share it. */
+ * An argument that is a cell was moved into its cell when the frame was made: its local slot is NULL, and the
+ * cell object itself is handed on, so closures made earlier or later share it. */
 #ifndef PIJIT_CORE_SHADOW_H
 #define PIJIT_CORE_SHADOW_H
 
@@ -72,7 +72,8 @@ slot_set(PyObject **slot, PyObject *value)
     Py_XDECREF(old);
 }
 
-/* Run a payload that fits on the locals of a frame that has not started. NEW reference, or NULL with an exception. */
+/* Run a payload that fits on the locals of a frame that has not started. NEW reference, or NULL with an
+ * exception. */
 static PyObject *
 shadow_evaluate(PyThreadState *tstate, PyFrameObject *frame, PyCodeObject *payload)
 {

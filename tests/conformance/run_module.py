@@ -1,10 +1,11 @@
-"""Run one CPython test module, plainly or with every function in a shadow frame, and print the outcome as JSON.
+"""Run one CPython test module, plainly or with every function in a shadow frame, and print the outcome as
+JSON.
 
     python run_module.py plain|identity test_grammar
 
-With `identity`, each code object is decoded and encoded again with no change, functions get one more local, so that
-their cells and free variables move, and the copy runs in a shadow frame.
-The last line of standard output is {"tests": n, "failed": [ids], "faults": [texts], "stats": {...}}.
+With `identity`, each code object is decoded and encoded again with no change, functions get one more local,
+so that their cells and free variables move, and the copy runs in a shadow frame. The last line of standard
+output is {"tests": n, "failed": [ids], "faults": [texts], "stats": {...}}.
 """
 
 import doctest
@@ -20,7 +21,8 @@ from pijit.core.bytecode.encode import reencode, replace_code
 
 
 class Outcome(unittest.TextTestResult):
-    """Remembers the ids of the tests that failed, also those that failed before or after their test method."""
+    """Remembers the ids of the tests that failed, also those that failed before or after their test
+    method."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

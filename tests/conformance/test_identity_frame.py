@@ -13,8 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VERSION = "%d.%d" % sys.version_info[:2]
 MODULES = [
     "test_grammar", "test_scope", "test_generators", "test_with", "test_exceptions", "test_contextlib",
-    "test_functools", "test_dictcomps", "test_unpack", "test_unpack_ex", "test_keywordonlyarg", "test_extcall",
-    "test_raise", "test_sys_settrace", "test_gc", "test_weakref", "test_collections",
+    "test_functools", "test_dictcomps", "test_unpack", "test_unpack_ex", "test_keywordonlyarg",
+    "test_extcall", "test_raise", "test_sys_settrace", "test_gc", "test_weakref", "test_collections",
 ]
 
 
@@ -56,10 +56,11 @@ def test_module_passes_in_shadow_frames(module, tmp_path):
 
 def test_the_runner_reports_failures(tmp_path):
     # Of the comparison above, "no failures" would be worth nothing if the runner could not see one.
-    (tmp_path / "sitecustomize.py").write_text("import test.test_dictcomps as t\nt.DictComprehensionTest.test_extra = "
-                                               "lambda self: self.fail()\n")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import test.test_dictcomps as t\nt.DictComprehensionTest.test_extra = lambda self: self.fail()\n")
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path)] + sys.path))
     command = [sys.executable, os.path.join(HERE, "run_module.py"), "identity", "test_dictcomps"]
-    done = subprocess.run(command, cwd=str(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    done = subprocess.run(command, cwd=str(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment)
     report = json.loads(done.stdout.decode().splitlines()[-1])
     assert report["failed"] == ["test.test_dictcomps.DictComprehensionTest.test_extra"]

@@ -16,7 +16,8 @@ def with_local(code, *names):
 
 
 class Mark:
-    """Marks a function for a `with` block, holds the hook, and keeps what on_miss got and the errors reported."""
+    """Marks a function for a `with` block, holds the hook, and keeps what on_miss got and the errors
+    reported."""
 
     def __init__(self, function, payload):
         self.code = function.__code__

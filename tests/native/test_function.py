@@ -28,7 +28,8 @@ def jit_replacing(old, new):
     """A decorator: the function runs with one constant replaced when its frame goes through the hook."""
     def decorate(function):
         code = function.__code__
-        payload = replace_code(code, co_consts=tuple(new if const == old else const for const in code.co_consts))
+        consts = tuple(new if const == old else const for const in code.co_consts)
+        payload = replace_code(code, co_consts=consts)
         _hook.mark(code, None, lambda code, localsplus, globals, builtins: payload)
         return JitFunction(function)
     return decorate
@@ -70,7 +71,7 @@ class SubFunction(JitFunction):
         super().__init__(function, {"option": option})
 
 
-# ---- Calling ---------------------------------------------------------------------------------------------------------
+# ---- Calling -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [JitFunction, SubFunction])
@@ -258,7 +259,7 @@ def test_eight_threads():
     assert wrong == []
 
 
-# ---- Binding ---------------------------------------------------------------------------------------------------------
+# ---- Binding -----------------------------------------------------------------------------------------------
 
 
 def test_methods():
@@ -298,11 +299,13 @@ def test_abstract_method():
     assert A.__abstractmethods__ == {"f", "g"}
 
 
-# ---- Attributes ------------------------------------------------------------------------------------------------------
+# ---- Attributes --------------------------------------------------------------------------------------------
 
 
-DELEGATED = ["__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__", "__annotations__",
-             "__code__", "__globals__", "__closure__"]
+DELEGATED = [
+    "__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__", "__annotations__",
+    "__code__", "__globals__", "__closure__",
+]
 
 
 @pytest.mark.parametrize("kind", [JitFunction, SubFunction])
@@ -423,7 +426,7 @@ def test_mock():
     patched.assert_called_once_with(9)
 
 
-# ---- Copies and pickles ----------------------------------------------------------------------------------------------
+# ---- Copies and pickles ------------------------------------------------------------------------------------
 
 
 def test_copies_are_the_object_itself():
@@ -474,7 +477,7 @@ def test_set_rebuild_decides_what_unpickling_makes():
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-# ---- Memory ----------------------------------------------------------------------------------------------------------
+# ---- Memory ------------------------------------------------------------------------------------------------
 
 
 def test_weak_references_and_cycles():

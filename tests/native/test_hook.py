@@ -43,8 +43,9 @@ def test_on_miss_gets_locals_cells_and_free_variables_at_entry():
     seen = []
 
     def on_miss(code, localsplus, globals, builtins):
-        cells = [None if value is _hook.UNBOUND else cell_value(value) for value in localsplus[code.co_nlocals:]]
-        seen.append((code, localsplus, cells, globals is f.__globals__, builtins is vars(__import__("builtins"))))
+        cells = [cell_value(value) for value in localsplus[code.co_nlocals:]]
+        same_builtins = builtins is vars(__import__("builtins"))
+        seen.append((code, localsplus, cells, globals is f.__globals__, same_builtins))
 
     _hook.mark(f.__code__, None, on_miss)
     _hook.hold()
@@ -236,7 +237,8 @@ assert _hook.JitFunction(f)() == 1000
     ("_hook.set_error_handler(lambda code, error: 1 / 0)", b"ZeroDivisionError"),
 ])
 def test_faults_without_a_working_handler_are_written_to_stderr(handler, text):
-    done = subprocess.run([sys.executable, "-c", FAULTS % handler], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run([sys.executable, "-c", FAULTS % handler], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
     assert done.returncode == 0
     assert text in done.stderr
 

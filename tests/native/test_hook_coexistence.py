@@ -1,7 +1,7 @@
 """The frame hook beside another PEP 523 hook: it chains to one that was there, and survives one put on top.
 
-The other hook is a few bytes of machine code that count frames and jump to the evaluator they were given, so the tests
-need x86-64 Linux, and 3.9 or later, where the evaluator has public accessors.
+The other hook is a few bytes of machine code that count frames and jump to the evaluator they were given, so
+the tests need x86-64 Linux, and 3.9 or later, where the evaluator has public accessors.
 """
 
 import ctypes

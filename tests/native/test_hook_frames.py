@@ -276,7 +276,8 @@ j()
 
 @pytest.mark.parametrize("more", ["", "_hook.hold()", "_hook.set_code_filter(lambda code: None)"])
 def test_interpreter_shutdown_with_marks_alive(more):
-    done = subprocess.run([sys.executable, "-c", SHUTDOWN % more], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run([sys.executable, "-c", SHUTDOWN % more], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr.replace(b"gone\n", b"")) == (0, b"")
 
 

@@ -1,4 +1,5 @@
-"""Nothing is leaked, and nothing freed too often, on any path through the hook: 100 000 calls of each leave no trace."""
+"""Nothing is leaked, and nothing freed too often, on any path through the hook: 100 000 calls of each leave
+no trace."""
 
 import gc
 import itertools
@@ -46,7 +47,8 @@ ROADS = [jit_hitting, jit_missing, jit_original]
 
 
 def steady(run, *objects):
-    """Whether CALLS calls of run() leave memory blocks, tracked objects and the counts of `objects` where they were.
+    """Whether CALLS calls of run() leave memory blocks, tracked objects and the counts of `objects` where
+    they were.
 
     There is some slack for caches of the interpreter; one leaked reference per call is far beyond it.
     """
