@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 from kernel_graphs import BACKENDS, Builder
 from pijit.core.graph.types import Array, FLOAT, INT, Scalar, WORD, numpy_scalar
 
+NUMPY_WARNS_OF_CASTS = tuple(map(int, np.__version__.split(".")[:2])) >= (1, 24)
 DTYPES = "?bBhHiIlLqQfd"
 
 
@@ -175,9 +176,12 @@ def test_assign_converts(backend, target, source):
     assert np.array_equal(mine, theirs)
     assert run(mine, values[:3]) == (1,)
     if source in "fd" and target not in "?fd":
-        mine = np.zeros((2, 5), target)
-        assert run(mine, np.array([1, 2, np.nan, 1, 1], source)) == (1,)
-        assert not mine.any()
+        mine, values = np.zeros((2, 5), target), np.array([1, 2, np.nan, 1, 1], source)
+        answer = run(mine, values)
+        if backend == "numba" or NUMPY_WARNS_OF_CASTS:
+            assert answer == (1,) and not mine.any()
+        else:
+            assert answer == (2,) and np.array_equal(mine[1], values.astype(target))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
