@@ -8,6 +8,7 @@ from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
 from ..bytecode.blocks import CFG, build_cfg
 from ..bytecode.decode import decode
 from ..bytecode.liveness import Liveness
+from ..bytecode.methods import plain_module_calls
 from ..errors import Break
 from ..graph.ir import Graph
 from ..graph.ops import OPS
@@ -67,8 +68,11 @@ class Capture:
 def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
             feedback: Dict[int, Abstract], force_breaks: Any) -> Capture:
     """Capture a function as called with these locals."""
-    function = decode(code)
-    cfg = build_cfg(function)
+    cfg = build_cfg(decode(code))
+    plain = plain_module_calls(cfg, globals)
+    if plain is not None:
+        cfg = build_cfg(decode(plain))
+    function = cfg.function
     facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback)
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
     analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound), forced).run()

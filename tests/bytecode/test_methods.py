@@ -1,0 +1,43 @@
+"""Calls of module functions without the empty operand stack slot."""
+
+import os
+
+import numpy as np
+
+from pijit.core.bytecode.blocks import build_cfg
+from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.methods import plain_module_calls
+from tests.harness import check, fail_unless_captured
+
+
+def nested(x, name):
+    return np.sqrt(np.maximum(x, 0.0 if name else 1.0)), name.upper(), os.path.join(name, "b".join([name]))
+
+
+def names(code):
+    return [(i.opname, i.value) for i in decode(code).instructions if i.opname in ("LOAD_METHOD", "CALL_METHOD")]
+
+
+def test_only_module_calls_change():
+    plain = plain_module_calls(build_cfg(decode(nested.__code__)), globals())
+    assert names(plain) == [("LOAD_METHOD", "upper"), ("CALL_METHOD", 0), ("LOAD_METHOD", "join"), ("CALL_METHOD", 1)]
+    changed = type(nested)(plain, globals())
+    assert changed(4.0, "a") == nested(4.0, "a")
+    assert len(plain.co_code) == len(nested.__code__.co_code)
+
+
+def test_nothing_to_change():
+    assert plain_module_calls(build_cfg(decode(names.__code__)), globals()) is None
+
+
+def of_a_fallback_call(x):
+    return np.sqrt(shifted(x)) * np.exp(shifted(x) - 1.0)
+
+
+def shifted(x):
+    return x + 1.0
+
+
+def test_a_fallback_call_among_the_arguments():
+    with fail_unless_captured():
+        check(of_a_fallback_call, np.arange(5.0))
