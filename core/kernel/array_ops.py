@@ -55,7 +55,8 @@ def _literal(dtype: np.dtype, value: int) -> str:
 
 
 class _Operand:
-    """An operand as the inner loop reads it: descriptor address, ndim, and the item size or 0 if it was cast."""
+    """An operand as the inner loop reads it: descriptor address, ndim, and the item size or 0 if it was
+    cast."""
 
     __slots__ = ("address", "ndim", "itemsize", "array")
 
@@ -115,7 +116,8 @@ def broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[s
 
 
 def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str], strip: bool) -> None:
-    """Leave unless ``shape`` broadcasts to ``target``; ``strip``: leading axes of length 1 may be too many."""
+    """Leave unless ``shape`` broadcasts to ``target``; ``strip``: leading axes of length 1 may be too
+    many."""
     extra = len(shape) - len(target)
     if extra > 0 and not strip:
         raise CompileError("more axes than the output has")
@@ -143,7 +145,8 @@ def write_ufunc(emitter: Any, op: Op) -> None:
         _run_loop(emitter, op, operands, address, shape, 0)
         emitter.define(op.result, emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
     else:
-        emitter.arrays[op.result] = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id)
+        emitter.arrays[op.result] = _computed(emitter, op, operands, shape, op.result.type,
+                                              "v%d" % op.result.id)
     _release_converted(emitter, operands)
 
 
@@ -228,6 +231,7 @@ def write_assign(emitter: Any, op: Op) -> None:
 
 ARRAY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "dim": array_views.write_dim, "view": array_views.write_view, "transpose": array_views.write_transpose,
-    "load": array_views.write_load, "store": array_views.write_store, "alloc": write_alloc, "ufunc": write_ufunc,
+    "load": array_views.write_load, "store": array_views.write_store, "alloc": write_alloc,
+    "ufunc": write_ufunc,
     "ufunc_into": write_ufunc_into, "assign": write_assign,
 }

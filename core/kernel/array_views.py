@@ -35,7 +35,9 @@ def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List
     for value, size in zip(indices, array.shape):
         known = emitter.constants.get(value)
         text = emitter.text[value]
-        position = text if known is not None and known >= 0 else emitter.let("from_front(%s, %s)" % (text, size))
+        position = text
+        if known is None or known < 0:
+            position = emitter.let("from_front(%s, %s)" % (text, size))
         positions.append(position)
         conditions.append("beyond(%s, %s)" % (position, size))
     while len(conditions) > 1:
@@ -54,7 +56,8 @@ def _offset(positions: Any, strides: Any) -> str:
 def write_load(emitter: Any, op: Op) -> None:
     array = emitter.arrays[op.args[0]]
     positions = _positions(emitter, op, array, op.args[1:])
-    emitter.define(op.result, emitter.element(array.type.dtype, (array.data, _offset(positions, array.strides))))
+    emitter.define(op.result, emitter.element(array.type.dtype,
+                                              (array.data, _offset(positions, array.strides))))
 
 
 def write_store(emitter: Any, op: Op) -> None:

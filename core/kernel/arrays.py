@@ -1,4 +1,5 @@
-"""Arrays in kernel source: the variables of an array value, descriptors in scratch words, runtime calls, loop nests."""
+"""Arrays in kernel source: the variables of an array value, descriptors in scratch words, runtime calls,
+loop nests."""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ import numpy as np
 from .. import _launcher
 from ..graph.ir import Op, Value
 from ..graph.types import Array, Scalar, numpy_scalar
-from . import intrinsics, scalar_ops
+from . import intrinsics, scalar_ops, symbols
 from .errors import CompileError
 
 
 class ArrayVariable:
     """The source texts of one array value: data address, object, shape and strides.
 
-    ``object`` of a view is a variable that is 0 until the ndarray object is made; ``base`` is then the text of the
-    object that it is a view of. For any other array ``base`` is the object itself.
+    ``object`` of a view is a variable that is 0 until the ndarray object is made; ``base`` is then the text
+    of the object that it is a view of. For any other array ``base`` is the object itself.
     """
 
     __slots__ = ("type", "data", "object", "shape", "strides", "base", "lazy")
@@ -53,7 +54,8 @@ def is_literal(text: str) -> bool:
 
 
 def contiguous_last(kind: Array, strides: Sequence[str]) -> List[str]:
-    """The strides, the last one as a literal where the layout says what it is: loops can be vectorised then."""
+    """The strides, the last one as a literal where the layout says what it is: loops can be vectorised
+    then."""
     strides = list(strides)
     if strides and kind.layout == "C":
         strides[-1] = "(%d)" % kind.dtype.itemsize
@@ -110,7 +112,8 @@ class ArrayWriter:
         return "call(ld_i8(ld_i8(frame, 0), %d), %s)" % (8 * index, ", ".join(map(str, args)))
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
-        """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or raise."""
+        """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or
+        raise."""
         self.line("if %s != 0:" % self.runtime(name, *args))
         self.depth += 1
         if op is not None and op.exit is not None:
@@ -126,7 +129,7 @@ class ArrayWriter:
             return "fsqrt" if function == "sqrt" else "fabs"
         name = "libm_" + function
         if name not in self.names:
-            symbol = intrinsics.symbol("pijit.libm." + function, _launcher.libm(function))
+            symbol = symbols.symbol("pijit.libm." + function, _launcher.libm(function))
             self.names[name] = intrinsics.symbol_caller(symbol, arity)
         return name
 
@@ -135,7 +138,8 @@ class ArrayWriter:
         name = "loop_%s_%d" % (ufunc.__name__, index)
         if name not in self.names:
             words = _launcher.ufunc_loop(ufunc, index)
-            symbol = intrinsics.table_symbol("pijit.ufunc.%s.%d.%x" % (ufunc.__name__, index, words[0]), words)
+            symbol = symbols.table_symbol("pijit.ufunc.%s.%d.%x" % (ufunc.__name__, index, words[0]),
+                                             words)
             self.names[name] = intrinsics.symbol_address(symbol)
         return name
 
@@ -193,7 +197,8 @@ class ArrayWriter:
         else:
             self.line(call)
 
-    def new_array(self, op: Op, kind: Array, name: str, shape: Sequence[str], order: int = 0) -> ArrayVariable:
+    def new_array(self, op: Op, kind: Array, name: str, shape: Sequence[str],
+                  order: int = 0) -> ArrayVariable:
         """Allocate an array of a shape; leaves by the operation's exit when there is no memory."""
         at = self.layout.scratch(2 + 2 * len(shape))
         address = self.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + list(shape))))

@@ -22,8 +22,9 @@ _numbers = itertools.count()
 class Kernel:
     """A compiled graph: what the launcher needs, and the text it was made from.
 
-    ``inputs`` are the launcher's input codes, ``words`` and ``output_word`` describe the frame, ``exits`` is a tuple of
-    (graph exit number, output codes) by exit id, ``kernel`` is an address or a callable, ``owner`` keeps it alive.
+    ``inputs`` are the launcher's input codes, ``words`` and ``output_word`` describe the frame, ``exits``
+    is a tuple of (graph exit number, output codes) by exit id, ``kernel`` is an address or a callable,
+    ``owner`` keeps it alive.
     """
 
     __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "source", "owner", "seconds")
@@ -48,7 +49,8 @@ def compile_graph(graph: Graph, backend: str = "numba") -> Kernel:
         graph: the captured segment.
         backend: "numba" (machine code) or "python" (a Python function over the real objects).
     Returns: a :class:`Kernel`.
-    Raises: :class:`CompileError` with a sentence when this back end cannot do it; ValueError on an unknown back end.
+    Raises: :class:`CompileError` with a sentence when this back end cannot do it; ValueError on an unknown
+    back end.
     Example: ``kernel = compile_graph(graph); Launcher(..., kernel.inputs, kernel.words, ...)``
     """
     start = time.perf_counter()
@@ -57,7 +59,8 @@ def compile_graph(graph: Graph, backend: str = "numba") -> Kernel:
     layout = Layout(graph)
     name = "kernel_" + re.sub(r"\W", "_", graph.name)
     filename = "<pijit kernel %s %d>" % (graph.name, next(_numbers))
-    emitter: Any = (numba_backend.NumbaEmitter if backend == "numba" else python_backend.PythonEmitter)(graph, layout)
+    make: Any = numba_backend.NumbaEmitter if backend == "numba" else python_backend.PythonEmitter
+    emitter = make(graph, layout)
     try:
         source = emitter.source(name)
     except RecursionError as error:

@@ -28,8 +28,8 @@ def used_values(graph: Graph) -> Set[Value]:
 def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, str]]:
     """Assignments in an order that does what assigning all at once would.
 
-    ``pairs`` are (target variable, source text); sources that are variables are compared by name, others are
-    constants. ``fresh()`` names a new variable, taken to break a cycle.
+    ``pairs`` are (target variable, source text); sources that are variables are compared by name, others
+    are constants. ``fresh()`` names a new variable, taken to break a cycle.
     """
     waiting = [(target, source) for target, source in pairs if target != source]
     ordered: List[Tuple[str, str]] = []

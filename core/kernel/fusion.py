@@ -1,8 +1,8 @@
 """One loop nest for a group of elementwise operations; see graph/passes/fuse.py for what a group is.
 
-The nest writes only its own new result. The floating-point flags are cleared before and tested after it: each
-element's operations are the IEEE operations that NumPy does, so a flag is raised whenever NumPy would raise it,
-and then the group leaves before anything can be seen.
+The nest writes only its own new result. The floating-point flags are cleared before and tested after it:
+each element's operations are the IEEE operations that NumPy does, so a flag is raised whenever NumPy would
+raise it, and then the group leaves before anything can be seen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _BINARY = {"truediv": "fdiv"}
 
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:
-    """Whether every array that the group reads has unit stride on its last axis: else NumPy's own loops do as well."""
+    """Whether every array that the group reads has unit stride on its last axis: else NumPy's own loops do
+    as well."""
     inner = {op.result for op in group}
     for value in (value for op in group for value in op.args):
         if value in inner or not isinstance(value.type, Array):
@@ -91,7 +92,8 @@ def _write_element(emitter: Any, group: List[Op], places: Dict[Value, Tuple[str,
                 operands.append(scalars[value, wanted.char])
             else:
                 source = loaded.get(value) or texts[value]
-                operands.append(emitter.converted(source, numpy_scalar(value.type.dtype), wanted, op, unchecked=True))
+                operands.append(emitter.converted(source, numpy_scalar(value.type.dtype), wanted, op,
+                                                  unchecked=True))
         texts[op.result] = emitter.let(_expression(scalar_operation(op), dtype, operands))
     emitter.line("st_%s(%s, %s, %s)" % ((memory_code(group[-1].result.type.dtype),) + out
                                         + (texts[group[-1].result],)))
@@ -106,7 +108,8 @@ def _expression(name: str, dtype: np.dtype, operands: List[str]) -> str:
     else:
         source = "%s(%s, %s)" % (_BINARY.get(name, prefix + name), operands[0], operands[1])
     if letter == "n":
-        source = "wrap%s(%s, %d)" % ("_signed" if dtype.kind == "i" else "_unsigned", source, 8 * dtype.itemsize)
+        source = "wrap%s(%s, %d)" % ("_signed" if dtype.kind == "i" else "_unsigned", source,
+                                     8 * dtype.itemsize)
     return source
 
 
@@ -117,7 +120,8 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
     """The result, with the strides that NumPy would have come to step by step."""
     last, known = group[-1], {}  # type: Op, Dict[Value, Tuple[str, int]]
     if len(shape) == 1:
-        return emitter.new_array(group[0], Array(last.result.type.dtype, 1, "C"), "v%d" % last.result.id, shape)
+        return emitter.new_array(group[0], Array(last.result.type.dtype, 1, "C"), "v%d" % last.result.id,
+                                 shape)
     for op in group:
         words, sizes = [], []
         for value, dtype in zip(op.args, loop_dtypes(op.attrs["types"])[0]):
@@ -128,13 +132,15 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
         own = broadcast(emitter, group[0], sizes)
         address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(2 + 2 * len(own)),
                                                             ", ".join(["0", "0"] + own)))
-        likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+        likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)),
+                                                          ", ".join(words)))
         if op is not last:
             emitter.line(emitter.runtime("layout_like", address, len(own), op.result.type.dtype.itemsize,
                                          len(op.args), likes))
             known[op.result] = (address, len(own), own)
             continue
-        emitter.checked("alloc_like", "frame", address, last.result.type.dtype.num, len(own), len(op.args), likes,
+        emitter.checked("alloc_like", "frame", address, last.result.type.dtype.num, len(own), len(op.args),
+                        likes,
                         op=group[0])
         return emitter.describe_at(last.result.type, "v%d" % last.result.id, address, own)
     raise AssertionError("an empty group")

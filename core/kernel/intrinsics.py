@@ -1,17 +1,16 @@
 """What generated numba source calls: memory words, exact integer arithmetic, calls through addresses.
 
-Each name here is an ``@intrinsic``: a few LLVM instructions with fixed types, so that no promotion rule of numba
-applies. Memory operands are ``int64`` addresses plus byte offsets. Functions and tables outside the kernel are
-reached through LLVM symbols (:func:`symbol`), never through embedded addresses, so machine code can be cached.
+Each name here is an ``@intrinsic``: a few LLVM instructions with fixed types, so that no promotion rule of
+numba applies. Memory operands are ``int64`` addresses plus byte offsets. Functions and tables outside the
+kernel are reached through LLVM symbols (symbols.py), never through embedded addresses, so machine code
+can be cached.
 """
 
 from __future__ import annotations
 
-import ctypes
 import struct
-from typing import Any, Callable, Dict, Sequence
+from typing import Any, Callable, Dict
 
-import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba.core import types
@@ -96,7 +95,8 @@ def _nonzero(builder: Any, value: Any) -> Any:
 
 
 def _memory_rows() -> Dict[str, Any]:
-    """``ld_<code>(base, offset)`` and ``st_<code>(base, offset, value)`` per dtype: i1..i8, u1..u8, f4, f8, b1."""
+    """``ld_<code>(base, offset)`` and ``st_<code>(base, offset, value)`` per dtype: i1..i8, u1..u8, f4, f8,
+    b1."""
     rows: Dict[str, Any] = {}
 
     def add(code: str, memory: Any, value: Any, read: Build, write: Build) -> None:
@@ -128,7 +128,8 @@ def _to_word(builder: Any, value: Any, kind: Any) -> Any:
 
 @intrinsic
 def leave(typingctx, frame, word, number, *values):
-    """Store the values in consecutive words from ``word`` on (complex ones in two); the result is ``number``."""
+    """Store the values in consecutive words from ``word`` on (complex ones in two); the result is
+    ``number``."""
     items = values[0] if len(values) == 1 and isinstance(values[0], types.BaseTuple) else types.Tuple(values)
     signature = _INT(_INT, _INT, _INT, items)
 
@@ -137,7 +138,9 @@ def leave(typingctx, frame, word, number, *values):
         position = args[1]
         for index, kind in enumerate(signature.args[3]):
             value = builder.extract_value(args[3], index)
-            parts = [builder.extract_value(value, part) for part in (0, 1)] if kind == types.complex128 else [value]
+            parts = [value]
+            if kind == types.complex128:
+                parts = [builder.extract_value(value, part) for part in (0, 1)]
             for part in parts:
                 builder.store(_to_word(builder, part, kind), builder.gep(base, [position]))
                 position = builder.add(position, ir.Constant(I64, 1))
@@ -255,7 +258,8 @@ def _integer_rows() -> Dict[str, Any]:
     rows["as_unsigned"] = _unary(_UINT, _INT, _keep)
     rows["as_signed"] = _unary(_INT, _UINT, _keep)
     rows["choose"] = _ternary(_INT, _BOOL, _INT, _INT, lambda builder, a, b, c: builder.select(a, b, c))
-    rows["choose_unsigned"] = _ternary(_UINT, _BOOL, _UINT, _UINT, lambda builder, a, b, c: builder.select(a, b, c))
+    rows["choose_unsigned"] = _ternary(_UINT, _BOOL, _UINT, _UINT,
+                                       lambda builder, a, b, c: builder.select(a, b, c))
     return rows
 
 
@@ -274,7 +278,8 @@ def _clip(below: int, above: int) -> Build:
     """An end of a slice from the front: ``below`` if before the front, ``size + above`` if behind the end."""
     def build(builder: Any, end: Any, size: Any) -> Any:
         place = _from_front(builder, end, size)
-        high = builder.select(builder.icmp_signed(">=", place, size), builder.add(size, _constant(above)), place)
+        high = builder.select(builder.icmp_signed(">=", place, size), builder.add(size, _constant(above)),
+                              place)
         return _select_less(builder, place, _constant(0), _constant(below), high)
     return build
 
@@ -333,7 +338,8 @@ def _real(like: Any, value: float) -> Any:
 
 def _call(builder: Any, name: str, *args: Any) -> Any:
     kind = args[0].type
-    return builder.call(builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind] * len(args))), args)
+    function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind] * len(args)))
+    return builder.call(function, args)
 
 
 def _finite(builder: Any, value: Any) -> Any:
@@ -360,7 +366,8 @@ def _is_not_zero(builder: Any, value: Any) -> Any:
 
 
 def _product_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
-    lost = builder.and_(_tiny(builder, result), builder.and_(_is_not_zero(builder, a), _is_not_zero(builder, b)))
+    lost = builder.and_(_tiny(builder, result), builder.and_(_is_not_zero(builder, a),
+                                                             _is_not_zero(builder, b)))
     return builder.or_(_new_special(builder, result, a, b), lost)
 
 
@@ -371,7 +378,8 @@ def _quotient_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
 
 
 def _float_division(builder: Any, a: Any, b: Any) -> Any:
-    """CPython's float_divmod, which NumPy's npy_divmod copies: (floor quotient, remainder, plain quotient)."""
+    """CPython's float_divmod, which NumPy's npy_divmod copies: (floor quotient, remainder, plain
+    quotient)."""
     zero = _real(a, 0.0)
     rest = builder.frem(a, b)
     plain = builder.fdiv(builder.fsub(a, rest), b)
@@ -390,7 +398,8 @@ def _float_division(builder: Any, a: Any, b: Any) -> Any:
 
 
 def _division_flags(builder: Any, a: Any, b: Any) -> Any:
-    """Whether NumPy's ``//`` or ``%`` could raise a flag: b == 0, something not finite, or an underflow on the way."""
+    """Whether NumPy's ``//`` or ``%`` could raise a flag: b == 0, something not finite, or an underflow on
+    the way."""
     quotient, remainder, plain = _float_division(builder, a, b)
     fine = builder.and_(_all_finite(builder, a, b), _all_finite(builder, quotient, remainder))
     rest = builder.frem(a, b)
@@ -434,7 +443,8 @@ def _float_rows() -> Dict[str, Any]:
     def special(builder: Any, value: Any) -> Any:
         return builder.not_(_finite(builder, value))
 
-    rows: Dict[str, Any] = {name: _float_binary(_llvm_binary(name)) for name in ("fadd", "fsub", "fmul", "fdiv")}
+    rows: Dict[str, Any] = {
+        name: _float_binary(_llvm_binary(name)) for name in ("fadd", "fsub", "fmul", "fdiv")}
     rows["ffloordiv"] = _float_binary(lambda builder, a, b: _float_division(builder, a, b)[0])
     rows["fmod"] = _float_binary(lambda builder, a, b: _float_division(builder, a, b)[1])
     rows["fdivision_flags"] = _float_binary(_division_flags, _BOOL)
@@ -463,7 +473,7 @@ def froot(typingctx, a):
 def fneg(typingctx, a):
     """``-a``: the sign bit flipped."""
     def codegen(context, builder, signature, args):
-        return builder.fsub(_real(args[0], -0.0), args[0]) if not hasattr(builder, "fneg") else builder.fneg(args[0])
+        return builder.fneg(args[0])
     return a(a), codegen
 
 
@@ -473,24 +483,6 @@ def float_bits(value: float) -> int:
 
 
 # ---- what is outside the kernel ----
-
-_SYMBOLS: Dict[str, Any] = {}
-
-
-def symbol(name: str, address: int, keep: Any = None) -> str:
-    """Make ``address`` known to LLVM under ``name``, once per process, and keep ``keep`` alive. Returns the name."""
-    if name not in _SYMBOLS:
-        llvm.add_symbol(name, address)
-        _SYMBOLS[name] = (address, keep)
-    return name
-
-
-def table_symbol(name: str, words: Sequence[int]) -> str:
-    """A symbol for an immortal table of 64-bit words."""
-    if name in _SYMBOLS:
-        return name
-    table = (ctypes.c_int64 * len(words))(*words)
-    return symbol(name, ctypes.addressof(table), table)
 
 
 def symbol_caller(name: str, arity: int) -> Any:
@@ -531,7 +523,8 @@ def clear_exception(typingctx):
     """Forget the Python exception that a runtime function has set."""
     def codegen(context, builder, signature, args):
         kind = ir.FunctionType(ir.VoidType(), [])
-        function = builder.module.globals.get("PyErr_Clear") or ir.Function(builder.module, kind, name="PyErr_Clear")
+        function = builder.module.globals.get("PyErr_Clear") or ir.Function(
+            builder.module, kind, name="PyErr_Clear")
         builder.call(function, [])
         return ir.Constant(I64, 0)
     return _INT(), codegen

@@ -1,4 +1,5 @@
-"""Frame words of a kernel: where inputs are, where exits leave their values, and the launcher's codes for both."""
+"""Frame words of a kernel: where inputs are, where exits leave their values, and the launcher's codes for
+both."""
 
 from __future__ import annotations
 
@@ -37,10 +38,11 @@ def input_words(code: Tuple[Any, ...]) -> int:
 
 
 class Layout:
-    """The frame of one graph: ``inputs`` (codes), ``input_word`` per input, ``output_word``, ``words``, ``exits``.
+    """The frame of one graph: ``inputs`` (codes), ``input_word`` per input, ``output_word``, ``words``,
+    ``exits``.
 
-    Exits are numbered as they are met: each distinct pair of graph exit and output codes is one kernel exit.
-    The output area is as long as the longest exit needs; scratch words are behind it.
+    Exits are numbered as they are met: each distinct pair of graph exit and output codes is one kernel
+    exit. The output area is as long as the longest exit needs; scratch words are behind it.
     """
 
     def __init__(self, graph: Graph) -> None:

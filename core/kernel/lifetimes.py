@@ -1,14 +1,16 @@
-"""Which references to arrays a kernel gives up, and where: without it, a loop over arrays would grow memory.
+"""Which references to arrays a kernel gives up, and where: without it, a loop over arrays would grow
+memory.
 
-Inside loops every array that an operation makes, every view that becomes an object, and every block parameter
-owns one reference in the frame. It is released after the value's last use, or on the edge where the value is not
-live any more; a jump that passes an array on to a parameter hands its reference over, or takes another one. Outside
-loops nothing is done: the launcher releases what is left. A view keeps the array that it looks into alive.
+Inside loops every array that an operation makes, every view that becomes an object, and every block
+parameter owns one reference in the frame. It is released after the value's last use, or on the edge where
+the value is not live any more; a jump that passes an array on to a parameter hands its reference over, or
+takes another one. Outside loops nothing is done: the launcher releases what is left. A view keeps the array
+that it looks into alive.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Set, Tuple
+from typing import Dict, Iterable, List, Set, Tuple
 
 from ..graph.ir import Block, Graph, Jump, Op, Value
 from ..graph.types import Array
@@ -20,7 +22,8 @@ VIEWS = frozenset(("view", "transpose"))
 class Lifetimes:
     """The release points of one graph; ``used`` are the values that something names.
 
-    ``groups`` maps the last operation of a group (see graph/passes/fuse.py) to all of it: they run together, there.
+    ``groups`` maps the last operation of a group (see graph/passes/fuse.py) to all of it: they run
+    together, there.
     """
 
     def __init__(self, graph: Graph, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:

@@ -1,7 +1,9 @@
-"""Graphs as numba source: ``def kernel(frame)`` over raw words, compiled to a C function by ``numba.cfunc``.
+"""Graphs as numba source: ``def kernel(frame)`` over raw words, compiled to a C function by
+``numba.cfunc``.
 
-The source has only typed scalars, ``while True`` loops and calls of intrinsics; see scalar_ops.py and array_ops.py
-for what each operation becomes. An exit stores its values in the frame's output words and returns its number.
+The source has only typed scalars, ``while True`` loops and calls of intrinsics; see scalar_ops.py and
+array_ops.py for what each operation becomes. An exit stores its values in the frame's output words and
+returns its number.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Graphs as Python functions: every operation by NumPy and Python themselves, on real objects.
 
 The reference for the numba back end, and what ``backend="python"`` runs. An operation with an exit runs in
-``try``; the whole function runs under ``np.errstate(all="raise")``, so that what would warn leaves instead and the
-interpreter repeats it and warns itself. Only ``Exception`` leads to an exit: KeyboardInterrupt passes through.
+``try``; the whole function runs under ``np.errstate(all="raise")``, so that what would warn leaves instead
+and the interpreter repeats it and warns itself. Only ``Exception`` leads to an exit: KeyboardInterrupt
+passes through.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from .emit import Emitter
 from .errors import CompileError
 from .layout import Layout
 
-_BINARY = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&", "or": "|",
+_BINARY = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&",
+           "or": "|",
            "xor": "^", "shl": "<<", "shr": ">>"}
 _UNARY = {"neg": "-%s", "invert": "~%s", "abs": "abs(%s)", "not": "not %s", "truth": "bool(%s)"}
 _CAN_LEAVE_INT64 = frozenset(("add", "sub", "mul", "shl", "neg", "abs", "floordiv"))
@@ -33,7 +35,8 @@ class PythonEmitter(Emitter):
         self.depth = 2
 
     def source(self, name: str) -> str:
-        head = ["def %s(%s):" % (name, ", ".join(map(_name, self.graph.inputs))), "    with errstate(all='raise'):"]
+        head = ["def %s(%s):" % (name, ", ".join(map(_name, self.graph.inputs))),
+                "    with errstate(all='raise'):"]
         self.lines = head
         self.body()
         return "\n".join(self.lines) + "\n"
@@ -205,19 +208,22 @@ def _ufunc_into(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _reduce(emitter: PythonEmitter, op: Op) -> str:
-    return "reduce(%s, %s, %r, %r, %r)" % (_name(op.args[0]), emitter.constant(op.attrs["ufunc"]), op.attrs["axis"],
+    return "reduce(%s, %s, %r, %r, %r)" % (_name(op.args[0]), emitter.constant(op.attrs["ufunc"]),
+                                           op.attrs["axis"],
                                            bool(op.attrs["keepdims"]), op.attrs["types"])
 
 
 def _alloc(emitter: PythonEmitter, op: Op) -> str:
-    return "alloc(%s, %s, %r, %r)" % (_shape(_args(op)), emitter.constant(op.result.type.dtype), op.attrs["fill"],
+    return "alloc(%s, %s, %r, %r)" % (_shape(_args(op)), emitter.constant(op.result.type.dtype),
+                                      op.attrs["fill"],
                                       op.attrs["order"])
 
 
 _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm,
     "flag": _same, "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
-    "load": _load, "store": _store, "ufunc": _ufunc, "ufunc_into": _ufunc_into, "reduce": _reduce, "alloc": _alloc,
+    "load": _load, "store": _store, "ufunc": _ufunc, "ufunc_into": _ufunc_into, "reduce": _reduce,
+    "alloc": _alloc,
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
 }

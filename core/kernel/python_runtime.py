@@ -99,7 +99,8 @@ def require(flag: bool) -> None:
 
 
 NAMES: Dict[str, Any] = {
-    "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "iterator_part": iterator_part,
+    "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm,
+    "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_into": ufunc_into, "assign": assign,
     "reduce": reduce, "alloc": alloc, "require": require,
 }

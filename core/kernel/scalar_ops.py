@@ -1,8 +1,9 @@
 """Scalar operations as numba source: one row per (operation, rules, machine kind).
 
-Machine kinds: "i" is every integer that fits int64, kept in an int64 variable ("n" the same with fewer bits: the
-result must be checked against the dtype), "u" is uint64, "f" float32 or float64, "b" a boolean, "c" complex128.
-Rules: "py", "np", "raw"; a row under "*" is for all of them. Sources are templates over {a} {b} {r} {lo} {hi} {bits}.
+Machine kinds: "i" is every integer that fits int64, kept in an int64 variable ("n" the same with fewer
+bits: the result must be checked against the dtype), "u" is uint64, "f" float32 or float64, "b" a boolean,
+"c" complex128. Rules: "py", "np", "raw"; a row under "*" is for all of them. Sources are templates over {a}
+{b} {r} {lo} {hi} {bits}.
 """
 
 from __future__ import annotations
@@ -217,11 +218,13 @@ def _from_float(kind: Scalar, target: str, to: Scalar, checked: bool) -> Row:
     if target == "c":
         return Row("complex(%s, 0.0)" % double)
     if target == "u":
-        return Row("f8_to_u(%s)" % double, "not (%s > -1.0 and %s < 18446744073709551616.0)" % (double, double)
+        return Row("f8_to_u(%s)" % double, "not (%s > -1.0 and %s < 18446744073709551616.0)"
+                   % (double, double)
                    if checked else "")
     whole = "f8_to_i(%s)" % double
     if target == "i":
-        return Row(whole, "not (%s >= -9223372036854775808.0 and %s < 9223372036854775808.0)" % (double, double)
+        return Row(whole, "not (%s >= -9223372036854775808.0 and %s < 9223372036854775808.0)"
+                   % (double, double)
                    if checked else "")
     if checked:
         return Row(whole, "not (%s > {lo} - 1.0 and %s < {hi} + 1.0)" % (double, double))

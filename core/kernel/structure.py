@@ -1,8 +1,9 @@
 """A graph's control flow as a tree of ``if``/``else`` and ``while True`` with ``break`` and ``continue``.
 
-Done by the dominator tree, as in Ramsey's "Beyond Relooper" (2022): a block that several edges join is placed
-after the tree of its immediate dominator; what a loop leaves to is placed after the loop. Python cannot break
-out of two loops at once, so such a jump sets a small integer, breaks, and is told on after each loop.
+Done by the dominator tree, as in Ramsey's "Beyond Relooper" (2022): a block that several edges join is
+placed after the tree of its immediate dominator; what a loop leaves to is placed after the loop. Python
+cannot break out of two loops at once, so such a jump sets a small integer, breaks, and is told on after
+each loop.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class If:
 
 
 class Loop:
-    """``while True: body``; before resolution ``label`` is the header block (None: runs once, for ``break``)."""
+    """``while True: body``; before resolution ``label`` is the header block (None: runs once, for
+    ``break``)."""
 
     __slots__ = ("label", "body")
 
@@ -110,8 +112,8 @@ class IfFlag:
 class Flow:
     """Orders, dominators and loops of a graph's blocks.
 
-    ``order`` is a reverse postorder, ``position`` its inverse, ``idom`` the immediate dominators, ``loops`` maps each
-    loop header to the blocks of its loop, ``joins`` counts the forward edges into each block.
+    ``order`` is a reverse postorder, ``position`` its inverse, ``idom`` the immediate dominators, ``loops``
+    maps each loop header to the blocks of its loop, ``joins`` counts the forward edges into each block.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -240,7 +242,8 @@ class _Placer:
         if isinstance(terminator, Branch):
             return [Run(block), If(terminator.condition, self._arm(block, terminator.then),
                                    self._arm(block, terminator.other))]
-        return [Run(block)] + self._arm(block, terminator.exit if isinstance(terminator, Leave) else terminator)
+        return [Run(block)] + self._arm(block, terminator.exit if isinstance(terminator, Leave)
+                                        else terminator)
 
     def _is_inline(self, block: Block, target: Block) -> bool:
         """Whether this edge is the one forward edge into a block that no scope places."""
@@ -259,7 +262,8 @@ class _NeedsLoop(Exception):
 
 
 class _Frame:
-    """A Python loop around the current position: what ``continue`` and ``break`` reach, and jumps that pass it."""
+    """A Python loop around the current position: what ``continue`` and ``break`` reach, and jumps that pass
+    it."""
 
     __slots__ = ("start", "end", "passing")
 
@@ -374,11 +378,13 @@ def _lines(nodes: List[Any], indent: str) -> List[str]:
             lines.append("%sb%d" % (indent, node.block.index))
         elif isinstance(node, Move):
             if node.jump.args:
-                lines.append("%smove b%d(%s)" % (indent, node.jump.block.index, ", ".join(map(repr, node.jump.args))))
+                lines.append("%smove b%d(%s)" % (indent, node.jump.block.index,
+                                                 ", ".join(map(repr, node.jump.args))))
         elif isinstance(node, Take):
             lines.append("%sleave exit%d" % (indent, node.exit.exit))
         elif isinstance(node, If):
-            lines += ["%sif %r:" % (indent, node.condition)] + (_lines(node.then, deeper) or [deeper + "pass"])
+            lines += ["%sif %r:" % (indent, node.condition)] + (_lines(node.then, deeper)
+                                                                or [deeper + "pass"])
             if node.other:
                 lines += ["%selse:" % indent] + (_lines(node.other, deeper) or [deeper + "pass"])
         elif isinstance(node, Loop):

@@ -1,4 +1,5 @@
-"""What the numba back end can do, as sentences: the capturer asks before it puts an operation into a graph."""
+"""What the numba back end can do, as sentences: the capturer asks before it puts an operation into a
+graph."""
 
 from __future__ import annotations
 

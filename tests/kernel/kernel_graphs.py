@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pijit.core import _launcher
 from pijit.core.graph.ir import Branch, Graph, Jump, Leave, Op, Output, SideExit
-from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD
 from pijit.core.graph.verify import verify
 from pijit.core.kernel.compile import compile_graph
 

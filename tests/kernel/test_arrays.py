@@ -1,13 +1,12 @@
 """Array operations against NumPy: values, dtypes, strides, views, aliasing, exits."""
 
 import itertools
-import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from kernel_graphs import BACKENDS, Builder
-from pijit.core.graph.types import Array, FLOAT, INT, Scalar, WORD, numpy_scalar
+from pijit.core.graph.types import Array, FLOAT, INT, WORD, numpy_scalar
 
 NUMPY_WARNS_OF_CASTS = tuple(map(int, np.__version__.split(".")[:2])) >= (1, 24)
 DTYPES = "?bBhHiIlLqQfd"
@@ -33,8 +32,10 @@ def assert_same_array(got, want):
 
 
 LAYOUTS = (
-    lambda a: a, lambda a: np.asfortranarray(a), lambda a: a[::-1], lambda a: a[:, ::-2], lambda a: a.T[:4, :4].T[:4, :4],
-    lambda a: np.broadcast_to(a[:1], a.shape).copy()[:, :], lambda a: a[:1], lambda a: a[:, :1], lambda a: a[1:1],
+    lambda a: a, lambda a: np.asfortranarray(a), lambda a: a[::-1], lambda a: a[:, ::-2],
+    lambda a: a.T[:4, :4].T[:4, :4],
+    lambda a: np.broadcast_to(a[:1], a.shape).copy()[:, :], lambda a: a[:1], lambda a: a[:, :1],
+    lambda a: a[1:1],
 )
 
 
@@ -101,7 +102,8 @@ def test_load_and_store(backend, code):
     b.op("store", None, a, zero, j, value, exit=b.exit(1))
     b.leave(2, value)
     run = b.run(backend)
-    info = np.array([0, 1]) if code in "?fd" else np.array([np.iinfo(code).min, np.iinfo(code).max], dtype=code)
+    info = np.array([0, 1]) if code in "?fd" else np.array([np.iinfo(code).min, np.iinfo(code).max],
+                                                           dtype=code)
     original = np.resize(np.append(info, info[1]), 12).astype(code).reshape(3, 4)
     for view in (lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2]):
         for i, j in itertools.product(range(-5, 6), repeat=2):
@@ -126,7 +128,8 @@ def slicer(backend, form):
     if (backend, form) not in SLICERS:
         b = Builder("slice", Array(np.dtype("l"), 2), WORD, WORD, WORD)
         chosen = [value for value, part in zip(b.inputs[1:], form[1:]) if part == "v"]
-        view = b.op("view", Array(np.dtype("l"), 3), b.inputs[0], *chosen, exit=b.exit(1), index=("n", "e", form))
+        view = b.op("view", Array(np.dtype("l"), 3), b.inputs[0], *chosen, exit=b.exit(1),
+                    index=("n", "e", form))
         b.leave(2, view)
         SLICERS[backend, form] = b.run(backend)
     return SLICERS[backend, form]
@@ -189,11 +192,13 @@ def test_overlapping_assign_and_ufunc_into(backend):
     kind = Array(np.dtype("d"), 1)
     b = Builder("overlap", kind, kind, FLOAT)
     b.op("assign", None, b.inputs[0], b.inputs[1], exit=b.exit(1))
-    b.op("ufunc_into", None, b.inputs[0], b.inputs[1], b.inputs[2], exit=b.exit(1), ufunc=np.multiply, types="dd->d",
+    b.op("ufunc_into", None, b.inputs[0], b.inputs[1], b.inputs[2], exit=b.exit(1), ufunc=np.multiply,
+         types="dd->d",
          loop=np.multiply.types.index("dd->d"))
     b.leave(2)
     run = b.run(backend)
-    for cut in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None)), (slice(None), slice(None)),
+    for cut in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None)),
+                (slice(None), slice(None)),
                 (slice(None), slice(None, None, -1))):
         mine, theirs = np.arange(9.0), np.arange(9.0)
         theirs[cut[0]][...] = theirs[cut[1]]
@@ -206,7 +211,8 @@ def test_overlapping_assign_and_ufunc_into(backend):
 def test_nothing_is_written_when_ufunc_into_leaves(backend):
     kind = Array(np.dtype("d"), 1)
     b = Builder("into", kind, kind)
-    b.op("ufunc_into", None, b.inputs[0], b.inputs[0], b.inputs[1], exit=b.exit(1), ufunc=np.multiply, types="dd->d",
+    b.op("ufunc_into", None, b.inputs[0], b.inputs[0], b.inputs[1], exit=b.exit(1), ufunc=np.multiply,
+         types="dd->d",
          loop=np.multiply.types.index("dd->d"))
     b.leave(2)
     run = b.run(backend)

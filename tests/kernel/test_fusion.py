@@ -1,4 +1,5 @@
-"""Groups of elementwise operations in one loop: NumPy's bits, layouts and exits, and which operations group."""
+"""Groups of elementwise operations in one loop: NumPy's bits, layouts and exits, and which operations
+group."""
 
 import itertools
 
@@ -12,7 +13,8 @@ VECTOR = Array(np.dtype("d"), 1, "C")
 
 
 def ufunc(b, kind, function, types, *args, exit):
-    return b.op("ufunc", kind, *args, exit=exit, ufunc=function, types=types, loop=function.types.index(types))
+    return b.op("ufunc", kind, *args, exit=exit, ufunc=function, types=types,
+                loop=function.types.index(types))
 
 
 def axpy(dtype, *kinds):
@@ -75,7 +77,8 @@ def test_flags_leave_before_the_first_operation():
     assert run(np.full(9, np.nan), ones, np.float64(1))[0] == 2
 
 
-@pytest.mark.parametrize("function, value", [(np.sqrt, 2.0), (np.square, 3.1), (np.negative, -0.0), (np.absolute, -0.0)])
+@pytest.mark.parametrize("function, value", [(np.sqrt, 2.0), (np.square, 3.1), (np.negative, -0.0),
+                                             (np.absolute, -0.0)])
 def test_unary_operations(function, value):
     for code in "fd":
         kind = Array(np.dtype(code), 1, "C")

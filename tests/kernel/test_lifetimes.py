@@ -15,7 +15,8 @@ F8 = numpy_scalar(np.dtype("d"))
 
 
 def ufunc(b, kind, function, types, *args, exit):
-    return b.op("ufunc", kind, *args, exit=exit, ufunc=function, types=types, loop=function.types.index(types))
+    return b.op("ufunc", kind, *args, exit=exit, ufunc=function, types=types,
+                loop=function.types.index(types))
 
 
 def counting_loop(b, limit, carried, step):

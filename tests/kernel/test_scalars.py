@@ -9,9 +9,11 @@ import pytest
 from kernel_graphs import BACKENDS, Builder
 from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, numpy_scalar
 
-INT_EDGES = (0, 1, -1, 2, 3, -3, 7, 62, 63, 64, 65, 127, 128, -128, 255, 1 << 31, -(1 << 31), (1 << 32) - 1, 1 << 62,
+INT_EDGES = (0, 1, -1, 2, 3, -3, 7, 62, 63, 64, 65, 127, 128, -128, 255, 1 << 31, -(1 << 31), (1 << 32) - 1,
+             1 << 62,
              (1 << 63) - 1, -(1 << 63), 3037000500, -7)
-FLOAT_EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, -3.0, 7.25, 1e308, -1e308, 5e-324, 2.3e-308, 1e-200, 1e200, math.inf,
+FLOAT_EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, -3.0, 7.25, 1e308, -1e308, 5e-324, 2.3e-308, 1e-200, 1e200,
+               math.inf,
                -math.inf, math.nan, 0.1, 1e16, -2.5)
 BINARY = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
           "floordiv": operator.floordiv, "mod": operator.mod, "and": operator.and_, "or": operator.or_,
@@ -20,7 +22,8 @@ UNARY = {"neg": operator.neg, "invert": operator.invert, "abs": abs}
 COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
            ">=": operator.ge}
 
-INTEGER_OPS = ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "shl", "shr", "neg", "invert", "abs")
+INTEGER_OPS = ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "shl", "shr", "neg", "invert",
+               "abs")
 FLOAT_OPS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "abs")
 NUMPY_INTEGERS = tuple("bBhHiIlLqQ")
 
@@ -29,7 +32,8 @@ def cases():
     yield INT, INTEGER_OPS, INT_EDGES
     yield FLOAT, FLOAT_OPS, FLOAT_EDGES
     yield BOOL, ("and", "or", "xor"), (False, True)
-    yield COMPLEX, ("add", "sub", "mul", "neg"), (0j, 1 + 2j, complex(-0.0, math.inf), complex(math.nan, 1), 1e200j)
+    yield COMPLEX, ("add", "sub", "mul", "neg"), (0j, 1 + 2j, complex(-0.0, math.inf), complex(math.nan, 1),
+                                                  1e200j)
     yield numpy_scalar(np.bool_), ("and", "or", "xor", "invert", "add", "mul"), (False, True)
     for code in NUMPY_INTEGERS:
         info = np.iinfo(code)
@@ -86,7 +90,8 @@ def expected(kind, operation, x, y):
 
 
 def allowance(kind, operation, x, y, result):
-    """Where a kernel may be more careful than NumPy: underflow, specials in // and %, MIN % -1, unsigned negation."""
+    """Where a kernel may be more careful than NumPy: underflow, specials in // and %, MIN % -1, unsigned
+    negation."""
     if kind.family == "py":
         careful = kind == INT and (operation == "shl" and (y > 62) or operation == "mod" and y == -1)
         return "either" if careful else "value"
@@ -95,7 +100,8 @@ def allowance(kind, operation, x, y, result):
     if kind.dtype.kind == "f" and operation in ("mul", "truediv"):
         return "either" if abs(float(result)) < np.finfo(kind.dtype).tiny or y == 0 else "value"
     careful = operation == "neg" and kind.dtype.kind == "u" or operation in ("mod", "floordiv") and y == -1
-    careful = careful or operation in ("neg", "abs") and x == np.iinfo(kind.dtype).min if kind.dtype.kind in "iu" \
+    careful = careful or operation in ("neg",
+                                       "abs") and x == np.iinfo(kind.dtype).min if kind.dtype.kind in "iu" \
         else careful
     return "either" if careful else "value"
 
@@ -111,7 +117,8 @@ def test_operations(name, backend):
     if kind != COMPLEX:
         operations = operations + tuple(COMPARE) + ("truth",)
     run = selector("scalar", kind, operations).run(backend)
-    with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"), warnings.catch_warnings():
+    with np.errstate(divide="raise", over="raise", invalid="raise",
+                     under="ignore"), warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not list(differences(run, kind, operations, edges))
 
@@ -123,10 +130,12 @@ def differences(run, kind, operations, edges):
             for raw_y in edges if operation not in UNARY else (edges[0],):
                 if operation == "shl" and kind == INT and raw_y > 300:
                     continue  # Python itself would build the number
-                if operation in ("floordiv", "mod") and raw_y == -1 and raw_x == edges[0] and kind.family == "np":
+                if operation in ("floordiv",
+                                 "mod") and raw_y == -1 and raw_x == edges[0] and kind.family == "np":
                     continue  # NumPy 1.21 itself dies of the minimum divided by -1
                 x, y = value_of(kind, raw_x), value_of(kind, raw_y)
-                if operation in ("shl", "shr") and kind.family == "np" and not 0 <= raw_y < 8 * kind.dtype.itemsize:
+                if operation in ("shl",
+                                 "shr") and kind.family == "np" and not 0 <= raw_y < 8 * kind.dtype.itemsize:
                     if kind.dtype.kind == "i" and raw_y < 0:
                         continue
                 got = run(number, x, y)
@@ -165,7 +174,8 @@ def test_casts(kind, backend):
         b.at = other
     b.leave(3)
     run = b.run(backend)
-    edges = FLOAT_EDGES + (2.0 ** 63, 2.0 ** 64, -2.0 ** 63, 255.9, -0.9, 1e39) if kind.dtype.kind == "f" else INT_EDGES
+    edges = FLOAT_EDGES + (2.0 ** 63, 2.0 ** 64, -2.0 ** 63, 255.9, -0.9,
+                           1e39) if kind.dtype.kind == "f" else INT_EDGES
     for raw in edges:
         if kind.dtype.kind in "iu" and not np.iinfo(kind.dtype).min <= raw <= np.iinfo(kind.dtype).max:
             continue
@@ -190,7 +200,8 @@ def test_casts(kind, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_libm_is_the_process_own(backend):
-    for name, args in (("sin", (0.7,)), ("exp", (1.25,)), ("log", (3.0,)), ("pow", (1.7, 2.3)), ("atan2", (1.0, -2.0)),
+    for name, args in (("sin", (0.7,)), ("exp", (1.25,)), ("log", (3.0,)), ("pow", (1.7, 2.3)),
+                       ("atan2", (1.0, -2.0)),
                        ("sqrt", (2.0,)), ("fabs", (-2.0,))):
         b = Builder("libm", *[FLOAT] * len(args))
         b.leave(2, b.op("libm", FLOAT, *b.inputs, exit=b.exit(1), function=name))

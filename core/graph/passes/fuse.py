@@ -1,9 +1,9 @@
 """Groups of elementwise operations that one loop can compute without temporaries.
 
-A group is a tree of ``ufunc`` operations of one block whose inner results have no other use. Leaving a group
-means leaving at its first operation's exit: between the first and the last operation nothing has an effect, so
-repeating all of them in bytecode is the same. That is also why an inner result may be named by the exits of the
-group's own operations, which are then never taken, but by no other exit.
+A group is a tree of ``ufunc`` operations of one block whose inner results have no other use. Leaving a
+group means leaving at its first operation's exit: between the first and the last operation nothing has an
+effect, so repeating all of them in bytecode is the same. That is also why an inner result may be named by
+the exits of the group's own operations, which are then never taken, but by no other exit.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from ..ir import Block, Graph, Op, Value
 from ..ops import EFFECTS
 from ..types import Array
 
-FLOAT_LOOPS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.true_divide: "truediv", np.negative: "neg",
+FLOAT_LOOPS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.true_divide: "truediv",
+               np.negative: "neg",
                np.square: "square", np.sqrt: "sqrt", np.absolute: "abs"}
-INTEGER_LOOPS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.negative: "neg", np.bitwise_and: "and",
+INTEGER_LOOPS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.negative: "neg",
+                 np.bitwise_and: "and",
                  np.bitwise_or: "or", np.bitwise_xor: "xor"}
 """Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
 
