@@ -15,7 +15,7 @@ from numba import cfunc, float32, types, uint64
 from ..graph.ir import Graph, Jump, Op, SideExit, Value
 from ..graph.passes.fuse import find_groups
 from ..graph.types import Array, Opaque, RANGE_ITERATOR, Scalar
-from . import fusion, intrinsics, scalar_ops
+from . import float_intrinsics, fusion, intrinsics, scalar_ops
 from .array_ops import ARRAY_OPERATIONS
 from .arrays import ArrayVariable, ArrayWriter
 from .emit import Emitter
@@ -24,7 +24,7 @@ from .layout import Layout
 from .lifetimes import Lifetimes
 
 _PARTS = ("index", "start", "step", "length")
-_NAMES = dict(intrinsics.INTRINSICS, uint64=uint64, float32=float32)
+_NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, uint64=uint64, float32=float32)
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
@@ -74,7 +74,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         if letter == "c":
             return "complex(ld_f8(frame, %d), ld_f8(frame, %d))" % (offset, offset + 8)
         if letter == "f":
-            return "ld_f8(frame, %d)" % offset if kind.dtype.itemsize == 8 else "narrow(ld_f8(frame, %d))" % offset
+            source = "ld_f8(frame, %d)" % offset
+            return source if kind.dtype.itemsize == 8 else "narrow(%s)" % source
         return "ld_i8(frame, %d)" % offset
 
     def _name_param(self, param: Value) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 import numpy as np
 
 from ..graph.types import Scalar
-from .intrinsics import float_bits
+from .float_intrinsics import float_bits
 
 MINIMUM = -2 ** 63
 
@@ -107,8 +107,8 @@ ROWS.update(_integer_rows())
 ROWS.update(_float_rows())
 ROWS.update(_other_rows())
 
-LIBM = {name: 1 for name in ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log log10 log2 "
-                             "log1p sqrt fabs").split()}
+LIBM = {name: 1 for name in ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log "
+                             "log10 log2 log1p sqrt fabs").split()}
 LIBM.update({name: 2 for name in ("atan2", "pow", "fmod", "copysign")})
 
 
@@ -192,7 +192,8 @@ def _from_integer(a: str, target: str, to: Scalar, checked: bool) -> Row:
         return Row("as_unsigned(%s)" % a, "%s < 0" % a if checked else "")
     if target == "c":
         return Row("complex(i_to_f8(%s), 0.0)" % a)
-    return Row("i_to_f%d(%s)" % (to.dtype.itemsize, a))
+    exact = 2 ** (np.finfo(to.dtype).nmant + 1)
+    return Row("i_to_f%d(%s)" % (to.dtype.itemsize, a), "outside(%s, %d, %d)" % (a, -exact, exact) if checked else "")
 
 
 def _from_unsigned(target: str, to: Scalar, checked: bool) -> Row:

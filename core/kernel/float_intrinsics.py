@@ -1,0 +1,176 @@
+"""Floating-point intrinsics: IEEE operations of fixed type, and whether NumPy would have reported a flag.
+
+See intrinsics.py for what an intrinsic is here.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Dict
+
+import numpy as np
+from llvmlite import ir
+from numba.extending import intrinsic
+
+from .intrinsics import (BOOL, F4, F8, F4_TYPE, F8_TYPE, I64, INT, UINT,
+                         float_binary, llvm_binary, unary)
+
+_LARGEST = {F4: float(np.finfo(np.float32).max), F8: float(np.finfo(np.float64).max)}
+_SMALLEST = {F4: float(np.finfo(np.float32).tiny), F8: float(np.finfo(np.float64).tiny)}
+
+
+def _real(like: Any, value: float) -> Any:
+    return ir.Constant(like.type, value)
+
+
+def _call(builder: Any, name: str, *args: Any) -> Any:
+    kind = args[0].type
+    function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind] * len(args)))
+    return builder.call(function, args)
+
+
+def _finite(builder: Any, value: Any) -> Any:
+    return builder.fcmp_ordered("<=", _call(builder, "llvm.fabs", value), _real(value, _LARGEST[value.type]))
+
+
+def _all_finite(builder: Any, a: Any, b: Any) -> Any:
+    return builder.and_(_finite(builder, a), _finite(builder, b))
+
+
+def _new_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
+    """NaN without a NaN operand, or infinity of finite operands."""
+    invalid = builder.and_(builder.fcmp_unordered("uno", result, result), builder.fcmp_ordered("ord", a, b))
+    overflow = builder.and_(builder.not_(_finite(builder, result)), _all_finite(builder, a, b))
+    return builder.or_(invalid, overflow)
+
+
+def _tiny(builder: Any, value: Any) -> Any:
+    return builder.fcmp_ordered("<", _call(builder, "llvm.fabs", value), _real(value, _SMALLEST[value.type]))
+
+
+def _is_not_zero(builder: Any, value: Any) -> Any:
+    return builder.fcmp_unordered("!=", value, _real(value, 0.0))
+
+
+def _product_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
+    lost = builder.and_(_tiny(builder, result), builder.and_(_is_not_zero(builder, a),
+                                                             _is_not_zero(builder, b)))
+    return builder.or_(_new_special(builder, result, a, b), lost)
+
+
+def _quotient_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
+    lost = builder.and_(_tiny(builder, result), builder.and_(_is_not_zero(builder, a), _finite(builder, b)))
+    by_zero = builder.fcmp_ordered("==", b, _real(b, 0.0))
+    return builder.or_(by_zero, builder.or_(_new_special(builder, result, a, b), lost))
+
+
+def _float_division(builder: Any, a: Any, b: Any) -> Any:
+    """CPython's float_divmod, which NumPy's npy_divmod copies: (floor quotient, remainder, plain
+    quotient)."""
+    zero = _real(a, 0.0)
+    rest = builder.frem(a, b)
+    plain = builder.fdiv(builder.fsub(a, rest), b)
+    inexact = builder.fcmp_unordered("!=", rest, zero)
+    signs_differ = builder.xor(builder.fcmp_ordered("<", b, zero), builder.fcmp_ordered("<", rest, zero))
+    adjust = builder.and_(inexact, signs_differ)
+    exact_rest = builder.select(inexact, rest, _call(builder, "llvm.copysign", zero, b))
+    remainder = builder.select(adjust, builder.fadd(rest, b), exact_rest)
+    quotient = builder.select(adjust, builder.fsub(plain, _real(a, 1.0)), plain)
+    floor = _call(builder, "llvm.floor", quotient)
+    too_low = builder.fcmp_ordered(">", builder.fsub(quotient, floor), _real(a, 0.5))
+    rounded = builder.select(too_low, builder.fadd(floor, _real(a, 1.0)), floor)
+    signed_zero = _call(builder, "llvm.copysign", zero, builder.fdiv(a, b))
+    result = builder.select(builder.fcmp_unordered("!=", quotient, zero), rounded, signed_zero)
+    return result, remainder, plain
+
+
+def _division_flags(builder: Any, a: Any, b: Any) -> Any:
+    """Whether NumPy's ``//`` or ``%`` could raise a flag: b == 0, something not finite, or an underflow on
+    the way."""
+    quotient, remainder, plain = _float_division(builder, a, b)
+    fine = builder.and_(_all_finite(builder, a, b), _all_finite(builder, quotient, remainder))
+    rest = builder.frem(a, b)
+    lost = builder.and_(_tiny(builder, plain), builder.fcmp_unordered("!=", a, rest))
+    by_zero = builder.fcmp_ordered("==", b, _real(b, 0.0))
+    return builder.or_(builder.or_(by_zero, lost), builder.not_(fine))
+
+
+def _narrow_flags(builder: Any, value: Any) -> Any:
+    """Whether the conversion to float32 overflows or underflows."""
+    result = builder.fptrunc(value, F4)
+    overflow = builder.and_(_finite(builder, value), builder.not_(_finite(builder, result)))
+    return builder.or_(overflow, builder.and_(_tiny(builder, result), _is_not_zero(builder, value)))
+
+
+@intrinsic
+def float_flags_sum(typingctx, result, a, b):
+    """Whether ``a + b`` or ``a - b`` raised a floating-point flag that NumPy reports."""
+    return BOOL(a, a, a), lambda context, builder, signature, args: _new_special(builder, *args)
+
+
+@intrinsic
+def float_flags_product(typingctx, result, a, b):
+    """The same for ``a * b``."""
+    return BOOL(a, a, a), lambda context, builder, signature, args: _product_flags(builder, *args)
+
+
+@intrinsic
+def float_flags_quotient(typingctx, result, a, b):
+    """The same for ``a / b``."""
+    return BOOL(a, a, a), lambda context, builder, signature, args: _quotient_flags(builder, *args)
+
+
+@intrinsic
+def fabs(typingctx, a):
+    """``llvm.fabs``."""
+    return a(a), lambda context, builder, signature, args: _call(builder, "llvm.fabs", *args)
+
+
+def _float_rows() -> Dict[str, Any]:
+    def special(builder: Any, value: Any) -> Any:
+        return builder.not_(_finite(builder, value))
+
+    rows: Dict[str, Any] = {
+        name: float_binary(llvm_binary(name)) for name in ("fadd", "fsub", "fmul", "fdiv")}
+    rows["ffloordiv"] = float_binary(lambda builder, a, b: _float_division(builder, a, b)[0])
+    rows["fmod"] = float_binary(lambda builder, a, b: _float_division(builder, a, b)[1])
+    rows["fdivision_flags"] = float_binary(_division_flags, BOOL)
+    rows["special"] = unary(BOOL, F8_TYPE, special)
+    rows["fsqrt"] = unary(F8_TYPE, F8_TYPE, lambda builder, a: _call(builder, "llvm.sqrt", a))
+    rows["narrow_flags"] = unary(BOOL, F8_TYPE, _narrow_flags)
+    rows["narrow"] = unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4))
+    rows["widen"] = unary(F8_TYPE, F4_TYPE, lambda builder, a: builder.fpext(a, F8))
+    rows["i_to_f8"] = unary(F8_TYPE, INT, lambda builder, a: builder.sitofp(a, F8))
+    rows["i_to_f4"] = unary(F4_TYPE, INT, lambda builder, a: builder.sitofp(a, F4))
+    rows["u_to_f8"] = unary(F8_TYPE, UINT, lambda builder, a: builder.uitofp(a, F8))
+    rows["u_to_f4"] = unary(F4_TYPE, UINT, lambda builder, a: builder.uitofp(a, F4))
+    rows["f8_to_i"] = unary(INT, F8_TYPE, lambda builder, a: builder.fptosi(a, I64))
+    rows["f8_to_u"] = unary(UINT, F8_TYPE, lambda builder, a: builder.fptoui(a, I64))
+    rows["f8_bits"] = unary(F8_TYPE, INT, lambda builder, a: builder.bitcast(a, F8))
+    return rows
+
+
+@intrinsic
+def froot(typingctx, a):
+    """The square root in the operand's own precision."""
+    return a(a), lambda context, builder, signature, args: _call(builder, "llvm.sqrt", *args)
+
+
+@intrinsic
+def fneg(typingctx, a):
+    """``-a``: the sign bit flipped."""
+    def codegen(context, builder, signature, args):
+        return builder.fneg(args[0])
+    return a(a), codegen
+
+
+def float_bits(value: float) -> int:
+    """The bits of a double as a signed integer."""
+    return struct.unpack("<q", struct.pack("<d", value))[0]
+
+
+FLOAT_INTRINSICS: Dict[str, Any] = {
+    "fneg": fneg, "froot": froot, "fabs": fabs, "float_flags_sum": float_flags_sum,
+    "float_flags_product": float_flags_product, "float_flags_quotient": float_flags_quotient,
+}
+FLOAT_INTRINSICS.update(_float_rows())
