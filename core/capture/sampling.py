@@ -28,10 +28,19 @@ BINARY_UFUNCS = {
 COMPARE_UFUNCS = {
     "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater, ">=": np.greater_equal,
 }
+
+
+def _left_shift(left: Any, right: Any) -> Any:
+    """``left << right``; Python's integers are shifted by little, or a sample would fill the memory."""
+    if isinstance(left, int) and isinstance(right, int):
+        right = min(right, 8)
+    return left << right
+
+
 PYTHON_OPERATORS = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
-    "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, "==": operator.eq,
+    "<<": _left_shift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, "==": operator.eq,
     "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
 }
 
