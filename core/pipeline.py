@@ -16,7 +16,7 @@ from ..guards.cache import EntryCache, warn_limit
 from . import _hook
 from ._launcher import Launcher
 from .bytecode.decode import decode
-from .bytecode.encode import Assembler, Op, replace_code
+from .bytecode.encode import Assembler, Op
 from .bytecode.link import Call, ExitPlan, Probe, Site, link
 from .capture.analysis import why_not_captured
 from .capture.capture import Candidate, Capture, capture
@@ -155,26 +155,36 @@ def explain(function: types.FunctionType, config: Any, args: Tuple[Any, ...], kw
 def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
     """The locals, cells and free variables that a call's frame starts with; the function itself does not run.
 
-    A copy of the function whose code returns at once is called through the frame hook.
+    A copy of the function whose code returns its arguments at once is called, so that CPython does the binding.
 
     Raises:
         TypeError: the arguments do not fit the function.
     """
-    seen: List[List[Any]] = []
-    code = replace_code(function.__code__)
-    assembler = Assembler(decode(code))
-    assembler.insert(0, [Op("LOAD_CONST", assembler.const(None)), Op("RETURN_VALUE")])
-    empty = assembler.assemble()
-
-    def take(code: types.CodeType, localsplus: List[Any], globals: Any, builtins: Any) -> types.CodeType:
-        seen.append(localsplus)
-        return empty
-
-    twin = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    decoded = decode(function.__code__)
+    names = decoded.varnames[:decoded.argument_count]
+    assembler = Assembler(decoded)
+    cells = {name: number for number, name in enumerate(decoded.cellvars)}
+    loads = [Op("LOAD_DEREF", cells[name]) if name in cells else Op("LOAD_FAST", number)
+             for number, name in enumerate(names)]
+    assembler.insert(0, loads + [Op("BUILD_TUPLE", len(names)), Op("RETURN_VALUE")])
+    twin = types.FunctionType(assembler.assemble(), function.__globals__, function.__name__, function.__defaults__,
+                              function.__closure__)
     twin.__kwdefaults__ = function.__kwdefaults__
-    _hook.mark(code, None, take)
-    _hook.JitFunction(twin)(*args, **kwargs)
-    return seen[0]
+    values = dict(zip(names, twin(*args, **kwargs)))
+    fast = [values[name] if name in values and name not in cells else _hook.UNBOUND for name in decoded.varnames]
+    return fast + [_cell(values.get(name, _hook.UNBOUND)) for name in decoded.cellvars] + list(function.__closure__ or ())
+
+
+def _cell(value: Any) -> Any:
+    """A cell with this content; an empty one for UNBOUND."""
+    content = value
+
+    def holder() -> Any:
+        return content
+
+    if value is _hook.UNBOUND:
+        del content
+    return holder.__closure__[0]  # type: ignore[index]
 
 
 def make_entry(state: State, roots: Tuple[Any, ...], feedback: Dict[int, Abstract], observe: Any, why: str) -> Entry:
