@@ -12,8 +12,8 @@ from . import array_views, scalar_ops
 from .arrays import ArrayVariable, memory_code
 from .errors import CompileError
 
-LISTENING = 1 | 2 | 8
-"""The floating-point flags that NumPy reports by default: divide, overflow, invalid."""
+LISTENING = 1 | 2 | 4 | 8
+"""All floating-point flags: the runtime leaves out those that np.errstate ignores."""
 
 
 def loop_dtypes(types: str) -> Tuple[List[np.dtype], np.dtype]:

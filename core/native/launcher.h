@@ -37,8 +37,8 @@
  *   flags_clear() -> 0
  *       Clears the floating-point exception flags.
  *   flags_test(mask) -> flags
- *       The raised flags of the mask: 1 divide by zero, 2 overflow, 4 underflow, 8 invalid, as NumPy numbers
- *       them.
+ *       The raised flags of the mask that np.errstate does not ignore at this moment: 1 divide by zero,
+ *       2 overflow, 4 underflow, 8 invalid, as NumPy numbers them. It is asked only when a flag is raised.
  *   ufunc(frame, spec, shape, ndim) (*)
  *       Runs a ufunc inner loop over `shape` -> ndim words. spec -> [function, data, nin, nout, fresh,
  *       (ndim_k, address of desc_k) * (nin + nout)]. Operands have the loop's dtypes and broadcast to shape.

@@ -331,9 +331,12 @@ def divide(table, a, b):
 @pytest.mark.parametrize("a, b, flag", [(1.0, 0.0, 1), (1e308, 1e-10, 2), (1e-308, 1e10, 4), (0.0, 0.0, 8), (1.0, 2.0, 0)])
 def test_flags(table, a, b, flag):
     table.call("flags_clear")
-    divide(table, a, b)
-    assert table.call("flags_test", 15) == flag
-    assert table.call("flags_test", 15 & ~flag) == 0
+    with np.errstate(all="warn"):
+        divide(table, a, b)
+        assert table.call("flags_test", 15) == flag
+        assert table.call("flags_test", 15 & ~flag) == 0
+    with np.errstate(all="ignore"):
+        assert table.call("flags_test", 15) == 0
     table.call("flags_clear")
     assert table.call("flags_test", 15) == 0
 
