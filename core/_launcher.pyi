@@ -25,7 +25,7 @@ class Launcher:
     Arguments:
         program: a guard program, or None: then the call's arguments are the inputs. Inputs are checked against their
             codes either way; one that does not fit is a miss.
-        globals, builtins: the dicts that guards look names up in.
+        globals, builtins: the dicts that guards look names up in; None: those of the calling frame.
         inputs: one code per fetched value:
             ("skip",) | ("array", ndim) | ("int",) | ("float",) | ("bool",) | ("complex",) | ("scalar", typenum)
             | ("range_iterator",)
@@ -41,6 +41,7 @@ class Launcher:
         width: the number of items of an answer behind the exit id.
         name: for messages.
         owner: an object to keep alive, such as the owner of the machine code.
+        numbers: per exit id the int, from 0 on, that answers start with; None: the exit id itself. Exits may share one.
     Raises:
         ValueError, TypeError: a code, word or index that is not valid.
     Example:
@@ -76,6 +77,7 @@ class Launcher:
         width: int,
         name: str,
         owner: Any = None,
+        numbers: Optional[Tuple[int, ...]] = None,
     ) -> None: ...
 
 def libm(name: str) -> int:

@@ -194,7 +194,7 @@ def make_entry(state: State, roots: Tuple[Any, ...], feedback: Dict[int, Abstrac
     result = capture(code, localsplus, _hook.UNBOUND, globals, builtins, feedback, config.force_breaks)
     compiled = [_compile(state, candidate) for candidate in result.candidates]
     kept = [(candidate, kernel) for candidate, kernel in zip(result.candidates, compiled) if isinstance(kernel, Kernel)]
-    sites, launchers = _sites(kept, globals, builtins)
+    sites, launchers = _sites(kept)
     observers = {index: observe(index) for index in result.observable()} if observe is not None else {}
     linked = link(result.cfg, sites, [Probe(index, observer) for index, observer in observers.items()])
     program = entry_program(candidate.captured for candidate, _ in kept)
@@ -221,7 +221,7 @@ def _compile(state: State, candidate: Candidate) -> Any:
     return state.kernels[key]
 
 
-def _sites(kept: List[Tuple[Candidate, Kernel]], globals: Any, builtins: Any) -> Tuple[List[Site], List[Any]]:
+def _sites(kept: List[Tuple[Candidate, Kernel]]) -> Tuple[List[Site], List[Any]]:
     by_start: Dict[int, List[Tuple[Any, Kernel]]] = {}
     for candidate, kernel in kept:
         by_start.setdefault(candidate.captured.start, []).append((candidate.captured, kernel))
@@ -229,22 +229,24 @@ def _sites(kept: List[Tuple[Candidate, Kernel]], globals: Any, builtins: Any) ->
     for start, pairs in sorted(by_start.items()):
         calls = []
         for captured, kernel in pairs:
-            launcher, call = _launcher(captured, kernel, globals, builtins)
+            launcher, call = _launcher(captured, kernel)
             launchers.append(launcher)
             calls.append(call)
         sites.append(Site(start, pairs[0][0].depth, pairs[0][0].head_depth, tuple(calls)))
     return sites, launchers
 
 
-def _launcher(captured: Any, kernel: Kernel, globals: Any, builtins: Any) -> Tuple[Any, Call]:
+def _launcher(captured: Any, kernel: Kernel) -> Tuple[Any, Call]:
     arguments = launch_arguments(captured)
     program = segment_program(captured, arguments)
-    plans = [captured.graph.exits[number] for number, _ in kernel.exits]
+    exits = captured.graph.exits
+    order = sorted({number for number, _ in kernel.exits}, key=lambda number: (exits[number].side, number))
+    numbers = tuple(order.index(number) or False for number, _ in kernel.exits)  # linked code asks `is False` first
     width = max(len(codes) for _, codes in kernel.exits)
-    launcher = Launcher(program, globals, builtins, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
-                        tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner)
-    exits = tuple(ExitPlan(plan.target, plan.locals, plan.stack, plan.side) for plan in plans)
-    return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, exits)
+    launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
+                        tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers)
+    plans = tuple(ExitPlan(e.target, e.locals, e.stack, e.side) for e in (exits[number] for number in order))
+    return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, plans)
 
 
 def _segment_reports(result: Capture, compiled: List[Any]) -> List[SegmentReport]:

@@ -25,7 +25,10 @@ class ExitPlan(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One launcher at a site: the callable, its arguments (kinds "local", "stack", "cell"), its exits by id."""
+    """One launcher at a site: the callable, its arguments (kinds "local", "stack", "cell"), its exits by number.
+
+    Exit 0 is the usual one: its number is the only false one, and that is all that the linked code asks first.
+    """
 
     callable: Any
     arguments: Tuple[Tuple[str, Any], ...]
@@ -105,8 +108,16 @@ class _Writer:
                 self.op("LOAD_FAST", self.spilled[name] if kind == "stack" else self.assembler.local(name))
         self.op("CALL_FUNCTION", len(call.arguments))
         self.op("UNPACK_SEQUENCE", call.width + 1)
-        labels = [Label("exit %d" % number) for number in range(len(call.exits))]
-        for number, label in sorted(enumerate(labels), key=lambda pair: call.exits[pair[0]].side):
+        others = Label("others")
+        self.op("JUMP_IF_TRUE_OR_POP", others)
+        self._exit(call, call.exits[0])
+        self.items.append(others)
+        self._other_exits(call, missed)
+        self.items.append(missed)
+
+    def _other_exits(self, call: Call, missed: Label) -> None:
+        labels = {number: Label("exit %d" % number) for number in range(1, len(call.exits))}
+        for number, label in labels.items():
             self.op("DUP_TOP")
             self.op("LOAD_CONST", self.assembler.const(number))
             self.op("COMPARE_OP", 2)
@@ -114,13 +125,13 @@ class _Writer:
         for _ in range(call.width + 1):
             self.op("POP_TOP")
         self.op("JUMP_ABSOLUTE", missed)
-        for plan, label in zip(call.exits, labels):
+        for number, label in labels.items():
             self.items.append(label)
-            self._exit(call, plan)
-        self.items.append(missed)
+            self.op("POP_TOP")
+            self._exit(call, call.exits[number])
 
     def _exit(self, call: Call, plan: ExitPlan) -> None:
-        for _ in range(1 + call.width - len(plan.locals) - plan.stack):
+        for _ in range(call.width - len(plan.locals) - plan.stack):
             self.op("POP_TOP")
         for name in plan.locals:
             self.op("STORE_FAST", self.assembler.local(name))

@@ -45,7 +45,7 @@ typedef struct Output {
 typedef struct {
     Py_ssize_t count;
     Output *items;              /* owned */
-    PyObject *id;               /* owned: the exit id */
+    PyObject *id;               /* owned: the number that the answer starts with */
     long long taken;
 } Exit;
 
@@ -264,9 +264,30 @@ inputs_parse(PyObject *codes, Input **inputs, Py_ssize_t *ninputs)
     return words;
 }
 
-static int
-exits_parse(const CodeLimits *limits, PyObject *codes, Exit **exits, Py_ssize_t *nexits)
+/* The number that answers report for exit `index`: a new reference, or NULL with an exception set. */
+static PyObject *
+exit_number(PyObject *numbers, Py_ssize_t index)
 {
+    if (numbers == Py_None) {
+        return PyLong_FromSsize_t(index);
+    }
+    PyObject *number = PyTuple_GET_ITEM(numbers, index);  /* borrowed, then the result */
+    if (!PyLong_Check(number) || Py_SIZE(number) < 0) {
+        PyErr_Format(PyExc_ValueError, "exit %zd has the number %R, not an int from 0 on", index, number);
+        return NULL;
+    }
+    Py_INCREF(number);
+    return number;
+}
+
+static int
+exits_parse(const CodeLimits *limits, PyObject *codes, PyObject *numbers, Exit **exits, Py_ssize_t *nexits)
+{
+    if (numbers != Py_None && (!PyTuple_Check(numbers) || PyTuple_GET_SIZE(numbers) != PyTuple_GET_SIZE(codes))) {
+        PyErr_Format(PyExc_ValueError, "numbers must be None or a tuple of %zd ints, got %R",
+                     PyTuple_GET_SIZE(codes), numbers);
+        return -1;
+    }
     *exits = PyMem_Calloc(PyTuple_GET_SIZE(codes) + 1, sizeof(Exit));
     if (*exits == NULL) {
         PyErr_NoMemory();
@@ -282,7 +303,7 @@ exits_parse(const CodeLimits *limits, PyObject *codes, Exit **exits, Py_ssize_t 
             PyErr_Format(PyExc_ValueError, "exit %zd has %zd values, the width is %zd", i, exit->count, limits->width);
             return -1;
         }
-        exit->id = PyLong_FromSsize_t(i);
+        exit->id = exit_number(numbers, i);
         if (exit->id == NULL) {
             return -1;
         }

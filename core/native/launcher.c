@@ -8,7 +8,9 @@
  *
  * and gets (-1, None padding) - MISS - when a guard fails, an input does not fit its code, or the kernel
  * declines. The original bytecode runs then. All codes are parsed into flat structs at construction
- * (marshal.h); a call does no Python-level work. What a call needs lives on the C stack unless the frame is
+ * (marshal.h); a call does no Python-level work. Launchers made with None for globals and builtins look names
+ * up where the calling frame does: linked code then keeps no namespace alive, which matters because the garbage
+ * collector does not see into code objects. What a call needs lives on the C stack unless the frame is
  * large, so calls may nest and recurse. The frame words behind the inputs are zero when the kernel starts.
  * See launcher.h for the protocol with kernels. */
 #define LAUNCHER_MAIN
@@ -23,8 +25,8 @@
 typedef struct {
     PyObject_HEAD
     PyObject *program;          /* owned, or NULL: the call arguments are the inputs */
-    PyObject *globals;          /* owned */
-    PyObject *builtins;         /* owned */
+    PyObject *globals;          /* owned, or NULL: those of the calling frame */
+    PyObject *builtins;         /* owned, or NULL: those of the calling frame */
     PyObject *python_kernel;    /* owned, or NULL */
     PyObject *callable;         /* owned: makes a cycle with this object, hence the GC support */
     PyObject *miss;             /* owned: the shared answer of a miss */
@@ -183,7 +185,10 @@ guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObjec
         }
         return inputs_run(self, values, frame);
     }
-    if (!guards_api->program_check(self->program, values, nvalues, self->globals, self->builtins, fetched)) {
+    /* borrowed: the calling frame is linked code, which outlives this call */
+    PyObject *globals = self->globals != NULL ? self->globals : PyEval_GetGlobals();
+    PyObject *builtins = self->builtins != NULL ? self->builtins : PyEval_GetBuiltins();
+    if (!guards_api->program_check(self->program, values, nvalues, globals, builtins, fetched)) {
         return launcher_miss(self);
     }
     PyObject *result = inputs_run(self, fetched, frame);  /* new: the result */
@@ -232,7 +237,7 @@ static PyMethodDef callable_method = {
 
 /* Parses the codes; whatever was made stays in self, for launcher_dealloc. */
 static int
-codes_set(Launcher *self, PyObject *inputs, PyObject *exits)
+codes_set(Launcher *self, PyObject *inputs, PyObject *exits, PyObject *numbers)
 {
     Py_ssize_t input_end = inputs_parse(inputs, &self->inputs, &self->ninputs);
     if (input_end < 0) {
@@ -244,7 +249,7 @@ codes_set(Launcher *self, PyObject *inputs, PyObject *exits)
         return -1;
     }
     CodeLimits limits = {self->inputs, self->ninputs, self->words, self->width};
-    return exits_parse(&limits, exits, &self->exits, &self->nexits);
+    return exits_parse(&limits, exits, numbers, &self->exits, &self->nexits);
 }
 
 static int
@@ -287,24 +292,6 @@ program_set(Launcher *self, PyObject *program)
         return -1;
     }
     return 0;
-}
-
-static PyObject *
-miss_build(Py_ssize_t width)
-{
-    PyObject *miss = PyTuple_New(width + 1);  /* new: the result */
-    PyObject *id = PyLong_FromLong(LAUNCHER_MISS);  /* moved into the tuple */
-    if (miss == NULL || id == NULL) {
-        Py_XDECREF(miss);
-        Py_XDECREF(id);
-        return NULL;
-    }
-    PyTuple_SET_ITEM(miss, 0, id);
-    for (Py_ssize_t i = 1; i <= width; i++) {
-        Py_INCREF(Py_None);
-        PyTuple_SET_ITEM(miss, i, Py_None);
-    }
-    return miss;
 }
 
 /* ---- the type ---- */
@@ -351,17 +338,29 @@ launcher_dealloc(Launcher *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
+/* A new reference to a namespace, or NULL without an exception for None. */
+static PyObject *
+scope_or_null(PyObject *scope)
+{
+    if (scope == Py_None) {
+        return NULL;
+    }
+    Py_INCREF(scope);
+    return scope;
+}
+
 static PyObject *
 launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"program", "globals", "builtins", "inputs", "words", "output_word", "kernel", "exits",
-                            "width", "name", "owner", NULL};
-    PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name, *owner = Py_None;  /* borrowed */
+                            "width", "name", "owner", "numbers", NULL};
+    PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name;  /* borrowed */
+    PyObject *owner = Py_None, *numbers = Py_None;                            /* borrowed */
     Py_ssize_t words, output_word, width;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|O:Launcher", names, &program, &globals, &builtins,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OO:Launcher", names, &program, &globals, &builtins,
                                      &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits,
-                                     &width, &name, &owner)) {
+                                     &width, &name, &owner, &numbers)) {
         return NULL;
     }
     if (width < 0) {
@@ -375,17 +374,15 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->words = words;
     self->output_word = output_word;
     self->width = width;
-    Py_INCREF(globals);
-    self->globals = globals;
-    Py_INCREF(builtins);
-    self->builtins = builtins;
+    self->globals = scope_or_null(globals);
+    self->builtins = scope_or_null(builtins);
     Py_INCREF(name);
     self->name = name;
     Py_INCREF(owner);
     self->owner = owner;
     self->miss = miss_build(width);
     self->callable = PyCFunction_New(&callable_method, (PyObject *)self);
-    if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits) < 0
+    if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits, numbers) < 0
             || kernel_set(self, kernel) < 0 || program_set(self, program) < 0) {
         Py_DECREF(self);
         return NULL;

@@ -278,4 +278,25 @@ output_build(const Output *output, ValueSource *source)
     }
 }
 
+/* ---- answers ---- */
+
+/* The answer of a miss: a new reference. */
+static PyObject *
+miss_build(Py_ssize_t width)
+{
+    PyObject *miss = PyTuple_New(width + 1);  /* new: the result */
+    PyObject *id = PyLong_FromLong(LAUNCHER_MISS);  /* moved into the tuple */
+    if (miss == NULL || id == NULL) {
+        Py_XDECREF(miss);
+        Py_XDECREF(id);
+        return NULL;
+    }
+    PyTuple_SET_ITEM(miss, 0, id);
+    for (Py_ssize_t i = 1; i <= width; i++) {
+        Py_INCREF(Py_None);
+        PyTuple_SET_ITEM(miss, i, Py_None);
+    }
+    return miss;
+}
+
 #endif
