@@ -5,7 +5,11 @@
  * (whose class dict has a __module__ and __doc__ of its own); all other attributes live in the object's own
  * dict, which starts as the function's, plus __wrapped__, as functools.update_wrapper would do.
  *
- * The call is neither counted as a level of recursion nor visible in tracebacks. */
+ * The call is neither counted as a level of recursion nor visible in tracebacks.
+ *
+ * CPython 3.8 to 3.10 do not pass the flags for vectorcall and for unbound method calls on to classes made in
+ * Python. So the first object of such a class sets them, unless the class has a __call__ or __get__ of its
+ * own, which must then be used. */
 #include "frame.h"
 #include <structmember.h>
 
@@ -85,6 +89,10 @@ static PyObject *
 function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     JitFunction *self = (JitFunction *)callable;
+    if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
+        self->vectorcall = NULL;  /* the class was given a __call__ since: it is what a call without this runs */
+        return _PyObject_Vectorcall(callable, args, nargsf, kwnames);
+    }
     PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
     if (py_func == NULL) {
         return NULL;
@@ -227,6 +235,20 @@ function_copy(PyObject *self, PyObject *Py_UNUSED(args))
 
 /* ---- Making and freeing -------------------------------------------------------------------------------- */
 
+#if PY_VERSION_HEX >= 0x03080000
+/* Give a subclass the flags for fast calls where it calls and binds as JitFunction does. */
+static void
+type_set_call_flags(PyTypeObject *type)
+{
+    if (type->tp_call == (ternaryfunc)function_call) {
+        type->tp_flags |= _Py_TPFLAGS_HAVE_VECTORCALL;
+    }
+    if (type->tp_descr_get == function_bind) {
+        type->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
+    }
+}
+#endif
+
 static PyObject *
 function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
 {
@@ -235,6 +257,7 @@ function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(
         self->enabled = 1;
 #if PY_VERSION_HEX >= 0x03080000
         self->vectorcall = function_vectorcall;
+        type_set_call_flags(type);
 #endif
     }
     return (PyObject *)self;
