@@ -35,7 +35,8 @@ def cast(value: Any, dtype: np.dtype, family: str, checked: bool) -> Any:
             raise OverflowError("does not fit")
     if checked and dtype.kind == "f" and np.isinf(converted) and not np.isinf(value):
         raise OverflowError("does not fit")
-    if checked and dtype.kind == "f" and isinstance(value, (int, np.integer)) and int(converted) != int(value):
+    whole = isinstance(value, (int, np.integer))
+    if checked and dtype.kind == "f" and whole and int(converted) != int(value):
         raise OverflowError("not exact")
     return converted[()] if family == "np" else _PYTHON[dtype](converted)
 

@@ -193,14 +193,16 @@ def _from_integer(a: str, target: str, to: Scalar, checked: bool) -> Row:
     if target == "c":
         return Row("complex(i_to_f8(%s), 0.0)" % a)
     exact = 2 ** (np.finfo(to.dtype).nmant + 1)
-    return Row("i_to_f%d(%s)" % (to.dtype.itemsize, a), "outside(%s, %d, %d)" % (a, -exact, exact) if checked else "")
+    return Row("i_to_f%d(%s)" % (to.dtype.itemsize, a),
+               "outside(%s, %d, %d)" % (a, -exact, exact) if checked else "")
 
 
 def _from_unsigned(target: str, to: Scalar, checked: bool) -> Row:
     if target == "u":
         return Row("{a}")
     if target == "f":
-        return Row("u_to_f%d({a})" % to.dtype.itemsize)
+        exact = 2 ** (np.finfo(to.dtype).nmant + 1)
+        return Row("u_to_f%d({a})" % to.dtype.itemsize, "{a} > uint64(%d)" % exact if checked else "")
     if target == "c":
         return Row("complex(u_to_f8({a}), 0.0)")
     if checked:
