@@ -7,7 +7,7 @@ strict switch, which the test suite turns on, it is raised instead.
 from __future__ import annotations
 
 import logging
-from typing import Any, Dict, Set, Tuple
+from typing import Any, Dict, Sequence, Set, Tuple
 
 logger = logging.getLogger("pijit")
 
@@ -31,6 +31,31 @@ class Skip(Exception):
         super().__init__(reason_id, facts)
         self.reason_id = reason_id
         self.facts: Dict[str, Any] = facts
+
+
+class FullGraphError(RuntimeError):
+    """A function with the option ``fullgraph`` has breaks, or is not captured at all.
+
+    Attributes:
+        name: the qualified name of the function.
+        breaks: a report per break, with reason_id, message, hint, filename, lineno, opname.
+    """
+
+    def __init__(self, name: str, breaks: Sequence[Any]) -> None:
+        super().__init__(name, breaks)
+        self.name = name
+        self.breaks = tuple(breaks)
+
+    def __str__(self) -> str:
+        lines = ["fullgraph is set, but not all of %s can be captured:" % self.name]
+        for report in self.breaks:
+            lines.append("  %s:%d: %s" % (report.filename, report.lineno, report.message))
+            lines.append("    hint: %s" % report.hint)
+        return "\n".join(lines)
+
+
+class LinkError(Exception):
+    """The rewritten code object of a capture did not come out right."""
 
 
 class InternalError(Exception):

@@ -8,93 +8,125 @@
 from __future__ import annotations
 
 import builtins as builtins_module
+import threading
 import types
 import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
-from ..guards.cache import EntryCache, warn_limit
+from ..guards.cache import CacheLimitWarning, EntryCache, warn_limit
 from . import _hook
 from ._launcher import Launcher
 from .bytecode.decode import decode
-from .bytecode.encode import Assembler, Op
+from .bytecode.encode import Assembler, Op, replace_code
 from .bytecode.link import Call, ExitPlan, Probe, Site, link
 from .capture.analysis import why_not_captured
 from .capture.capture import Candidate, Capture, capture
+from .capture.feedback import MAX_OBSERVATIONS, Pending
 from .capture.guarding import entry_program, launch_arguments, segment_program
-from .capture.values import Abstract, abstract_of, join
-from .errors import Break, report_internal
-from .graph.printer import format_graph
+from .capture.values import Abstract
+from .errors import Break, FullGraphError, LinkError, report_internal
+from .graph.key import graph_key
 from .kernel.compile import Kernel, compile_graph
-from .kernel.errors import CompileError
 from .reasons import REASONS, Reason, reason
 from .records import BreakReport, CaptureRecord, Entry, SegmentReport, break_report
-from .report import capture_record
+from .report import busy_lines, capture_record
 
-MAX_OBSERVATIONS = 3
+MAX_FAILURES = 3
+
+_states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
+_kernels: Dict[int, Dict[Any, Kernel]] = {}
 
 
 class State:
-    """What pijit knows of one function; the code object's mark refers to it weakly."""
+    """What pijit knows of one jitted function; the mark of its code object refers to it weakly.
 
-    def __init__(self, function: types.FunctionType, config: Any) -> None:
-        self.py_func = function
+    Attributes:
+        py_func: the function as the user gave it.
+        function: what runs: ``py_func``, or its twin with a code object of its own where another jitted function
+            has that of ``py_func`` (closures of one factory share it).
+        skip: why the function is not captured at all, or None.
+        cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
+        recompiles: why there are more entries than one.
+        failures: our own errors, in spite of which the function ran.
+    """
+
+    def __init__(self, py_func: types.FunctionType, function: types.FunctionType, config: Any) -> None:
+        self.py_func = py_func
+        self.function = function
         self.config = config
         self.skip: Optional[Reason] = None
         self.cache = EntryCache(config.cache_limit)
         self.entries: List[Entry] = []
         self.pending: List[Pending] = []
         self.recompiles: List[str] = []
-        self.kernels: Dict[Any, Kernel] = {}
+        self.failures: List[str] = []
+        self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
+        self.shared_kernels = kernels_of(py_func.__code__)
+        self._lock = threading.Lock()
+
+    def __del__(self) -> None:
+        # The code object, which may live on, holds the cache.
+        self.cache.clear()
 
     def clear(self) -> None:
         """Forget all entries."""
         self.cache.clear()
         del self.entries[:], self.pending[:]
         self.kernels.clear()
+        self.shared_kernels.clear()
+        del self.failures[:]
 
     def on_miss(self, code: types.CodeType, localsplus: List[Any], globals: Dict[str, Any],
                 builtins: Dict[str, Any]) -> Optional[types.CodeType]:
-        """What the frame hook runs for a call that no entry serves."""
-        try:
-            return self._serve_miss(localsplus, globals, builtins)
-        except Exception as error:  # a fault of ours must not reach the user
-            report_internal("PJ901", self.py_func.__qualname__, error)
+        """What the frame hook runs for a call that no entry serves; one thread captures, others run the original."""
+        if len(self.failures) >= MAX_FAILURES or not self._lock.acquire(blocking=False):
             return None
+        try:
+            return self._serve_miss(code, (localsplus, globals, builtins))
+        except (RecursionError, CacheLimitWarning, FullGraphError):
+            raise  # the hook handles the first; the others are what the user asked for
+        except Exception as error:  # a fault of ours must not reach the user
+            self.fail("PJ903" if isinstance(error, LinkError) else "PJ901", error)
+            return None
+        finally:
+            self._lock.release()
 
-    def _serve_miss(self, localsplus: List[Any], globals: Dict[str, Any],
-                    builtins: Dict[str, Any]) -> Optional[types.CodeType]:
-        roots = (localsplus, globals, builtins)
+    def fail(self, reason_id: str, error: BaseException) -> None:
+        """Note an error of our own; after MAX_FAILURES no more captures are tried."""
+        self.failures.append(reason(reason_id, error=first_line(error)))
+        code = self.py_func.__code__
+        place = "%s (%s:%d)" % (self.py_func.__qualname__, code.co_filename, code.co_firstlineno)
+        report_internal(reason_id, place, error)
+
+    def _serve_miss(self, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         for pending in self.pending:
             if pending.entry.program.check(*roots) is not None:
-                return self._observed(pending, roots)
-        if self.cache.full:
-            warn_limit(self.cache, self.py_func.__qualname__, *roots, stacklevel=3)
+                return self._observed(pending, code, roots)
+        if len(self.cache) + len(self.pending) >= self.cache.limit:
+            warn_limit(self.cache, self.py_func.__qualname__, *roots, stacklevel=4)
             return None
+        pending = Pending()
         why = self._why_again(roots)
-        if why:
-            self.recompiles.append(why)
-        pending = Pending({})
-        return self._add(pending, make_entry(self, roots, {}, pending.observe, why), roots)
+        return self._add(pending, make_entry(self, code, roots, {}, pending.observe, why))
 
-    def _observed(self, pending: "Pending", roots: Tuple[Any, ...]) -> types.CodeType:
+    def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """A call after the run that observed: capture again with what was seen."""
-        news = {index for index in pending.observed if index not in pending.used}
         self.pending.remove(pending)
         self.entries.remove(pending.entry)
-        pending.rounds += 1
-        pending.used = dict(pending.observed)
-        observer = pending.observe if news and pending.rounds < MAX_OBSERVATIONS else None
-        why = reason("PJ302", values=len(news)) if news else ""
-        if why:
-            self.recompiles.append(why)
-        return self._add(pending, make_entry(self, roots, pending.used, observer, why), roots)
+        news = pending.take()
+        observe = pending.observe if news and pending.rounds < MAX_OBSERVATIONS else None
+        why = reason("PJ302", values=news) if news else ""
+        return self._add(pending, make_entry(self, code, roots, pending.used, observe, why))
 
-    def _add(self, pending: "Pending", entry: Entry, roots: Tuple[Any, ...]) -> types.CodeType:
+    def _add(self, pending: Pending, entry: Entry) -> types.CodeType:
+        if self.config.fullgraph and entry.breaks:
+            raise FullGraphError(self.py_func.__qualname__, entry.breaks)
         self.entries.append(entry)
+        if entry.why:
+            self.recompiles.append(entry.why)
         if entry.observers:
             pending.entry = entry
             self.pending.append(pending)
-            del self.pending[:-self.config.cache_limit]
         else:
             self.cache.add(entry.program, entry.linked_code)
         return entry.linked_code
@@ -107,32 +139,36 @@ class State:
         return reason("PJ301", guard=failure) if failure else ""
 
 
-class Pending:
-    """An entry whose fallback results are being observed."""
-
-    def __init__(self, observed: Dict[int, Abstract]) -> None:
-        self.entry: Any = None
-        self.observed = observed
-        self.used: Dict[int, Abstract] = {}
-        self.rounds = 0
-
-    def observe(self, index: int) -> Any:
-        """A callable for linked code that records what instruction ``index`` pushed."""
-        observed = self.observed
-
-        def observer(value: Any) -> None:
-            seen = abstract_of(value, born=index)
-            observed[index] = join(observed[index], seen) if index in observed else seen
-
-        return observer
+def first_line(error: BaseException) -> str:
+    """What an exception says, on one line."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def attach(function: types.FunctionType, config: Any) -> State:
-    """Mark a function's code so that its calls are captured, or note why it is not."""
-    state = State(function, config)
-    skip = why_not_captured(function.__code__)
+def kernels_of(code: types.CodeType) -> Dict[Any, Kernel]:
+    """The kernels of a code object; they live as long as it does and serve every function that is made from it.
+
+    So a function that is jitted anew whenever its outer function runs is compiled once.
+    """
+    if id(code) not in _kernels:
+        _kernels[id(code)] = {}
+        weakref.finalize(code, _kernels.pop, id(code), None).atexit = False
+    return _kernels[id(code)]
+
+
+def attach(py_func: types.FunctionType, config: Any) -> State:
+    """Mark a function's code so that its calls are captured, or note why it is not.
+
+    A mark belongs to a code object, so a function whose code is marked for another one runs as a twin.
+    """
+    code = py_func.__code__
+    function = py_func if id(code) not in _states else twin_of(py_func)
+    state = State(py_func, function, config)
+    skip = why_not_captured(code)
     if skip is not None:
         state.skip = REASONS[skip]
+        if config.fullgraph:
+            raise FullGraphError(py_func.__qualname__, [break_report(Break(skip), code.co_filename,
+                                                                     code.co_firstlineno, "")])
         return state
     weak = weakref.ref(state)
 
@@ -142,14 +178,30 @@ def attach(function: types.FunctionType, config: Any) -> State:
         return alive.on_miss(code, localsplus, globals, builtins) if alive is not None else None
 
     _hook.mark(function.__code__, state.cache, on_miss)
+    _states[id(function.__code__)] = state
     return state
 
 
-def explain(function: types.FunctionType, config: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Entry]:
-    """The entries that a call with these arguments would lead to; nothing is run or remembered."""
-    state = State(function, config)
+def twin_of(function: types.FunctionType) -> types.FunctionType:
+    """The same function on a code object of its own."""
+    twin = types.FunctionType(replace_code(function.__code__), function.__globals__, function.__name__,
+                              function.__defaults__, function.__closure__)
+    for name in ("__kwdefaults__", "__qualname__", "__module__", "__doc__", "__annotations__"):
+        setattr(twin, name, getattr(function, name))
+    twin.__dict__.update(function.__dict__)
+    return twin
+
+
+def explain(function: types.FunctionType, config: Any, args: Tuple[Any, ...],
+            kwargs: Dict[str, Any]) -> Tuple[List[Entry], List[str]]:
+    """The entries that a call with these arguments would lead to, and our failures; nothing is run or remembered."""
+    state = State(function, function, config)
     roots = (bound_locals(function, args, kwargs), function.__globals__, vars(builtins_module))
-    return [make_entry(state, roots, {}, None, "")]
+    try:
+        return [make_entry(state, function.__code__, roots, {}, None, "")], state.failures
+    except Exception as error:
+        state.fail("PJ901", error)
+        return [], state.failures
 
 
 def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
@@ -187,23 +239,24 @@ def _cell(value: Any) -> Any:
     return holder.__closure__[0]  # type: ignore[index]
 
 
-def make_entry(state: State, roots: Tuple[Any, ...], feedback: Dict[int, Abstract], observe: Any, why: str) -> Entry:
+def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedback: Dict[int, Abstract],
+               observe: Any, why: str) -> Entry:
     """Capture, compile, guard, link."""
-    code, config = state.py_func.__code__, state.config
+    config = state.config
     localsplus, globals, builtins = roots
     result = capture(code, localsplus, _hook.UNBOUND, globals, builtins, feedback, config.force_breaks)
     compiled = [_compile(state, candidate) for candidate in result.candidates]
     kept = [(candidate, kernel) for candidate, kernel in zip(result.candidates, compiled) if isinstance(kernel, Kernel)]
     sites, launchers = _sites(kept)
     observers = {index: observe(index) for index in result.observable()} if observe is not None else {}
-    linked = link(result.cfg, sites, [Probe(index, observer) for index, observer in observers.items()])
+    linked = _linked(result, sites, [Probe(index, observer) for index, observer in observers.items()])
     program = entry_program(candidate.captured for candidate, _ in kept)
     segments = _segment_reports(result, compiled)
     breaks = _break_reports(result, code.co_filename)
     record = capture_record(state.py_func, result, compiled, linked, program, segments, breaks, why)
     if config.on_capture is not None:
         config.on_capture(record)
-    return Entry(program, linked, segments, breaks, launchers, observers, record)
+    return Entry(program, linked, segments, breaks, launchers, observers, record, why)
 
 
 def _compile(state: State, candidate: Candidate) -> Any:
@@ -211,14 +264,28 @@ def _compile(state: State, candidate: Candidate) -> Any:
     if candidate.captured is None:
         return candidate.error
     graph = candidate.captured.graph
-    key = (state.config.backend, format_graph(graph))
-    if key not in state.kernels:
-        try:
-            state.kernels[key] = compile_graph(graph, state.config.backend)
-        except CompileError as error:
-            report_internal("PJ902", state.py_func.__qualname__, error)
-            return Break("PJ902", error=str(error).splitlines()[0] if str(error) else "")
-    return state.kernels[key]
+    text, objects = graph_key(graph)
+    key = (state.config.backend, text)
+    known = state.kernels.get(key) or (state.shared_kernels.get(key), ())
+    if known[0] is not None:
+        return known[0]
+    try:
+        kernel = compile_graph(graph, state.config.backend)
+    except Exception as error:
+        state.fail("PJ902", error)
+        return Break("PJ902", error=first_line(error))
+    if objects:
+        state.kernels[key] = kernel, objects
+    else:
+        state.shared_kernels[key] = kernel
+    return kernel
+
+
+def _linked(result: Capture, sites: List[Site], probes: List[Probe]) -> types.CodeType:
+    try:
+        return link(result.cfg, sites, probes)
+    except Exception as error:
+        raise LinkError(str(error)) from error
 
 
 def _sites(kept: List[Tuple[Candidate, Kernel]]) -> Tuple[List[Site], List[Any]]:
@@ -250,15 +317,19 @@ def _launcher(captured: Any, kernel: Kernel) -> Tuple[Any, Call]:
 
 
 def _segment_reports(result: Capture, compiled: List[Any]) -> List[SegmentReport]:
+    """A report per segment, but for those that only move values; ids count those too."""
     reports = []
     instructions = result.cfg.function.instructions
     for number, (candidate, outcome) in enumerate(zip(result.candidates, compiled)):
+        if isinstance(outcome, Break) and outcome.facts.get("work") == 0:
+            continue
         indices = sorted(set(candidate.region.instructions()))
         lines = [instructions[i].lineno for i in indices if instructions[i].lineno]
         is_kernel = isinstance(outcome, Kernel)
         exits = len(candidate.captured.graph.exits) if candidate.captured is not None else 0
         reports.append(SegmentReport(number, "kernel" if is_kernel else "bytecode", min(lines or [0]), max(lines or [0]),
-                                     len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts)))
+                                     len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts),
+                                     busy_lines(instructions, indices)))
     return reports
 
 

@@ -9,7 +9,10 @@ from .reasons import REASONS, reason
 
 
 class SegmentReport(NamedTuple):
-    """One segment: ``kind`` is "kernel", or "bytecode" with the ``reason`` why it was not compiled."""
+    """One segment: ``kind`` is "kernel", or "bytecode" with the ``reason`` why it was not compiled.
+
+    ``lines`` are those on which the segment does something: more than putting on the stack what bytecode goes on with.
+    """
 
     id: int
     kind: str
@@ -18,6 +21,7 @@ class SegmentReport(NamedTuple):
     instructions: int
     exits: int
     reason: str
+    lines: Tuple[int, ...]
 
 
 class BreakReport(NamedTuple):
@@ -56,10 +60,12 @@ class Entry:
         segments, breaks: reports, in program order.
         launchers: of the kernels, in the order of ``segments`` of kind "kernel".
         observers: what the first run still has to observe, by instruction.
+        why: why the function was captured again for this entry; "" for a first capture.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
-                 launchers: List[Any], observers: Dict[int, Any], record: Optional[CaptureRecord]) -> None:
+                 launchers: List[Any], observers: Dict[int, Any], record: Optional[CaptureRecord],
+                 why: str = "") -> None:
         self.program = program
         self.linked_code = linked_code
         self.segments = segments
@@ -67,6 +73,7 @@ class Entry:
         self.launchers = launchers
         self.observers = observers
         self.record = record
+        self.why = why
 
     @property
     def guards(self) -> List[str]:

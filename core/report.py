@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dis
 import types
-from typing import Any, List, Sequence
+from typing import Any, List, Sequence, Tuple
 
 from .bytecode.blocks import CFG
 from .capture.capture import Capture
 from .capture.guarding import launch_arguments, segment_program
 from .graph.printer import format_graph
 from .records import BreakReport, CaptureRecord, SegmentReport
+
+IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
+                  "ROT_FOUR", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])
 
 
 def capture_record(function: types.FunctionType, result: Capture, compiled: Sequence[Any], linked: types.CodeType,
@@ -32,6 +35,15 @@ def capture_record(function: types.FunctionType, result: Capture, compiled: Sequ
         breaks=tuple(breaks),
         recompile=recompile,
     )
+
+
+def busy_lines(instructions: Sequence[Any], indices: Sequence[int]) -> Tuple[int, ...]:
+    """The lines on which these instructions do more than push, jump, or take over what bytecode has left."""
+    inside = set(indices)
+    lines = {instructions[index].lineno for index in indices
+             if instructions[index].opname not in IDLE
+             and (instructions[index].opname != "STORE_FAST" or index - 1 in inside)}
+    return tuple(sorted(line for line in lines if line))
 
 
 def format_cfg(cfg: CFG) -> str:

@@ -36,7 +36,14 @@ class Jitted(JitFunction):
 
     def __init__(self, py_func: types.FunctionType, options: Options) -> None:
         logs.read_environment()
-        super().__init__(py_func, pipeline.attach(py_func, Options(options.changed(), dump.shower(options))))
+        state = pipeline.attach(py_func, Options(options.changed(), dump.shower(options)))
+        super().__init__(state.function, state)
+        self.__dict__["__wrapped__"] = py_func
+
+    @property
+    def py_func(self) -> types.FunctionType:
+        """The function itself."""
+        return self.state.py_func  # type: ignore[no-any-return]
 
     @property
     def config(self) -> Options:

@@ -230,7 +230,7 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
     def known_truth(self, value: Abstract) -> Optional[bool]:
         """``bool(value)`` when it is certain at capture time."""
         if isinstance(value, Const):
-            if isinstance(value.object, IMMUTABLE_BY_VALUE) or scalar_type(value.object) is not None:
+            if type(value.object) in IMMUTABLE_BY_VALUE or scalar_type(value.object) is not None:
                 return bool(value.object)
             raise Break("PJ203", operand=describe(value))
         if isinstance(value, Sequence):

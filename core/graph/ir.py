@@ -13,6 +13,10 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 from .types import Type
 
 
+PRINTED = frozenset([int, float, bool, complex, str, bytes, type(None), type(Ellipsis)])
+"""Types of constants that are printed by value; of others the type is named, since their repr is the user's code."""
+
+
 class Value:
     """One SSA value: defined once, by an operation, a block parameter or a graph input."""
 
@@ -71,6 +75,8 @@ class Output:
             return repr(self.value)
         if self.kind == "input":
             return "input%d" % self.value
+        if self.kind == "const" and type(self.value) not in PRINTED:
+            return "const(<%s>)" % type(self.value).__name__
         return "%s(%r)" % (self.kind, self.value)
 
 

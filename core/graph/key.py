@@ -1,0 +1,64 @@
+"""What two graphs must share to share a kernel: their text, and the very objects that the text only names."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Iterator, List, NamedTuple, Tuple
+
+import numpy as np
+
+from .ir import PRINTED, Branch, Graph, Leave, Output, SideExit
+from .printer import format_graph
+
+
+class GraphKey(NamedTuple):
+    """Equal keys mean the same kernel.
+
+    ``objects`` are the constants that leave by identity and are no plain values. Whoever keeps ``key`` keeps them
+    alive, or their ids may come to name others.
+    """
+
+    key: Tuple[Any, ...]
+    objects: Tuple[Any, ...]
+
+
+def graph_key(graph: Graph) -> GraphKey:
+    """The key of a graph.
+
+    Example: ``key, objects = graph_key(graph)``
+    """
+    ufuncs: List[Any] = []
+    bits: List[bytes] = []
+    for block in graph.blocks:
+        for op in block.ops:
+            ufuncs += [value for value in op.attrs.values() if isinstance(value, np.ufunc)]
+            bits += [_nan_bits(op.attrs["value"])] if op.name == "const" else []
+    constants = [value for exit in _exits(graph) for output in exit.outputs for value in _constants(output)]
+    objects = tuple(value for value in constants if type(value) not in PRINTED)
+    bits += [_nan_bits(value) for value in constants]
+    return GraphKey((format_graph(graph), tuple(ufuncs), tuple(bits), tuple(map(id, objects))), objects)
+
+
+def _nan_bits(value: Any) -> bytes:
+    """The bits of a NaN, which all print alike."""
+    if not isinstance(value, (float, complex, np.inexact)) or value == value:
+        return b""
+    return struct.pack("dd", value.real, value.imag)
+
+
+def _exits(graph: Graph) -> Iterator[SideExit]:
+    for block in graph.blocks:
+        for op in block.ops:
+            if op.exit is not None:
+                yield op.exit
+        last = block.terminator
+        arms = [last.exit] if isinstance(last, Leave) else [last.then, last.other] if isinstance(last, Branch) else []
+        yield from (arm for arm in arms if isinstance(arm, SideExit))
+
+
+def _constants(output: Output) -> Iterator[Any]:
+    if output.kind == "const":
+        yield output.value
+    elif output.kind == "tuple":
+        for item in output.value:
+            yield from _constants(item)
