@@ -170,6 +170,8 @@ class Operators:
         if have.dtype == want.dtype:
             return self.emit("same", [ssa], want)
         source, target = have.dtype, want.dtype
+        if exact and isinstance(value, Const) and source.itemsize == 8 and not -2 ** 53 <= value.object <= 2 ** 53:
+            raise Break("PJ203", operand="%r as a float" % value.object)
         if source.kind in "iub" and target == np.float64 and (source.itemsize < 8 or have == INT):
             return self.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
         if source.kind == "b" and target.kind in "iu" or np.can_cast(source, target, "safe"):

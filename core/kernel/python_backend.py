@@ -124,6 +124,8 @@ def _fitted(op: Op, expression: str) -> str:
 
 def _binary(emitter: PythonEmitter, op: Op) -> str:
     left, right = _args(op)
+    if op.name in ("floordiv", "mod") and op.exit is not None:
+        right = "nonzero(%s)" % right
     return _fitted(op, "%s %s %s" % (left, _BINARY[op.name], right))
 
 

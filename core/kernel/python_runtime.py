@@ -41,6 +41,13 @@ def cast(value: Any, dtype: np.dtype, family: str, checked: bool) -> Any:
     return converted[()] if family == "np" else _PYTHON[dtype](converted)
 
 
+def nonzero(value: Any) -> Any:
+    """``value`` as a divisor; raises on 0, where NumPy's scalars and ufuncs warn differently."""
+    if not value:
+        raise ZeroDivisionError(value)
+    return value
+
+
 def libm(name: str, *args: float) -> float:
     """The libm function through ``math``; raises when the result is not finite."""
     if name not in LIBM:
@@ -102,7 +109,7 @@ def require(flag: bool) -> None:
 
 
 NAMES: Dict[str, Any] = {
-    "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm,
+    "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_into": ufunc_into, "assign": assign,
     "reduce": reduce, "alloc": alloc, "require": require,

@@ -12,7 +12,7 @@ from tests.harness import check, fail_unless_captured, jitted, kernel_count
 INTS = (0, 1, -1, 2, 3, 7, -7, 63, 64, 255, 2 ** 31, 2 ** 62, 2 ** 63 - 1, -2 ** 63)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -7.25, 1e308, -1e308, 5e-324, 2.0 ** 53, 2.0 ** 63, 3.5e38, 1e-46,
           math.inf, -math.inf, math.nan)
-NUMPY = ("?", "b", "B", "h", "H", "i", "I", "q", "Q", "f", "d")
+NUMPY = ("?", "b", "B", "h", "H", "i", "I", "l", "L", "f", "d")
 
 
 def _of_dtype(code):
@@ -30,6 +30,7 @@ def _of_dtype(code):
 VALUES = {"int": INTS, "float": FLOATS, "bool": (True, False)}
 VALUES.update((np.dtype(code).name, _of_dtype(code)) for code in NUMPY)
 
+COMMON = ("int", "float", "bool", "uint8", "int64", "uint64", "float32", "float64")
 BINARY = ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "<", "<=", "==", "!=", ">", ">=")
 UNARY = ("-%s", "+%s", "~%s", "abs(%s)", "not %s", "float(%s)", "int(%s)", "bool(%s)", "round(%s)",
          "math.sqrt(%s)", "math.log(%s)", "math.exp(%s)", "math.floor(%s)")
@@ -71,7 +72,7 @@ def cases(left, right):
     """Each value of one side with some of the other, and all edges."""
     for i, a in enumerate(left):
         for k, b in enumerate(right):
-            if (i + k) % 3 == 0 or i == 0 or k == 0 or i == len(left) - 1 or k == len(right) - 1:
+            if (i + k) % 5 == 0 or i == 0 or k == 0 or i == len(left) - 1 or k == len(right) - 1:
                 yield a, b
 
 
@@ -83,8 +84,10 @@ def agree(f, j, arguments):
         assert outcome(j, *args) == expected, args
 
 
-def too_large(symbol, a, b):
-    """Whether the answer would fill the memory."""
+def impossible(symbol, a, b):
+    """Whether the answer would fill the memory, or NumPy dies of it: np.int64(-2**63) % -1 before 1.22."""
+    if symbol in "//%" and np.lib.NumpyVersion(np.__version__) < "1.22.0":
+        return isinstance(a, (int, np.integer)) and a in (-2 ** 31, -2 ** 63) and b == -1
     return symbol in ("**", "<<") and type(a) in (int, bool) and type(b) in (int, bool) and b > 1000
 
 
@@ -92,8 +95,8 @@ def too_large(symbol, a, b):
 @pytest.mark.parametrize("symbol", BINARY)
 def test_binary(symbol, left):
     f = define("def f(a, b):\n    return a %s b" % symbol)
-    for right in sorted(VALUES):
-        arguments = [c for c in cases(VALUES[left], VALUES[right]) if not too_large(symbol, *c)]
+    for right in sorted(set(COMMON) | {left}):
+        arguments = [c for c in cases(VALUES[left], VALUES[right]) if not impossible(symbol, *c)]
         agree(f, jitted(f, EVERY), arguments)
 
 
@@ -108,7 +111,7 @@ def test_with_constants(symbol, kind):
             parts = ((symbol, constant) if form[0] == "a" else (constant, symbol))
             f = define("def f(a):\n    return " + form % parts)
             arguments = [(a,) for a in VALUES[kind]
-                         if not too_large(symbol, a, eval(constant)) and not too_large(symbol, eval(constant), a)]
+                         if not impossible(symbol, a, eval(constant)) and not impossible(symbol, eval(constant), a)]
             agree(f, jitted(f, EVERY), arguments)
 
 
@@ -123,7 +126,7 @@ def test_unary(form, kind):
 @pytest.mark.parametrize("symbol", BINARY[:12])
 def test_inplace(symbol, kind):
     f = define("def f(a, b):\n    c = a\n    a %s= b\n    return a, c" % symbol)
-    arguments = [c for c in cases(VALUES[kind], VALUES[kind]) if not too_large(symbol, *c)]
+    arguments = [c for c in cases(VALUES[kind], VALUES[kind]) if not impossible(symbol, *c)]
     agree(f, jitted(f, EVERY), arguments)
 
 
@@ -185,7 +188,8 @@ PAIRS = [("int", "int"), ("float", "float"), ("int", "float"), ("float", "bool")
 def test_kernels(left, right):
     """All operators of a pair of types in one kernel."""
     j = jitted(chosen)
-    agree(chosen, j, [(k, a, b) for a, b in cases(VALUES[left], VALUES[right]) for k in range(16)])
+    agree(chosen, j, [(k, a, b) for a, b in cases(VALUES[left], VALUES[right]) for k in range(16)
+                      if not (k == 5 and impossible("%", a, b))])
     assert kernel_count(j)
 
 
@@ -193,5 +197,6 @@ def test_kernels(left, right):
 def test_kernels_on_bits(kind):
     j = jitted(chosen_bits)
     agree(chosen_bits, j, [(k, a, b) for a, b in cases(VALUES[kind], VALUES[kind])
-                           for k in range(7) if not (k == 3 and too_large("<<", a, b))])
+                           for k in range(7)
+                           if not (k == 3 and impossible("<<", a, b) or k == 6 and impossible("%", a, b))])
     assert kernel_count(j)
