@@ -13,9 +13,10 @@ from __future__ import annotations
 from pijit._version import __version__
 from pijit.code_extra import get_code_extra
 from pijit.compare import Difference
+from pijit.core.errors import FullGraphError
 from pijit.decorator import UnsupportedPythonWarning, jit
 from pijit.differential import DifferenceError, check
 from pijit.explain import Report, explain
 
-__all__ = ["Difference", "DifferenceError", "Report", "UnsupportedPythonWarning", "__version__", "check",
-           "explain", "get_code_extra", "jit"]
+__all__ = ["Difference", "DifferenceError", "FullGraphError", "Report", "UnsupportedPythonWarning",
+           "__version__", "check", "explain", "get_code_extra", "jit"]

@@ -24,9 +24,10 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
         f: a jitted function or method.
 
     Returns:
-        None if `f` is not jitted, otherwise `stat` ("NEVER_COMPILE", "GRAPH_CANDIDATE" before the first
-        capture, or "GRAPH_CALLABLE"), `compile_count_` (captures that made an entry), `break_count_` (those
-        of them that contain a break) and, from the first entry on, `code`: the newest entry's
+        None if `f` is not jitted, otherwise `stat` ("NEVER_COMPILE", also if errors inside pijit are all that
+        came of it so far; "GRAPH_CANDIDATE" before the first capture; or "GRAPH_CALLABLE"), `compile_count_`
+        (captures that made an entry), `break_count_` (those of them that contain a break) and, from the first
+        entry on, `code`: the newest entry's
         `compiled_code_` (the linked code object), `phase_` (the names of its kernels, "" without one),
         `guard_` (text) and `call_count_` (calls it has served).
 
@@ -45,9 +46,9 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
 
 
 def _stat(state: Any) -> str:
-    if state.skip is not None:
-        return "NEVER_COMPILE"
-    return "GRAPH_CALLABLE" if state.entries else "GRAPH_CANDIDATE"
+    if state.entries:
+        return "GRAPH_CALLABLE"
+    return "NEVER_COMPILE" if state.skip is not None or state.failures else "GRAPH_CANDIDATE"
 
 
 def _newest(entry: Any) -> Dict[str, Any]:

@@ -60,6 +60,8 @@ def jit(fn: Any = None, input_signature: None = None, hash_args: None = None,
     Raises:
         TypeError: `fn` or `jit_config` is not what is accepted, or an option has a wrong type.
         ValueError: unknown `mode`, an argument that is not available, or a wrong value of an option.
+        FullGraphError: the option `fullgraph` is set, and the function is not captured at all; calls raise it
+            if something in the function is not captured.
 
     Example:
         >>> @jit
@@ -74,7 +76,7 @@ def jit(fn: Any = None, input_signature: None = None, hash_args: None = None,
         config = options.Options(dict(config.changed(), check=True))
     if fn is None:
         return functools.partial(_decorate, config=config)
-    return _decorate(fn, config)
+    return _decorate(fn, config, stacklevel=4)
 
 
 def why_not_arguments(input_signature: Any, hash_args: Any, mode: Any) -> Optional[str]:
@@ -99,23 +101,24 @@ def _disabled() -> bool:
     return any(os.environ.get(name, "0") not in ("", "0") for name in ("PIJIT_DISABLE", "NUMBA_DISABLE_JIT"))
 
 
-def _decorate(fn: Any, config: options.Options) -> Any:
+def _decorate(fn: Any, config: options.Options, stacklevel: int = 3) -> Any:
     if not callable(fn) and not isinstance(fn, (staticmethod, classmethod)):
         raise TypeError("jit: fn must be {}; not {!r}".format(ACCEPTED, fn))
     if _disabled():
         return fn
     refusal = why_not_python()
     if refusal is not None:
-        _warn_once(refusal)
+        _warn_once(refusal, stacklevel)
         return fn
     return _wrap(fn, config)
 
 
-def _warn_once(refusal: str) -> None:
+def _warn_once(refusal: str, stacklevel: int) -> None:
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn(refusal + ": functions stay as they are", UnsupportedPythonWarning, stacklevel=4)
+        message = refusal + ": functions stay as they are"
+        warnings.warn(message, UnsupportedPythonWarning, stacklevel=stacklevel)
 
 
 def _wrap(fn: Any, config: options.Options) -> Any:

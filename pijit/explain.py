@@ -25,11 +25,12 @@ class Report(NamedTuple):
         filename: where its source is.
         source: (line number, text) of each source line; empty if the source is not available.
         segments: reports with id, kind ("kernel" or "bytecode"), start_line, end_line, instructions, exits,
-            reason.
+            reason, lines.
         breaks: reports with reason_id, message, hint, filename, lineno, opname.
         skipped: the reason why the whole function runs as plain Python, or None.
         guards: what must hold for the compiled code to run, as text.
         recompiles: why the function was captured again, oldest first.
+        failures: errors inside pijit, in spite of which the function ran; please report them.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Report(NamedTuple):
     skipped: Optional[Any]
     guards: Tuple[str, ...]
     recompiles: Tuple[str, ...]
+    failures: Tuple[str, ...] = ()
 
     @property
     def kernels(self) -> Tuple[Any, ...]:
@@ -52,7 +54,8 @@ class Report(NamedTuple):
             lines += ["runs as plain Python: {} {}".format(self.skipped.id, self.skipped.title),
                       self.skipped.why, "hint: " + self.skipped.hint]
         lines += ["", *self._annotated()]
-        for title, items in (("guards", self.guards), ("recompiles", self.recompiles)):
+        for title, items in (("guards", self.guards), ("recompiles", self.recompiles),
+                             ("internal errors", self.failures)):
             if items:
                 lines += ["", title + ":"] + ["  " + item for item in items]
         return "\n".join(lines)
@@ -63,26 +66,33 @@ class Report(NamedTuple):
             _count(len(self.guards), "guard"))
 
     def _annotated(self) -> Iterable[str]:
-        """The source lines, each behind the kernels that it is part of and before the breaks on it."""
+        """The source lines, each behind the kernels that it is part of and before what is to say of it."""
         marks = self._marks()
         width = max([len(mark) for mark in marks.values()] + [1])
-        breaks = {}  # type: Dict[int, List[Any]]
-        for report in self.breaks:
-            breaks.setdefault(report.lineno, []).append(report)
+        notes = self._notes(marks)
         for number, text in self.source:
             yield "{:<{}} {:5} | {}".format(marks.get(number, ""), width, number, text).rstrip()
-            for report in breaks.pop(number, ()):
-                yield from _break_lines(report, " " * (width + 7))
-        for number in sorted(breaks):
-            for report in breaks[number]:
-                yield "{}:{}".format(report.filename, number)
-                yield from _break_lines(report, "  ")
+            yield from (" " * (width + 7) + line for line in notes.pop(number, ()))
+        for number in sorted(notes):
+            yield "{}:{}".format(self.filename, number)
+            yield from ("  " + line for line in notes[number])
+
+    def _notes(self, marks: Dict[int, str]) -> Dict[int, List[str]]:
+        """What is said below a line: its breaks, and why a segment that shares no line with a kernel is none."""
+        notes = {}  # type: Dict[int, List[str]]
+        for report in self.breaks:
+            hint = ["  hint: " + report.hint] if report.hint else []
+            notes.setdefault(report.lineno, []).extend(["^ " + report.message] + hint)
+        for segment in self.segments:
+            if segment.kind != "kernel" and segment.lines and not set(segment.lines) & set(marks):
+                notes.setdefault(segment.lines[-1], []).append("^ " + segment.reason)
+        return notes
 
     def _marks(self) -> Dict[int, str]:
         """What stands before a line: `k0` in kernel 0; `k0/py` if part of the line stays bytecode."""
         marks = {}  # type: Dict[int, str]
         for segment in self.kernels:
-            for number in range(segment.start_line, segment.end_line + 1):
+            for number in segment.lines:
                 label = "k{}".format(segment.id)
                 marks[number] = "{},{}".format(marks[number], label) if number in marks else label
         for number in {report.lineno for report in self.breaks} & set(marks):
@@ -92,12 +102,6 @@ class Report(NamedTuple):
 
 def _count(number: int, noun: str) -> str:
     return "{} {}{}".format(number, noun, "" if number == 1 else "s")
-
-
-def _break_lines(report: Any, indent: str) -> Iterable[str]:
-    yield "{}^ {}".format(indent, report.message)
-    if report.hint:
-        yield "{}  hint: {}".format(indent, report.hint)
 
 
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
@@ -133,11 +137,11 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
         function = plain_twin(function)
         state = pipeline.attach(function, Options())
     py_func = state.py_func
-    entries = state.entries[-1:]
+    entries, failures = state.entries[-1:], state.failures
     asked = args or kwargs or (not entries and _callable_with(py_func, receiver))
     if state.skip is None and asked:
-        entries = pipeline.explain(py_func, state.config, receiver + args, kwargs)
-    return _report(py_func, state.skip, entries, state.recompiles)
+        entries, failures = pipeline.explain(py_func, state.config, receiver + args, kwargs)
+    return _report(py_func, state.skip, entries, state.recompiles, failures)
 
 
 def _callable_with(function: types.FunctionType, args: Tuple[Any, ...]) -> bool:
@@ -156,11 +160,12 @@ def state_of(f: Any) -> Any:
 
 
 def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
-            recompiles: Sequence[str]) -> Report:
+            recompiles: Sequence[str], failures: Sequence[str] = ()) -> Report:
     parts = {name: tuple(item for entry in entries for item in getattr(entry, name))
              for name in ("segments", "breaks", "guards")}
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
-                  source=_source(function), skipped=skip, recompiles=tuple(recompiles), **parts)
+                  source=_source(function), skipped=skip, recompiles=tuple(recompiles),
+                  failures=tuple(failures), **parts)
 
 
 def _source(function: Any) -> Tuple[Tuple[int, str], ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import types
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Set, Tuple
 
 
 def _same(value: Any) -> Any:
@@ -60,12 +60,13 @@ _MODULES = Accepts("None or a list of modules or module names", _are_modules, _a
 
 
 class Option(NamedTuple):
-    """A row: a `jit_config` key, its default, what it accepts, and the sentence of the docs."""
+    """A row: a `jit_config` key, its default, what it accepts, the sentence of the docs, whether it works."""
 
     name: str
     default: Any
     accepts: Accepts
     sentence: str
+    works: bool = True
 
 
 _ROWS = (
@@ -80,17 +81,19 @@ _ROWS = (
     Option("log_graph_break", False, _SWITCH,
            "Log a line per break, with its reason and the line of your function."),
     Option("log_recompile", False, _SWITCH, "Log a line per recompile, with the guard that failed."),
-    Option("loop_unrolling", True, _SWITCH, "Trace through short loops over known containers."),
-    Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which a loop is unrolled."),
-    Option("max_inline_depth", 8, _integer(0), "How deep calls of Python functions are inlined."),
+    Option("loop_unrolling", True, _SWITCH, "Trace through short loops over known containers.", works=False),
+    Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which a loop is unrolled.",
+           works=False),
+    Option("max_inline_depth", 8, _integer(0), "How deep calls of Python functions are inlined.",
+           works=False),
     Option("allowed_inline_modules", None, _MODULES,
-           "Inline only functions of these modules; None: all but a skip list."),
+           "Inline only functions of these modules; None: all but a skip list.", works=False),
     Option("enable_dynamic_shape", None, _SWITCH_OR_NONE,
            "None: shapes are symbols and specialise only where used; False: one graph per shape; True: "
-           "never specialise."),
+           "never specialise.", works=False),
     Option("specialize_scalar", None, _SWITCH_OR_NONE,
            "None: scalars are guarded by type, and by value only where the value steers the capture; "
-           "True or False force it."),
+           "True or False force it.", works=False),
     Option("cache_limit", 8, _integer(1),
            "The number of entries a function may have; at the limit they keep serving."),
     Option("fullgraph", False, _SWITCH, "Make a break an error that shows the line of your function."),
@@ -99,19 +102,22 @@ _ROWS = (
            'for finding faults.'),
     Option("check", False, _SWITCH,
            "Run every call also without pijit, on copies, and raise if anything differs."),
-    Option("fastmath", False, _SWITCH, "Allow results that differ from NumPy's in the last bits."),
-    Option("parallel", "auto", _SWITCH_OR_AUTO, "Use threads; \"auto\": for large arrays."),
-    Option("nogil", False, _SWITCH, "Release the GIL while a kernel runs."),
-    Option("cache", True, _SWITCH, "Keep kernels on disk."),
+    Option("fastmath", False, _SWITCH, "Allow results that differ from NumPy's in the last bits.",
+           works=False),
+    Option("parallel", "auto", _SWITCH_OR_AUTO, "Use threads; \"auto\": for large arrays.", works=False),
+    Option("nogil", False, _SWITCH, "Release the GIL while a kernel runs.", works=False),
+    Option("cache", True, _SWITCH, "Keep kernels on disk.", works=False),
     Option("perf_statistics", "auto", _SWITCH_OR_AUTO,
-           "Measure kernel against bytecode and keep the faster."),
+           "Measure kernel against bytecode and keep the faster.", works=False),
     Option("auto_mixed_precision", None, _one_of(None),
-           "The dtype policy for the captured graph; none exists in this version."),
+           "The dtype policy for the captured graph; none exists in this version.", works=False),
     Option("force_breaks", None, _one_of(None, "every"),
            "For tests: break at each instruction where a break is possible."),
 )
 
 OPTIONS: Dict[str, Option] = {row.name: row for row in _ROWS}
+
+_warned = set()  # type: Set[str]
 
 
 class Options:
@@ -168,7 +174,8 @@ def parse(config: Optional[Mapping[str, Any]], stacklevel: int = 2,
 
     Args:
         config: the dictionary, or None for the defaults.
-        stacklevel: which caller a warning about an unknown key points at, as in `warnings.warn`.
+        stacklevel: which caller warnings point at, as in `warnings.warn`: about an unknown key, and, once per
+            process and key, about one that has no effect yet.
         on_capture: becomes the attribute of that name.
 
     Returns:
@@ -188,6 +195,10 @@ def parse(config: Optional[Mapping[str, Any]], stacklevel: int = 2,
     for name, value in config.items():
         if name in OPTIONS:
             known[name] = _validated(OPTIONS[name], value)
+            if not OPTIONS[name].works and known[name] != OPTIONS[name].default and name not in _warned:
+                _warned.add(name)
+                warnings.warn("{} has no effect in this version of pijit".format(name), UserWarning,
+                              stacklevel=stacklevel)
         else:
             warnings.warn(_unknown(name), UserWarning, stacklevel=stacklevel)
     return Options(known, on_capture)
@@ -210,11 +221,11 @@ def _unknown(name: Any) -> str:
 def page() -> str:
     """The page docs/options.md, as Markdown."""
     lines = ["# Options", "",
-             "Pass them as a dictionary: `@jit(jit_config={\"log_graph_break\": True})`. A wrong value "
-             "raises, an unknown key",
-             "warns and names the closest known one. This page is generated: `python -m pijit options > "
-             "docs/options.md`.",
-             "", "| key | default | accepts | what it does |", "|---|---|---|---|"]
-    lines += ["| `{}` | `{!r}` | {} | {} |".format(row.name, row.default, row.accepts.words, row.sentence)
+             "Pass them as a dictionary: `@jit(jit_config={\"log_graph_break\": True})`. A wrong value raises,",
+             "an unknown key warns and names the closest known one, a key that has no effect in this version",
+             "warns. This page is generated: `python -m pijit options > docs/options.md`.",
+             "", "| key | default | accepts | what it does | in this version |", "|---|---|---|---|---|"]
+    lines += ["| `{}` | `{!r}` | {} | {} | {} |".format(
+        row.name, row.default, row.accepts.words, row.sentence, "works" if row.works else "no effect")
               for row in OPTIONS.values()]
     return "\n".join(lines) + "\n"

@@ -70,14 +70,16 @@ def test_disabled_when_decorating(monkeypatch, variable):
         jit(3)
 
 
-def test_unsupported_python_warns_once(monkeypatch):
+@pytest.mark.parametrize("decorate", [lambda: jit(plain), lambda: jit()(plain), lambda: jit(fn=plain)])
+def test_unsupported_python_warns_once_at_the_users_line(monkeypatch, decorate):
     monkeypatch.setattr(decorator, "_warned", False)
     monkeypatch.setattr(sys, "version_info", (3, 14, 0, "final", 0))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert jit(plain) is plain and jit(plain) is plain and jit()(plain) is plain
+        assert decorate() is plain and jit(plain) is plain and jit()(plain) is plain
     assert [one.category for one in caught] == [pijit.UnsupportedPythonWarning]
-    assert "cpython 3.14" in str(caught[0].message) and caught[0].filename == __file__
+    assert "cpython 3.14" in str(caught[0].message)
+    assert (caught[0].filename, caught[0].lineno) == (__file__, decorate.__code__.co_firstlineno)
     assert pijit.explain(plain).skipped.id == "PJ105"
 
 

@@ -11,9 +11,9 @@ from pijit.core.reasons import REASONS
 from pijit.explain import Report
 
 
-def segment(number, kind, start, end):
-    return types.SimpleNamespace(id=number, kind=kind, start_line=start, end_line=end, instructions=5,
-                                 exits=1, reason=None)
+def segment(number, kind, lines, reason=""):
+    return types.SimpleNamespace(id=number, kind=kind, start_line=min(lines), end_line=max(lines),
+                                 instructions=5, exits=1, reason=reason, lines=tuple(lines))
 
 
 def a_break(line):
@@ -24,7 +24,7 @@ def a_break(line):
 def report(**changes):
     parts = dict(name="f", filename="user.py",
                  source=((3, "def f(x):"), (4, "    y = x * 2"), (5, "    print(y)")),
-                 segments=(segment(0, "kernel", 4, 4), segment(1, "bytecode", 5, 5)),
+                 segments=(segment(0, "kernel", [4]),),
                  breaks=(a_break(5),), skipped=None, guards=("type(L['x']) is float",), recompiles=())
     return Report(**dict(parts, **changes))
 
@@ -56,8 +56,25 @@ def test_breaks_are_shown_without_source():
 
 
 def test_line_in_two_kernels_and_line_with_a_break():
-    text = str(report(segments=(segment(0, "kernel", 4, 4), segment(2, "kernel", 4, 5))))
+    text = str(report(segments=(segment(0, "kernel", [4]), segment(2, "kernel", [4, 5]))))
     assert "\nk0,k2     4 |" in text and "\nk2/py     5 |" in text
+
+
+def test_only_lines_in_kernels_are_marked():
+    text = str(report(segments=(segment(0, "kernel", [3, 5]),), breaks=()))
+    assert "\nk0     3 |" in text and "\n       4 |" in text and "\nk0     5 |" in text
+
+
+def test_a_segment_that_is_no_kernel_says_why_unless_a_kernel_has_its_line():
+    small = segment(1, "bytecode", [3, 4], "PJ401 too little work for a kernel (work: 3)")
+    assert "^ PJ401" not in str(report(segments=(segment(0, "kernel", [4]), small)))
+    text = str(report(segments=(segment(0, "kernel", [5]), small), breaks=()))
+    assert "y = x * 2\n         ^ PJ401 too little work for a kernel (work: 3)\nk0     5 |" in text
+
+
+def test_internal_errors_are_shown():
+    text = str(report(failures=("PJ901 capture failed",)))
+    assert text.endswith("\n\ninternal errors:\n  PJ901 capture failed")
 
 
 @pytest.mark.parametrize("wrong", [3, len, np.add, int])
@@ -108,6 +125,60 @@ def test_before_the_first_call_and_without_arguments():
 def test_explains_an_unjitted_function():
     assert pijit.explain(scaled, np.ones(1000)).kernels
     assert pijit.get_code_extra(scaled) is None
+
+
+def spread(x):
+    y = (x * 2.0
+
+         + 1.0)
+    k = len(DATA) + 1
+    z = helper(x)
+    return y, k, z
+
+
+def helper(x):
+    return x
+
+
+DATA = [1]
+
+
+@needs_pipeline
+def test_marks_and_segments_of_a_capture():
+    f = pijit.jit(spread, jit_config={"backend": "python"})
+    f(np.ones(10))
+    found, first = f.explain(), spread.__code__.co_firstlineno
+    marked = {line - first for one in found.kernels for line in one.lines}
+    assert 1 in marked and not marked & {0, 2, 6}
+    assert 5 not in marked, "storing what a call returned is no work"
+    assert not any("work: 0" in one.reason for one in found.segments)
+
+
+@needs_pipeline
+def test_internal_errors_of_a_function(monkeypatch):
+    from pijit.core import errors, pipeline
+
+    def fail(*args):
+        raise KeyError("the fault\nsecond line")
+
+    f = jitted(scaled)
+    previous = errors.set_strict(False)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(pipeline, "capture", fail)
+            assert (f(np.ones(3)) == 8.0).all()
+            assert pijit.explain(scaled, np.ones(3)).failures == pijit.explain(f).failures
+    finally:
+        errors.set_strict(previous)
+    failures = pijit.explain(f).failures
+    assert len(failures) == 1 and failures[0].startswith("PJ901 capture failed (error: ")
+    assert "the fault" in failures[0]
+    assert pijit.get_code_extra(f).stat == "NEVER_COMPILE"
+    f(np.ones(3))
+    assert pijit.get_code_extra(f).stat == "GRAPH_CALLABLE" and f.explain().failures == failures
+    f.cache_clear()
+    assert f.explain(np.ones(3)).failures == ()
+    assert pijit.get_code_extra(f).stat == "GRAPH_CANDIDATE"
 
 
 def generator():

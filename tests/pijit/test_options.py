@@ -8,9 +8,21 @@ import warnings
 import numpy as np
 import pytest
 
-from pijit import options
+from pijit import jit, options
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+WITHOUT_EFFECT = {
+    "loop_unrolling": False, "max_loop_unrolling": 3, "max_inline_depth": 2,
+    "allowed_inline_modules": ["numpy"], "enable_dynamic_shape": True, "specialize_scalar": False,
+    "fastmath": True, "parallel": False, "nogil": True, "cache": False, "perf_statistics": False,
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_warned_yet(monkeypatch):
+    """Warnings that are shown once per process are shown in each test."""
+    monkeypatch.setattr(options, "_warned", set())
 
 
 def test_defaults():
@@ -67,12 +79,29 @@ def test_unknown_key_warns_with_the_closest(key, closest):
     assert parsed == options.parse(None)
 
 
-def test_known_keys_do_not_warn():
+def test_keys_that_work_do_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        options.parse({"fullgraph": True})
+        options.parse({"fullgraph": True, "cache_limit": 3, "backend": "python", "force_breaks": "every"})
+        options.parse({name: row.default for name, row in options.OPTIONS.items()})
 
 
+def test_the_keys_without_effect_are_those():
+    idle = {name for name, row in options.OPTIONS.items() if not row.works}
+    assert idle == set(WITHOUT_EFFECT) | {"auto_mixed_precision"}  # which accepts its default alone
+
+
+@pytest.mark.parametrize("name", sorted(WITHOUT_EFFECT))
+def test_a_key_without_effect_warns_once(name):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            jit(jit_config={name: WITHOUT_EFFECT[name]})
+    assert [(one.category, str(one.message), one.filename) for one in caught] == [
+        (UserWarning, name + " has no effect in this version of pijit", __file__)]
+
+
+@pytest.mark.filterwarnings("ignore:.*no effect")
 def test_modules_are_kept_as_names():
     parsed = options.parse({"allowed_inline_modules": [np, "math"]})
     assert parsed.allowed_inline_modules == ("math", "numpy")

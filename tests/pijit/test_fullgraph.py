@@ -1,0 +1,74 @@
+"""The option `fullgraph`: a break is an error with the user's line, and nothing else is."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import pijit
+from tests.harness import jitted, needs_pipeline
+
+pytestmark = needs_pipeline
+
+
+def whole(x, n):
+    for i in range(n):
+        x = x * 0.5 + i
+    return x
+
+
+def broken(x):
+    y = x * 2.0
+    print("here")
+    return y + undefined_elsewhere(x)
+
+
+def undefined_elsewhere(x):
+    return x
+
+
+def generator():
+    yield 1
+
+
+def jitted_whole(f):
+    return jitted(f, {"fullgraph": True, "force_breaks": None})
+
+
+def test_a_function_without_breaks_runs():
+    f = jitted_whole(whole)
+    for _ in range(3):
+        assert (f(np.ones(4), 2) == 1.25).all()
+    assert f.graphs and f.cache_info().hits >= 1
+
+
+def test_breaks_are_raised_by_every_call_before_anything_runs(capsys):
+    f = jitted_whole(broken)
+    for _ in range(2):
+        with pytest.raises(pijit.FullGraphError) as caught:
+            f(np.ones(4))
+    assert capsys.readouterr().out == ""
+    first = broken.__code__.co_firstlineno
+    found = [(one.reason_id, one.lineno - first) for one in caught.value.breaks]
+    assert ("PJ201", 2) in found and ("PJ201", 3) in found
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "fullgraph is set, but not all of broken can be captured:"
+    assert lines[1].startswith("  {}:{}: PJ201 ".format(__file__, first + 2)) and "print" in lines[1]
+    assert lines[2].startswith("    hint: ")
+
+
+def test_the_error_is_a_plain_exception():
+    with pytest.raises(pijit.FullGraphError) as caught:
+        jitted_whole(broken)(np.ones(4))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.breaks == caught.value.breaks and again.name == "broken"
+
+
+def test_explain_shows_the_breaks_instead():
+    found = pijit.explain(jitted_whole(broken), np.ones(4))
+    assert found.breaks and found.failures == ()
+
+
+def test_a_function_that_is_not_captured_is_refused_when_decorated():
+    with pytest.raises(pijit.FullGraphError, match="PJ101 generator function"):
+        jitted_whole(generator)
