@@ -93,7 +93,7 @@ class Attributes:
             raise Break("PJ204", attribute=name, object=type(sample).__name__)
         source = Attr(owner.source, name) if owner.source is not None else None
         root = Attr(owner.root, name) if owner.root is not None else None
-        return self.use(self.known_object(found[0], source, root))
+        return self.known_object(found[0], source, root)
 
 
 def _plain_attribute(sample: Any, name: str) -> Optional[tuple]:

@@ -7,7 +7,10 @@ graph is built (``emit`` adds operations). A handler that meets something it can
 
 from __future__ import annotations
 
+import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
 
 from ...guards.source import Cell, Global
 from ..bytecode.decode import Function, Instr
@@ -30,6 +33,7 @@ BINARY = {
 INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
 UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}
 SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
+BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype, tuple, slice)
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
@@ -159,7 +163,7 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
             raise Break("PJ212", name=instr.value)
         if isinstance(value, Unknown):
             raise Break(value.reason, name=instr.value)
-        self.state.stack.append(self.use(value))
+        self.state.stack.append(value)
 
     def op_STORE_FAST(self, instr: Instr) -> None:
         value = self.pop()
@@ -177,7 +181,7 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
             sample = self.facts.builtins[name]
         else:
             raise Break("PJ202", name=name)
-        self.state.stack.append(self.use(self.known_object(sample, Global(name), Global(name))))
+        self.state.stack.append(self.known_object(sample, Global(name), Global(name)))
 
     def op_LOAD_DEREF(self, instr: Instr) -> None:
         name, number = instr.value, instr.arg or 0
@@ -188,12 +192,15 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
         except ValueError:
             raise Break("PJ212", name=name)
         source = Cell(len(self.function.varnames) + number, name)
-        self.state.stack.append(self.use(self.known_object(sample, source, Root("cell", number))))
+        self.state.stack.append(self.known_object(sample, source, Root("cell", number)))
 
     def known_object(self, sample: Any, source: Any, root: Any) -> Abstract:
-        """A value found by looking: numbers and arrays by type, everything else by identity."""
+        """A value found by looking: code and modules by identity, everything else by type.
+
+        It counts as relied on only when an instruction takes it from the stack: what just passes is not guarded.
+        """
         value = abstract_of(sample, source, self.instr.index)
-        if isinstance(value, Opaque):
+        if isinstance(value, Opaque) and isinstance(sample, BY_IDENTITY):
             value = Const(sample, source, self.instr.index)
         elif isinstance(value, Unknown):
             raise Break(value.reason)
