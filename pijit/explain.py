@@ -78,7 +78,7 @@ class Report(NamedTuple):
             yield from ("  " + line for line in notes[number])
 
     def _notes(self, marks: Dict[int, str]) -> Dict[int, List[str]]:
-        """What is said below a line: its breaks, and why a segment that shares no line with a kernel is none."""
+        """What is said below a line: its breaks, and why a segment is no kernel, if no kernel is there."""
         notes = {}  # type: Dict[int, List[str]]
         for report in self.breaks:
             hint = ["  hint: " + report.hint] if report.hint else []

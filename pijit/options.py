@@ -221,7 +221,8 @@ def _unknown(name: Any) -> str:
 def page() -> str:
     """The page docs/options.md, as Markdown."""
     lines = ["# Options", "",
-             "Pass them as a dictionary: `@jit(jit_config={\"log_graph_break\": True})`. A wrong value raises,",
+             "Pass them as a dictionary: `@jit(jit_config={\"log_graph_break\": True})`. "
+             "A wrong value raises,",
              "an unknown key warns and names the closest known one, a key that has no effect in this version",
              "warns. This page is generated: `python -m pijit options > docs/options.md`.",
              "", "| key | default | accepts | what it does | in this version |", "|---|---|---|---|---|"]
