@@ -75,4 +75,11 @@ def report_internal(reason_id: str, name: str, error: BaseException) -> None:
         raise InternalError("%s in %s: %r" % (reason_id, name, error)) from error
     if (reason_id, name) not in _logged:
         _logged.add((reason_id, name))
-        logger.error("%s: %s: %s: %s; the original function runs", reason_id, name, type(error).__name__, error)
+        logger.error("%s: %s: %s: %s; the original function runs", reason_id, name, type(error).__name__,
+                     first_line(error))
+        logger.debug("%s: %s", reason_id, name, exc_info=error)
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception says, on one line."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -24,7 +24,7 @@ from .capture.capture import Candidate, Capture, capture
 from .capture.feedback import MAX_OBSERVATIONS, Pending
 from .capture.guarding import entry_program, launch_arguments, segment_program
 from .capture.values import Abstract
-from .errors import Break, FullGraphError, LinkError, report_internal
+from .errors import Break, FullGraphError, LinkError, first_line, report_internal
 from .graph.key import graph_key
 from .kernel.compile import Kernel, compile_graph
 from .reasons import REASONS, Reason, reason
@@ -85,11 +85,13 @@ class State:
             return self._serve_miss(code, (localsplus, globals, builtins))
         except (RecursionError, CacheLimitWarning, FullGraphError):
             raise  # the hook handles the first; the others are what the user asked for
+        except LinkError as error:
+            self.fail("PJ903", error.__cause__ or error)
         except Exception as error:  # a fault of ours must not reach the user
-            self.fail("PJ903" if isinstance(error, LinkError) else "PJ901", error)
-            return None
+            self.fail("PJ901", error)
         finally:
             self._lock.release()
+        return None
 
     def fail(self, reason_id: str, error: BaseException) -> None:
         """Note an error of our own; after MAX_FAILURES no more captures are tried."""
@@ -137,11 +139,6 @@ class State:
             return ""
         failure = self.entries[-1].program.explain_failure(*roots)
         return reason("PJ301", guard=failure) if failure else ""
-
-
-def first_line(error: BaseException) -> str:
-    """What an exception says, on one line."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def kernels_of(code: types.CodeType) -> Dict[Any, Kernel]:

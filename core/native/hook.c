@@ -25,6 +25,9 @@
 #include "shadow.h"
 #include "../../guards/native/evaluate.h"
 
+/* How many levels of recursion are kept for on_miss. */
+#define CAPTURE_DEPTH 400
+
 #define GENERATOR_FLAGS (CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR)
 
 typedef struct {
@@ -196,10 +199,15 @@ frame_slots(PyFrameObject *frame)
     return slots;
 }
 
-/* What on_miss answers for a frame: a NEW reference, or NULL with the exception of on_miss set. */
+/* What on_miss answers for a frame: a NEW reference, or NULL with the exception of on_miss set. Close to the
+ * recursion limit it is not asked: there is no room to compile, and up to CPython 3.8 a RecursionError that
+ * is caught there lets the next one abort the process. */
 static PyObject *
 miss_ask(PyObject *on_miss, PyFrameObject *frame)
 {
+    if (PyThreadState_Get()->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
+        Py_RETURN_NONE;
+    }
     PyObject *slots = frame_slots(frame);  /* owned */
     if (slots == NULL) {
         return NULL;
@@ -209,7 +217,7 @@ miss_ask(PyObject *on_miss, PyFrameObject *frame)
         on_miss, (PyObject *)frame->f_code, slots, frame->f_globals, frame->f_builtins, NULL);  /* owned */
     here.disabled--;
     Py_DECREF(slots);
-    /* Near the recursion limit there is no room to compile, but there may be for the function itself. */
+    /* There was no room to compile after all, but there may be for the function itself. */
     if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
         PyErr_Clear();
         answer = Py_None;
