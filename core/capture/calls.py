@@ -67,7 +67,7 @@ class Calls:
             return self._call_ufunc(target, arguments, keywords)
         handler = CALLS.get(id(target))
         if handler is None:
-            kind = "PJ210" if getattr(target, "__module__", "").split(".")[0] == "numpy" else "PJ201"
+            kind = "PJ210" if (getattr(target, "__module__", None) or "").split(".")[0] == "numpy" else "PJ201"
             raise Break(kind, callee=getattr(target, "__name__", None) or describe(callee))
         return handler(self, arguments, keywords)
 
