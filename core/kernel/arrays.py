@@ -75,6 +75,7 @@ class ArrayWriter:
     """The part of the numba emitter that writes about arrays; see numba_backend.NumbaEmitter."""
 
     names: Dict[str, Any]
+    symbols: Dict[str, str]
     text: Dict[Value, str]
     layout: Any
     depth: int
@@ -130,17 +131,16 @@ class ArrayWriter:
         name = "libm_" + function
         if name not in self.names:
             symbol = symbols.symbol("pijit.libm." + function, _launcher.libm(function))
-            self.names[name] = intrinsics.symbol_caller(symbol, arity)
+            self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol, arity), symbol
         return name
 
     def loop_table(self, ufunc: np.ufunc, index: int) -> str:
         """The name of a global that gives the address of [function, data] of a ufunc's inner loop."""
-        name = "loop_%s_%d" % (ufunc.__name__, index)
+        words = _launcher.ufunc_loop(ufunc, index)
+        name = "loop_%s_%d_%x_%x" % ((ufunc.__name__, index) + words)
         if name not in self.names:
-            words = _launcher.ufunc_loop(ufunc, index)
-            symbol = symbols.table_symbol("pijit.ufunc.%s.%d.%x" % (ufunc.__name__, index, words[0]),
-                                             words)
-            self.names[name] = intrinsics.symbol_address(symbol)
+            symbol = symbols.table_symbol("pijit.ufunc." + name, words)
+            self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
         return name
 
     # ---- arrays ----

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import linecache
-import re
+import threading
 import time
+from collections import OrderedDict
 from typing import Any, Tuple, Union
 
 from ..graph.ir import Graph
@@ -16,7 +17,11 @@ from .supports import supports
 
 __all__ = ["Kernel", "compile_graph", "supports", "CompileError"]
 
+MEMO_SIZE = 256
+
 _numbers = itertools.count()
+_lock = threading.Lock()
+_compiled: "OrderedDict[Any, Tuple[int, Any]]" = OrderedDict()
 
 
 class Kernel:
@@ -57,18 +62,41 @@ def compile_graph(graph: Graph, backend: str = "numba") -> Kernel:
     if backend not in ("numba", "python"):
         raise ValueError("backend must be 'numba' or 'python', got %r" % (backend,))
     layout = Layout(graph)
-    name = "kernel_" + re.sub(r"\W", "_", graph.name)
-    filename = "<pijit kernel %s %d>" % (graph.name, next(_numbers))
     make: Any = numba_backend.NumbaEmitter if backend == "numba" else python_backend.PythonEmitter
     emitter = make(graph, layout)
     try:
-        source = emitter.source(name)
+        source = emitter.source("kernel")
     except RecursionError as error:
         raise CompileError("the control flow is nested too deeply") from error
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     if backend == "numba":
-        kernel, owner = numba_backend.compile_source(source, name, emitter.names, filename)
+        kernel, owner = _machine_code(source, emitter, graph.name)
     else:
+        filename = _remember_source(source, graph.name)
         exec(compile(source, filename, "exec"), emitter.names)
-        kernel = owner = emitter.names[name]
+        kernel = owner = emitter.names["kernel"]
     return Kernel(graph.name, layout, kernel, source, owner, time.perf_counter() - start)
+
+
+def _machine_code(source: str, emitter: Any, name: str) -> Tuple[int, Any]:
+    """(address, owner) of the compiled source, compiled once per text and symbols.
+
+    The text has every type and constant that steers the compile; what leaves by identity is in the launcher.
+    """
+    key = (source, tuple(sorted(emitter.symbols.items())))
+    with _lock:
+        if key in _compiled:
+            _compiled.move_to_end(key)
+            return _compiled[key]
+    made = numba_backend.compile_source(source, emitter.names, _remember_source(source, name))
+    with _lock:
+        _compiled[key] = made
+        while len(_compiled) > MEMO_SIZE:
+            _compiled.popitem(last=False)
+    return made
+
+
+def _remember_source(source: str, name: str) -> str:
+    """A file name under which tracebacks find the source."""
+    filename = "<pijit kernel %s %d>" % (name, next(_numbers))
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    return filename

@@ -8,6 +8,7 @@ can be cached.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Dict
 
 from llvmlite import ir
@@ -327,6 +328,7 @@ def _shape_rows() -> Dict[str, Any]:
 # ---- what is outside the kernel ----
 
 
+@functools.lru_cache(maxsize=None)
 def symbol_caller(name: str, arity: int) -> Any:
     """An intrinsic that calls the C function of doubles under a symbol."""
     def build(builder: Any, *args: Any) -> Any:
@@ -336,6 +338,7 @@ def symbol_caller(name: str, arity: int) -> Any:
     return unary(F8_TYPE, F8_TYPE, build) if arity == 1 else _binary(F8_TYPE, F8_TYPE, F8_TYPE, build)
 
 
+@functools.lru_cache(maxsize=None)
 def symbol_address(name: str) -> Any:
     """An intrinsic without arguments: the address under a symbol."""
     @intrinsic

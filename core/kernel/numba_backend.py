@@ -28,12 +28,14 @@ _NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, uint64
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
-    """Writes the source of one kernel; ``names`` are the globals it needs."""
+    """Writes the source of one kernel; ``names`` are the globals it needs, ``symbols`` those that stand for
+    LLVM symbols."""
 
     def __init__(self, graph: Graph, layout: Layout) -> None:
         Emitter.__init__(self, graph, layout)
         ArrayWriter.__init__(self)
         self.names: Dict[str, Any] = dict(_NAMES)
+        self.symbols: Dict[str, str] = {}
         self.text: Dict[Value, str] = {}
         groups = find_groups(graph)
         self._group_of = {op: group for group in groups.values() for op in group}
@@ -222,12 +224,15 @@ _SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compa
             "iterator_part": _iterator_part, "require": _require}
 
 
-def compile_source(source: str, name: str, names: Dict[str, Any], filename: str) -> Tuple[int, Any]:
-    """Machine code for a kernel's source: (address, owner of the code). Raises CompileError."""
+def compile_source(source: str, names: Dict[str, Any], filename: str) -> Tuple[int, Any]:
+    """Machine code for the source of a function ``kernel``: (address, owner of the code).
+
+    Raises CompileError.
+    """
     try:
         scope = dict(names)
         exec(compile(source, filename, "exec"), scope)
-        code = cfunc(types.int64(types.int64), error_model="numpy")(scope[name])
+        code = cfunc(types.int64(types.int64), error_model="numpy")(scope["kernel"])
         return code.address, code
     except Exception as error:
         raise CompileError("numba: %s: %s" % (type(error).__name__, error)) from error
