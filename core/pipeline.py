@@ -113,8 +113,8 @@ class State:
 
     def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """A call after the run that observed: capture again with what was seen."""
-        self.pending.remove(pending)
-        self.entries.remove(pending.entry)
+        self.pending = [other for other in self.pending if other is not pending]
+        self.entries = [entry for entry in self.entries if entry is not pending.entry]
         news = pending.take()
         observe = pending.observe if news and pending.rounds < MAX_OBSERVATIONS else None
         why = reason("PJ302", values=news) if news else ""

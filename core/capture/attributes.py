@@ -89,7 +89,7 @@ class Attributes:
         found = _plain_attribute(sample, name)
         if found is None:
             raise Break("PJ204", attribute=name, object=type(sample).__name__)
-        if owner.root is None and owner.source is None and not isinstance(sample, (types.ModuleType, type)):
+        if owner.root is None and owner.source is None and not issubclass(type(sample), (types.ModuleType, type)):
             raise Break("PJ204", attribute=name, object=type(sample).__name__)
         source = Attr(owner.source, name) if owner.source is not None else None
         root = Attr(owner.root, name) if owner.root is not None else None
@@ -98,9 +98,9 @@ class Attributes:
 
 def _plain_attribute(sample: Any, name: str) -> Optional[tuple]:
     """The attribute in a 1-tuple if reading it runs no code: from a module's or an instance's dict, or a class."""
-    if isinstance(sample, types.ModuleType):
+    if issubclass(type(sample), types.ModuleType):
         return (sample.__dict__[name],) if name in sample.__dict__ else None
-    if isinstance(sample, np.ndarray) or isinstance(sample, type):
+    if issubclass(type(sample), (np.ndarray, type)):
         return None
     kind = type(sample)
     if kind.__getattribute__ is not object.__getattribute__:

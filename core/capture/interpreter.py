@@ -200,7 +200,7 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
         It counts as relied on only when an instruction takes it from the stack: what just passes is not guarded.
         """
         value = abstract_of(sample, source, self.instr.index)
-        if isinstance(value, Opaque) and isinstance(sample, BY_IDENTITY):
+        if isinstance(value, Opaque) and issubclass(type(sample), BY_IDENTITY):
             value = Const(sample, source, self.instr.index)
         elif isinstance(value, Unknown):
             raise Break(value.reason)

@@ -216,9 +216,14 @@ def layout_of(array: np.ndarray) -> str:
     return "F" if array.flags.f_contiguous else "A"
 
 
+def is_captured(dtype: np.dtype) -> bool:
+    """Whether kernels work on a dtype: not on the other one of C's two 64-bit integers, which only equals its twin."""
+    return dtype in CAPTURED_DTYPES and dtype.isnative and dtype.num == np.dtype(dtype.str).num
+
+
 def array_type(array: np.ndarray) -> Optional[Array]:
     """The array's type if kernels can work on it, else None."""
-    if type(array) is not np.ndarray or array.dtype not in CAPTURED_DTYPES or not array.dtype.isnative:
+    if type(array) is not np.ndarray or not is_captured(array.dtype):
         return None
     if not array.flags.aligned:
         return None
@@ -230,14 +235,17 @@ def scalar_type(value: Any) -> Optional[Scalar]:
     python = PYTHON_SCALARS.get(type(value))
     if python is not None:
         return python if python.dtype.kind != "c" else None
-    if isinstance(value, np.generic) and value.dtype in CAPTURED_DTYPES and type(value) is value.dtype.type:
+    if issubclass(type(value), np.generic) and is_captured(value.dtype) and type(value) is value.dtype.type:
         return numpy_scalar(value.dtype)
     return None
 
 
 def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
-    """What may be assumed, under a guard on its type, of a value like ``sample``."""
-    if isinstance(sample, np.ndarray):
+    """What may be assumed, under a guard on its type, of a value like ``sample``.
+
+    Looks at the type alone first: ``isinstance`` may run a property ``__class__`` of the user's.
+    """
+    if issubclass(type(sample), np.ndarray):
         known = array_type(sample)
         return Tensor(known, None, source, born) if known is not None else Opaque(sample, source, born)
     scalar = scalar_type(sample)
@@ -245,7 +253,7 @@ def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
         if type(sample) is int and not -2 ** 63 <= sample < 2 ** 63:
             return Unknown("PJ203", born)
         return Number(scalar, None, source, born)
-    if isinstance(sample, IMMUTABLE_BY_VALUE):
+    if type(sample) in IMMUTABLE_BY_VALUE:
         return Const(sample, source, born)
     return Opaque(sample, source, born)
 

@@ -1,0 +1,109 @@
+"""Under sys.settrace and sys.setprofile the original code runs, and its events are the original's."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from pijit.differential import plain_twin
+from tests.harness import jitted, kernel_count
+
+X = np.linspace(-1.0, 2.0, 7)
+
+
+def traced_function(x, n):
+    total = x * 0.0
+    for i in range(n):
+        total = total + x * 2.0
+    seen = max(n, 2)
+    return total * seen
+
+
+def line_events(function, *args):
+    events = []
+    code = traced_function.__code__
+
+    def trace(frame, event, arg):
+        if frame.f_code.co_name == code.co_name and frame.f_code.co_filename == code.co_filename:
+            events.append((event, frame.f_lineno, frame.f_code.co_code == code.co_code, sorted(frame.f_locals)))
+            return trace
+        return None
+    sys.settrace(trace)
+    try:
+        result = function(*args)
+    finally:
+        sys.settrace(None)
+    return events, result
+
+
+def profile_events(function, *args):
+    events = []
+
+    def profile(frame, event, arg):
+        if frame.f_code.co_name == "traced_function":
+            name = getattr(arg, "__name__", "") if event.startswith("c_") else ""
+            events.append((event, name, frame.f_code.co_code == traced_function.__code__.co_code))
+    sys.setprofile(profile)
+    try:
+        result = function(*args)
+    finally:
+        sys.setprofile(None)
+    return events, result
+
+
+@pytest.mark.parametrize("collect", [line_events, profile_events])
+@pytest.mark.parametrize("warm", [0, 3])
+def test_events_are_the_originals(collect, warm):
+    j = jitted(plain_twin(traced_function))
+    for _ in range(warm):
+        j(X, 3)
+    before = j.cache_info()
+    events, result = collect(j, X, 3)
+    expected, plain = collect(traced_function, X, 3)
+    assert events == expected and len(events) > 2
+    assert result.tobytes() == plain.tobytes()
+    assert j.cache_info() == before and bool(j.state.entries) == bool(warm)
+
+
+def test_kernels_are_back_when_tracing_is_off():
+    j = jitted(plain_twin(traced_function))
+    line_events(j, X, 3)
+    assert kernel_count(j) == 0
+    for _ in range(3):
+        assert j(X, 3).tobytes() == traced_function(X, 3).tobytes()
+    assert kernel_count(j) >= 1 and j.cache_info().hits >= 1
+
+
+def test_trace_function_set_inside_the_call():
+    events = []
+
+    def trace(frame, event, arg):
+        events.append(event)
+        return trace
+
+    def f(x):
+        y = x * 2.0 + 1.0
+        sys.settrace(trace)
+        z = y * 3.0
+        sys.settrace(None)
+        return z - y
+    j = jitted(f)
+    for _ in range(3):
+        assert j(X).tobytes() == f(X).tobytes()
+    assert sys.gettrace() is None
+
+
+def test_trace_function_may_call_jitted_functions():
+    inner = jitted(plain_twin(traced_function))
+    seen = []
+
+    def trace(frame, event, arg):
+        seen.append(inner(X, 2).tobytes())
+        return None
+    sys.settrace(trace)
+    try:
+        result = inner(X, 3)
+    finally:
+        sys.settrace(None)
+    assert seen and set(seen) == {traced_function(X, 2).tobytes()}
+    assert result.tobytes() == traced_function(X, 3).tobytes()
