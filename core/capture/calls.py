@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from .. import _launcher
 from ..bytecode.decode import Instr
 from ..errors import Break
 from ..graph.ir import Value
@@ -272,6 +273,10 @@ def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional
     if axis is not None and not -array.type.ndim <= axis < array.type.ndim:
         raise Break("PJ211", callee=name)
     result = sampling.type_of_result(ufunc.reduce(sample, axis=axis))
+    if result.dtype != array.type.dtype or not _launcher.reduce_supported(ufunc, result.dtype.num):
+        raise Break("PJ210", callee="%s of %s" % (name, array.type.dtype))
+    if isinstance(result, Array) and array.type.layout == "A" and result.ndim > 1:
+        result = Array(result.dtype, result.ndim)  # laid out as the operand happens to be
     axis = axis % array.type.ndim if axis is not None else None
     attrs = {"ufunc": ufunc, "axis": axis, "keepdims": False, "types": result.dtype.char}
     value = self.emit("reduce", [array.value], result, attrs, exits=True)
