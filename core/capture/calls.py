@@ -275,8 +275,8 @@ def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional
     result = sampling.type_of_result(ufunc.reduce(sample, axis=axis))
     if result.dtype != array.type.dtype or not _launcher.reduce_supported(ufunc, result.dtype.num):
         raise Break("PJ210", callee="%s of %s" % (name, array.type.dtype))
-    if isinstance(result, Array) and array.type.layout == "A" and result.ndim > 1:
-        result = Array(result.dtype, result.ndim)  # laid out as the operand happens to be
+    if isinstance(result, Array) and array.type.layout != "C" and result.ndim > 1:
+        raise Break("PJ210", callee="%s along an axis of a strided array" % name)
     axis = axis % array.type.ndim if axis is not None else None
     attrs = {"ufunc": ufunc, "axis": axis, "keepdims": False, "types": result.dtype.char}
     value = self.emit("reduce", [array.value], result, attrs, exits=True)
