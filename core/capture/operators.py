@@ -103,12 +103,8 @@ class Operators:
     def _array_operation(self, symbol: str, left: Abstract, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
         if symbol not in BINARY_UFUNCS:
             raise Break("PJ202", operator=symbol)
-        if symbol == "**" and isinstance(left, Tensor):
-            exponent = right.object if isinstance(right, Const) else None
-            if type(exponent) in (int, float) and left.type.dtype.kind == "f" and exponent in FAST_POWERS:
-                return FAST_POWERS[exponent], [left]
-            if isinstance(right, Number):
-                raise Break("PJ214", operands="the exponent of an array power")
+        if symbol == "**" and isinstance(left, Tensor) and not isinstance(right, Tensor):
+            return _array_power(left, right)
         return BINARY_UFUNCS[symbol], [left, right]
 
     def _array_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
@@ -197,6 +193,20 @@ class Operators:
         if known is None:
             raise Break("PJ203", operand="identity of numbers")
         return Const(known == (symbol == "is"))
+
+
+def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
+    """``array ** number``: NumPy looks at the number and calls another ufunc for some."""
+    exponent = right.object if isinstance(right, Const) else None
+    if type(exponent) not in (int, float):
+        raise Break("PJ214", operands="the exponent of an array power")
+    if left.type.dtype.kind == "f":
+        return (FAST_POWERS[exponent], [left]) if exponent in FAST_POWERS else (np.power, [left, right])
+    if left.type.dtype.kind in "iu" and exponent == 2 and type(exponent) is int:
+        return np.square, [left]
+    if left.type.dtype.kind == "b" or exponent in FAST_POWERS or exponent == 0:
+        raise Break("PJ214", operands="the exponent of an array power")
+    return np.power, [left, right]
 
 
 def _identical(left: Abstract, right: Abstract) -> Optional[bool]:

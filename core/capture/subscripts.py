@@ -46,6 +46,8 @@ class Subscripts:
             raise Break("PJ205", object=describe(owner))
         if not owner.type.writeable:
             raise Break("PJ203", operand="read-only array")
+        if isinstance(value, Tensor) and value.part is not None and _is_part(value.part, owner, index):
+            return
         self._store(owner, _index_items(index), value)
 
     def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
@@ -56,7 +58,9 @@ class Subscripts:
                 result = numpy_scalar(owner.type.dtype)
                 words = [self.word(item) for item in items]
                 return Number(result, self.emit("load", [owner.value] + words, result, exits=True))
-            return self._view(owner, items)
+            view = self._view(owner, items)
+            view.part = (owner.value, index)
+            return view
         if isinstance(owner, Sequence):
             return self._tuple_item(owner, index)
         if isinstance(owner, Const) and type(owner.object) is tuple:
@@ -131,6 +135,11 @@ class Subscripts:
                 exits = False
             return self.emit("cast", [ssa], want, exits=exits)  # type: ignore[return-value]
         raise Break("PJ203", operand="%r stored into %s" % (have, dtype))
+
+
+def _is_part(part: Tuple[Optional[Value], Abstract], owner: Tensor, index: Abstract) -> bool:
+    """Whether a view is ``owner[index]`` itself, as after ``owner[index] += ...``: storing it changes nothing."""
+    return part[0] is owner.value and part[1] is index
 
 
 def _index_items(index: Abstract) -> List[Abstract]:

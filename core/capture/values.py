@@ -64,10 +64,14 @@ class Number(Typed):
 
 
 class Tensor(Typed):
-    """A NumPy array."""
+    """A NumPy array. ``part`` is (the SSA value of an array, the index): this is the view ``array[index]``."""
 
-    __slots__ = ()
+    __slots__ = ("part",)
     type: Array
+
+    def __init__(self, type: Array, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
+        super().__init__(type, value, source, born)
+        self.part: Any = None
 
 
 class Const(Abstract):
