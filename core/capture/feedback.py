@@ -6,8 +6,7 @@ next call that the entry would serve is captured again with what was seen.
 
 from __future__ import annotations
 
-import weakref
-from typing import Any, Callable, Dict
+from typing import Any, Dict
 
 from .values import Abstract, Opaque, Unknown, abstract_of, join
 
@@ -19,14 +18,15 @@ class Pending:
 
     Attributes:
         entry: the entry; set once it is made.
-        observed: what was seen, by instruction; objects are held weakly, because they are the user's to free.
+        observed: what was seen, by instruction; of objects that are no numbers or arrays nothing is kept, not even a
+            weak reference, which the user could count.
         used: what the last capture was told.
         rounds: how often it was captured again.
     """
 
     def __init__(self) -> None:
         self.entry: Any = None
-        self.observed: Dict[int, Callable[[], Abstract]] = {}
+        self.observed: Dict[int, Abstract] = {}
         self.used: Dict[int, Abstract] = {}
         self.rounds = 0
 
@@ -36,31 +36,15 @@ class Pending:
 
         def observer(value: Any) -> None:
             seen = abstract_of(value, born=index)
-            if index in observed:
-                seen = join(observed[index](), seen)
-            observed[index] = _held(seen)
+            if isinstance(seen, Opaque):
+                seen = Unknown("PJ203", index)
+            observed[index] = join(observed[index], seen) if index in observed else seen
 
         return observer
 
     def take(self) -> int:
         """Move what was seen to ``used``; returns how many values are new."""
         news = sum(index not in self.used for index in self.observed)
-        self.used = {index: held() for index, held in self.observed.items()}
+        self.used = dict(self.observed)
         self.rounds += 1
         return news
-
-
-def _held(value: Abstract) -> Callable[[], Abstract]:
-    if not isinstance(value, Opaque):
-        return lambda: value
-    born = value.born
-    try:
-        sample = weakref.ref(value.sample)
-    except TypeError:
-        return lambda: Unknown("PJ218", born)
-
-    def opaque() -> Abstract:
-        alive = sample()
-        return Opaque(alive, None, born) if alive is not None else Unknown("PJ218", born)
-
-    return opaque
