@@ -17,7 +17,7 @@ from .fallback import pops
 from .interpreter import Interpreter
 from .roots import Root
 from .segments import Piece, Region
-from .values import (Abstract, Const, FRAGILE, Number, Opaque, RangeIterator, Sequence, State, Tensor, Typed, Unbound,
+from .values import (Abstract, Const, FRAGILE, Number, Opaque, RangeIterator, Sequence, State, Tensor, Typed, UNBOUND, Unbound,
                      Unknown, leaves, number_type)
 
 
@@ -233,12 +233,18 @@ class GraphBuilder(Interpreter):
     # exits
 
     def _exit(self, target: int, state: State, side: bool) -> SideExit:
+        """Leave to ``target``. A variable that nobody reads again still lets go of the object that it had."""
         live = self.liveness.live_in(target)
         names, outputs = [], []
         for name, value in state.locals.items():
-            if name in live and value is not self.head.locals.get(name):
+            if value is self.head.locals.get(name):
+                continue
+            if name in live:
                 names.append(name)
                 outputs.append(self._output(value))
+            elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):
+                names.append(name)
+                outputs.append(Output("const", value.object if isinstance(value, Const) else None))
         stack = [self._output(value) for value in reversed(state.stack[self.captured.depth:])]
         number = self.graph.exit_number(target, tuple(names), len(stack), side)
         return SideExit(number, outputs + stack)
@@ -356,7 +362,8 @@ def _rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     elif isinstance(value, Opaque):
         copy = Opaque(value.sample, value.source, value.born)
     elif isinstance(value, Sequence):
-        copy = Sequence(list(value.items), value.source, value.born)
+        items = value.items if keep else [_rooted(item, None) for item in value.items]
+        copy = Sequence(list(items), value.source, value.born)
     elif isinstance(value, RangeIterator):
         copy = RangeIterator((None,) * 4, born=value.born)
     else:

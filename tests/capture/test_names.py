@@ -170,3 +170,22 @@ def test_other_arguments_pass_through(value):
         assert j(X, value)[1] is value
     else:
         check(f, X, value)
+
+
+def test_a_dead_variable_lets_go_of_its_object():
+    import weakref
+
+    class Kept:
+        pass
+
+    def f(x, make):
+        kept = make()
+        watch = weakref.ref(kept)
+        y = x * 2.0 + 1.0
+        kept = None
+        y = y * 3.0
+        return y, watch() is None
+
+    j = jitted(f, {"force_breaks": "every", "backend": "python"})
+    for _ in range(3):
+        assert f(X, Kept)[1] is j(X, Kept)[1] is True
