@@ -23,6 +23,11 @@ class Break(Exception):
         self.reason_id = reason_id
         self.facts: Dict[str, Any] = facts
 
+    def without_frames(self) -> "Break":
+        """Itself, to be kept: without the frames that it was raised in, which hold the user's values."""
+        self.__traceback__ = self.__context__ = None
+        return self
+
 
 class Skip(Exception):
     """A function that is not captured at all."""

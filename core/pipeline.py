@@ -251,6 +251,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     segments = _segment_reports(result, compiled)
     breaks = _break_reports(result, code.co_filename)
     record = capture_record(state.py_func, result, compiled, linked, program, segments, breaks, why)
+    result.release()
     if config.on_capture is not None:
         config.on_capture(record)
     return Entry(program, linked, segments, breaks, launchers, observers, record, why)

@@ -103,13 +103,21 @@ class Analysis:
         """Propagate until stable; again without an instruction whose value cannot leave a kernel."""
         poisoned = -1
         while poisoned != len(self.poisoned):
-            self.versions, self.by_block = [], {}
+            self.forget()
             poisoned = len(self.poisoned)
             self._propagate_all()
         for version in self.versions:
             for successor in version.edges.values():
                 successor.predecessors.append(version)
         return self
+
+    def forget(self) -> None:
+        """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
+        for version in self.versions:
+            version.state = State({}, [])
+            version.edges, version.breaks, version.predecessors = {}, {}, []
+        self.versions, self.by_block = [], {}
+        self.interpreter.state = State({}, [])
 
     def _propagate_all(self) -> None:
         start = self._new_version(self.cfg.blocks[0], self._prune(self.entry, 0))
@@ -149,7 +157,7 @@ class Analysis:
                     interpreter.step(instr)
                     continue
                 except Break as error:
-                    broken = error
+                    broken = error.without_frames()
             version.breaks[index] = broken
             self.poison(interpreter.state)
             if index < block.end - 1:

@@ -19,7 +19,7 @@ from .analysis import Analysis, Version, entry_state
 from .builder import Captured, GraphBuilder, state_at
 from .interpreter import Facts
 from .segments import Region, form_regions
-from .values import Abstract, FRAGILE, Unknown
+from .values import Abstract, FRAGILE, State, Unknown
 
 MINIMUM_WORK = 6
 ARRAY_WORK = 6
@@ -55,6 +55,11 @@ class Capture:
                 if opname != "RETURN_VALUE" and not (opname in SHUFFLES and error.reason_id == "PJ218"):
                     found.setdefault(index, error)
         return sorted(found.items())
+
+    def release(self) -> None:
+        """Let go of the user's values: what a capture leaves behind is in reference cycles."""
+        self.analysis.forget()
+        self.analysis.entry = State({}, [])
 
     def observable(self) -> List[int]:
         """Instructions that push one value of unknown type which something reads."""
@@ -108,7 +113,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: i
             raise Break("PJ401", work=work)
         return Candidate(region, captured, None)
     except Break as error:
-        return Candidate(region, None, error)
+        return Candidate(region, None, error.without_frames())
 
 
 def work_of(graph: Graph, has_loop: bool) -> int:
