@@ -8,13 +8,9 @@ import numpy as np
 
 from ..graph.ir import Op, Value
 from ..graph.types import Array, Scalar, numpy_scalar
-from . import array_views, scalar_ops
-from .arrays import ArrayVariable, memory_code
+from . import array_views, reductions, scalar_ops
+from .arrays import LISTENING, ArrayVariable, memory_code
 from .errors import CompileError
-
-LISTENING = 1 | 2 | 4 | 8
-"""All floating-point flags: the runtime leaves out those that np.errstate ignores."""
-
 
 def loop_dtypes(types: str) -> Tuple[List[np.dtype], np.dtype]:
     """Operand dtypes and result dtype of a loop such as ``dd->d``."""
@@ -232,6 +228,6 @@ def write_assign(emitter: Any, op: Op) -> None:
 ARRAY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "dim": array_views.write_dim, "view": array_views.write_view, "transpose": array_views.write_transpose,
     "load": array_views.write_load, "store": array_views.write_store, "alloc": write_alloc,
-    "ufunc": write_ufunc,
-    "ufunc_into": write_ufunc_into, "assign": write_assign,
+    "ufunc": write_ufunc, "ufunc_into": write_ufunc_into, "assign": write_assign,
+    "reduce": reductions.write_reduce,
 }

@@ -13,6 +13,9 @@ from ..graph.types import Array, Scalar, numpy_scalar
 from . import intrinsics, scalar_ops, symbols
 from .errors import CompileError
 
+LISTENING = 1 | 2 | 4 | 8
+"""All floating-point flags: the runtime leaves out those that np.errstate ignores."""
+
 
 class ArrayVariable:
     """The source texts of one array value: data address, object, shape and strides.

@@ -15,8 +15,8 @@ from ..graph.ir import Op, Value
 from ..graph.passes.fuse import scalar_operation
 from ..graph.types import Array, Scalar, numpy_scalar
 from . import scalar_ops
-from .array_ops import LISTENING, broadcast, loop_dtypes
-from .arrays import ArrayVariable, memory_code
+from .array_ops import broadcast, loop_dtypes
+from .arrays import LISTENING, ArrayVariable, memory_code
 
 _UNARY = {"neg": {"f": "fneg({a})", "i": "isub(0, {a})", "u": "usub(uint64(0), {a})"},
           "square": {"f": "fmul({a}, {a})"}, "sqrt": {"f": "froot({a})"}, "abs": {"f": "fabs({a})"}}

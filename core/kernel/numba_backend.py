@@ -157,7 +157,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
     def row(self, op: Op, row: scalar_ops.Row, kind: Scalar) -> None:
         """Write one operation of a scalar_ops row; ``kind`` gives the bounds in its templates."""
         fields = scalar_ops.parameters(kind)
-        fields.update(zip("ab", (self.text[value] for value in op.args)))
+        fields.update(zip("abc", (self.text[value] for value in op.args)))
         fields["r"] = "v%d" % op.result.id
         self.guard(op, row.before.format(**fields))
         self.define(op.result, row.value.format(**fields))

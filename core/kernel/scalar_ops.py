@@ -89,6 +89,7 @@ def _other_rows() -> Dict[Tuple[str, str, str], Row]:
     rows["invert", "np", "b"] = rows["not", "*", "b"] = Row("not {a}")
     rows["abs", "np", "b"] = Row("{a}")
     rows["flag", "*", "b"] = Row("{a}")
+    rows["select", "*", "b"] = Row("{b} if {a} else {c}")
     rows["add", "py", "c"] = Row("complex(fadd({a}.real, {b}.real), fadd({a}.imag, {b}.imag))")
     rows["sub", "py", "c"] = Row("complex(fsub({a}.real, {b}.real), fsub({a}.imag, {b}.imag))")
     rows["neg", "py", "c"] = Row("complex(fneg({a}.real), fneg({a}.imag))")

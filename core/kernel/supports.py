@@ -7,10 +7,9 @@ from typing import Any, Callable, Dict, Optional, Sequence
 
 import numpy as np
 
-from .. import _launcher
 from ..graph.ops import OPS
 from ..graph.types import Array, Scalar
-from . import scalar_ops
+from . import reductions, scalar_ops
 from .array_ops import ARRAY_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biuf")
@@ -71,12 +70,6 @@ def _why_not_loop(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
     return None
 
 
-def _why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
-    if "reduce" not in ARRAY_OPERATIONS or "reduce" not in _launcher.RUNTIME:
-        return "reductions are not supported in kernels"
-    return None
-
-
 def _why_not_libm(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
     if scalar_ops.LIBM.get(attrs["function"]) != len(types):
         return "math.%s of %d arguments is not the process's libm function" % (attrs["function"], len(types))
@@ -96,6 +89,6 @@ def _why_not_cast(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
 
 
 _SPECIAL: Dict[str, Callable[[Dict[str, Any], Sequence[Any]], Optional[str]]] = {
-    "ufunc": _why_not_loop, "ufunc_into": _why_not_loop, "reduce": _why_not_reduce, "libm": _why_not_libm,
+    "ufunc": _why_not_loop, "ufunc_into": _why_not_loop, "reduce": reductions.why_not_reduce, "libm": _why_not_libm,
     "compare": _why_not_compare, "cast": _why_not_cast,
 }

@@ -1,0 +1,63 @@
+"""Reductions through the runtime, which runs NumPy's inner loops on NumPy's pieces."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Sequence
+
+from .. import _launcher
+from ..graph.ir import Op
+from ..graph.types import Scalar
+from . import scalar_ops
+from .arrays import LISTENING
+from .errors import CompileError
+
+
+def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    """Why a reduction of an array of this type has no machine code, or None."""
+    ufunc, operand = attrs["ufunc"], types[0]
+    if attrs["keepdims"]:
+        return "%s.reduce with keepdims is not supported" % ufunc.__name__
+    if attrs["types"][-1] != operand.dtype.char:
+        return "%s.reduce of %s with another dtype is not supported" % (ufunc.__name__, operand.dtype)
+    if operand.ndim == 0 or not _launcher.reduce_supported(ufunc, operand.dtype.num):
+        return "%s.reduce of %s is not supported" % (ufunc.__name__, operand.dtype)
+    if attrs["axis"] is not None and operand.ndim > 2 and operand.layout != "C":
+        # NumPy orders the result's axes as those of the operand, by rules that see the reduced axis.
+        return "the reduction of a strided array along one axis of %d is not supported" % operand.ndim
+    return None
+
+
+def write_reduce(emitter: Any, op: Op) -> None:
+    """Leaves when a floating-point flag was raised, or nothing is there to start from."""
+    reason = why_not_reduce(op.attrs, [op.args[0].type])
+    if reason:
+        raise CompileError(reason)
+    array, axis = emitter.arrays[op.args[0]], op.attrs["axis"]
+    dtype, layout = array.type.dtype, emitter.layout
+    source = emitter.descriptor(array, layout.scratch(2 + 2 * len(array.shape)))
+    if isinstance(op.result.type, Scalar):
+        at = layout.scratch(3)
+        out = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
+        _run(emitter, op, source, out)
+        emitter.define(op.result, emitter.element(dtype, ("frame", str(8 * (at + 2)))))
+        return
+    shape = [size for place, size in enumerate(array.shape) if place != axis]
+    result = emitter.new_array(op, op.result.type, "v%d" % op.result.id, shape)
+    _run(emitter, op, source, emitter.descriptor(result, layout.scratch(2 + 2 * len(shape))))
+    emitter.arrays[op.result] = result
+
+
+def _run(emitter: Any, op: Op, source: str, out: str) -> None:
+    ufunc, axis, kind = op.attrs["ufunc"], op.attrs["axis"], op.args[0].type
+    code = kind.dtype.char
+    table = emitter.let("%s()" % emitter.loop_table(ufunc, ufunc.types.index("%s%s->%s" % (code, code, code))))
+    words: List[str] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(kind.dtype.num), str(kind.ndim),
+                        source, str(-1 if axis is None else axis)]
+    identity = ufunc.identity
+    start = 0 if identity is None else identity
+    words += [str(int(identity is not None)),
+              str(scalar_ops.float_bits(float(start)) if kind.dtype.kind == "f" else int(start)), out]
+    spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    emitter.line(emitter.runtime("flags_clear"))
+    emitter.checked("reduce", "frame", spec, op=op)
+    emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", LISTENING))
