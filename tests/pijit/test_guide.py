@@ -1,0 +1,74 @@
+"""The programs of docs/guide.md run, print the same without pijit, and show what the page says."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.harness import needs_pipeline
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "guide.md").read_text()
+PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, re.S | re.M)
+TITLES = ["start", "breaks", "options", "off"]
+
+
+def run(program, folder, **environment):
+    """What a program prints, run as a file elsewhere than in the source tree."""
+    script = folder / "program.py"
+    script.write_text(program)
+    return subprocess.check_output([sys.executable, str(script)], universal_newlines=True, cwd=str(folder),
+                                   stderr=subprocess.STDOUT, env=dict(os.environ, **environment))
+
+
+def test_each_program_has_a_test():
+    assert len(PROGRAMS) == len(TITLES)
+
+
+@needs_pipeline
+def test_start(tmp_path):
+    out = run(PROGRAMS[0], tmp_path)
+    rounds = [line for line in out.splitlines() if line.startswith("round ")]
+    assert [line.split()[1] for line in rounds] == ["0", "50", "0", "50"] and rounds[:2] == rounds[2:]
+    assert re.search(r"^relax .*: [1-9]\d* kernels?, [1-9]\d* breaks?", out, re.M)
+    assert re.search(r"^k\d+(,k\d+)* +\d+ \|         x\[1:-1\] = y", out, re.M)
+    assert re.search(r'^ +\d+ \|             print\("round"', out, re.M) and "^ PJ201" in out
+    plain = run(PROGRAMS[0].split("print(pijit")[0], tmp_path, PIJIT_DISABLE="1")
+    assert rounds == plain.splitlines()
+
+
+@needs_pipeline
+def test_breaks(tmp_path):
+    lines = run(PROGRAMS[1], tmp_path).splitlines()
+    number = PROGRAMS[1].splitlines().index("        names.append(i)") + 1
+    assert lines and {line.split()[0] for line in lines} == {str(number)}
+    assert all(re.match(r"\d+ PJ2\d\d \w", line) for line in lines)
+
+
+@needs_pipeline
+def test_options(tmp_path):
+    out = run(PROGRAMS[2], tmp_path)
+    number = PROGRAMS[2].splitlines().index('    print("not compiled")') + 1
+    assert out.startswith("fullgraph is set, but not all of strict can be captured:\n")
+    assert "program.py:{}: PJ201".format(number) in out and "\n    hint: " in out
+
+
+@needs_pipeline
+def test_off(tmp_path):
+    assert run(PROGRAMS[3], tmp_path) == "0\n"
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([a-z]+\.md)\)", PAGE))
+def test_links(target):
+    assert (ROOT / "docs" / target).exists()
+
+
+def test_variables_and_ids_exist():
+    from pijit.core.reasons import REASONS
+
+    assert set(re.findall(r"PJ\d\d\d", PAGE)) <= set(REASONS)
+    sources = "".join(path.read_text() for path in (ROOT / "pijit").glob("*.py"))
+    assert all(name in sources for name in re.findall(r"`(PIJIT_\w+)=", PAGE))
