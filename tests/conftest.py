@@ -9,7 +9,11 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != ROOT]
 
+import pijit  # noqa: E402
 from pijit.core import errors  # noqa: E402
+
+if os.environ.get("PIJIT_TEST_INSTALLED"):
+    assert os.path.dirname(os.path.abspath(pijit.__file__)) != os.path.join(ROOT, "pijit"), "not installed"
 
 
 @pytest.fixture(autouse=True, scope="session")
