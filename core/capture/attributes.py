@@ -15,7 +15,7 @@ from ..graph.types import Array, INT, WORD
 from .operators import describe
 from .values import Abstract, Const, Method, Null, Number, Opaque, Sequence, Tensor
 
-ARRAY_METHODS = frozenset(["sum", "prod", "min", "max", "copy"])
+ARRAY_METHODS = frozenset(["sum", "prod", "min", "max", "copy", "astype", "fill", "mean", "clip"])
 
 
 class Attributes:

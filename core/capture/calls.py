@@ -15,7 +15,7 @@ from .. import _launcher
 from ..bytecode.decode import Instr
 from ..errors import Break
 from ..graph.ir import Value
-from ..graph.types import Array, FLOAT, INT, Scalar, WORD
+from ..graph.types import Array, BOOL, FLAG, FLOAT, INT, Scalar, WORD, numpy_scalar
 from . import sampling
 from .operators import describe, operand_of
 from .values import Abstract, Const, Method, Null, Number, Range, Sequence, Tensor, array_type, number_type
@@ -35,7 +35,9 @@ class Calls:
     unary: Callable[..., Abstract]
     convert: Callable[..., Value]
     ufunc_call: Callable[..., Abstract]
+    binary: Callable[..., Abstract]
     dimension: Callable[..., Value]
+    size: Callable[..., Value]
     transposed: Callable[..., Abstract]
 
     def op_CALL_FUNCTION(self, instr: Instr) -> None:
@@ -166,6 +168,72 @@ def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     return Number(INT, self.emit("cast", [value], INT, exits=kind.dtype.kind == "f"))
 
 
+def _extreme(name: str, symbol: str) -> Callable[..., Abstract]:
+    """``min`` and ``max`` of two or more numbers of one type: the first of equals, as Python compares."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        kinds = [number_type(argument) for argument in arguments]
+        kind = kinds[0] if kinds else None
+        if keywords or len(arguments) < 2 or kind is None or any(other != kind for other in kinds):
+            raise Break("PJ203", operand=" and ".join(map(describe, arguments)) or name)
+        best = self.number_value(arguments[0])
+        for argument in arguments[1:]:
+            value = self.number_value(argument)
+            flag = self.emit("compare", [value, best], FLAG, {"operator": symbol})
+            best = self.emit("select", [flag, value, best], kind)
+        return Number(kind, best)
+    return call
+
+
+def call_divmod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``divmod`` of Python numbers: the pair of ``//`` and ``%``."""
+    _only(arguments, keywords, "divmod", 2)
+    kinds = [number_type(argument) for argument in arguments]
+    if any(kind is None or kind.family != "py" for kind in kinds):
+        raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
+    return Sequence([self.binary("//", *arguments), self.binary("%", *arguments)])
+
+
+def call_pow(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``pow(x, y)``."""
+    _only(arguments, keywords, "pow", 2)
+    return self.binary("**", *arguments)
+
+
+def call_round(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``round`` of a Python integer."""
+    _only(arguments, keywords, "round", 1)
+    if number_type(arguments[0]) != INT:
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return arguments[0]
+
+
+def call_bool(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``bool`` of a number."""
+    _only(arguments, keywords, "bool", 1)
+    if number_type(arguments[0]) is None:
+        raise Break("PJ203", operand=describe(arguments[0]))
+    flag = self.emit("truth", [self.number_value(arguments[0])], FLAG)
+    return Number(BOOL, self.emit("flag", [flag], BOOL))
+
+
+def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
+    """``np.float64(x)`` and its kin of one number."""
+    want = numpy_scalar(np.dtype(kind))
+
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        _only(arguments, keywords, kind.__name__, 1)
+        have = number_type(arguments[0])
+        if have is None or have.dtype.kind == "f" and want.dtype.kind in "iu":
+            raise Break("PJ203", operand=describe(arguments[0]))
+        value = self.number_value(arguments[0])
+        if have.dtype == want.dtype:
+            return Number(want, self.emit("same", [value], want))
+        if want.dtype.kind == "b":
+            return Number(want, self.emit("flag", [self.emit("truth", [value], FLAG)], want))
+        return Number(want, self.emit("cast", [value], want, exits=not np.can_cast(have.dtype, want.dtype, "safe")))
+    return call
+
+
 def _math(name: str) -> Callable[..., Abstract]:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         _only(arguments, keywords, "math." + name, 1)
@@ -283,6 +351,102 @@ def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional
     return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
 
 
+def _stored(self: Any, value: Abstract, dtype: np.dtype) -> Value:
+    """A number as an element of a dtype that holds every value of the number's own type."""
+    kind = number_type(value)
+    if kind is None or not np.can_cast(kind.dtype, dtype, "safe"):
+        raise Break("PJ203", operand="%s stored into %s" % (describe(value), dtype))
+    ssa = self.number_value(value)
+    if kind == numpy_scalar(dtype):
+        return ssa  # type: ignore[no-any-return]
+    return self.emit("same" if kind.dtype == dtype else "cast", [ssa], numpy_scalar(dtype))  # type: ignore[no-any-return]
+
+
+def call_astype(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.astype(dtype)`` where no element can raise a flag: always a copy, in x's order."""
+    _only(arguments, keywords, "astype", 2)
+    model = arguments[0]
+    dtype = _dtype_argument(arguments[1], np.float64)
+    if not isinstance(model, Tensor) or model.type.ndim == 0 or model.type.layout == "A" and model.type.ndim > 1:
+        raise Break("PJ210", callee="astype")
+    have = model.type.dtype
+    if not np.can_cast(have, dtype, "safe") and have.kind not in "iub":
+        raise Break("PJ210", callee="astype from %s to %s" % (have, dtype))
+    words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+    order = "F" if model.type.layout == "F" else "C"
+    result = Array(dtype, model.type.ndim, order)
+    value = self.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
+    self.emit("assign", [value, model.value], None, exits=True)
+    return Tensor(result, value)
+
+
+def call_full(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.full(shape, number, dtype)`` where the number fits the dtype whatever it is."""
+    named = dict(zip(("shape", "fill_value", "dtype"), arguments))
+    if len(arguments) > 3 or set(keywords) - {"shape", "fill_value", "dtype"} or set(keywords) & set(named):
+        raise Break("PJ211", callee="full")
+    named.update(keywords)
+    kind = number_type(named["fill_value"]) if "fill_value" in named else None
+    if kind is None or "shape" not in named:
+        raise Break("PJ211", callee="full")
+    dtype = _dtype_argument(named.get("dtype"), kind.dtype)
+    words = _shape_words(self, named["shape"])
+    stored = _stored(self, named["fill_value"], dtype)
+    result = Array(dtype, len(words), "C")
+    value = self.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
+    self.emit("assign", [value, stored], None, exits=True)
+    return Tensor(result, value)
+
+
+def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.fill(number)`` where the number fits the dtype whatever it is."""
+    _only(arguments, keywords, "fill", 2)
+    target = arguments[0]
+    if not isinstance(target, Tensor) or not target.type.writeable or target.type.ndim == 0:
+        raise Break("PJ203", operand=describe(target))
+    self.emit("assign", [target.value, _stored(self, arguments[1], target.type.dtype)], None, exits=True)
+    return Const(None)
+
+
+def call_mean(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.mean()`` of floats: NumPy's sum, divided by the number of elements; empty arrays warn in bytecode."""
+    _only(arguments, keywords, "mean", 1)
+    array = arguments[0]
+    if not isinstance(array, Tensor) or array.type.dtype.kind != "f" or array.type.ndim == 0:
+        raise Break("PJ203", operand=describe(array))
+    double = numpy_scalar(np.dtype(np.float64))
+    size = self.size(array)
+    self.emit("require", [self.emit("truth", [size], FLAG)], None, exits=True)
+    total = _reduce(self, "mean", np.add, array, None)
+    value, kind = total.value, total.type  # type: ignore[attr-defined]
+    if kind != double:
+        value = self.emit("cast", [value], double)
+    quotient = self.emit("truediv", [value, self.emit("cast", [size], double)], double, exits=True)
+    if kind != double:
+        quotient = self.emit("cast", [quotient], kind, exits=True)
+    return Number(kind, quotient)
+
+
+def call_clip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.clip(x, low, high)`` of floats between constants, arrays or (where NaN is no special case) numbers."""
+    _only(arguments, keywords, "clip", 3)
+    array = arguments[0]
+    if not isinstance(array, Tensor) or array.type.dtype.kind != "f":
+        raise Break("PJ203", operand=describe(array))
+    for bound in arguments[1:]:
+        known = bound.object if isinstance(bound, Const) else None
+        constant = type(known) in (int, float) and known == known
+        if not constant and not isinstance(bound, Tensor) and (CLIP_LOOKS_FOR_NAN or not isinstance(bound, Number)):
+            raise Break("PJ214", operands="a bound of clip")
+    return self.ufunc_call(CLIP, arguments)  # type: ignore[no-any-return]
+
+
+_numpy_core: Any = getattr(np, "_core", None) or getattr(np, "core")
+CLIP = _numpy_core.umath.clip
+CLIP_LOOKS_FOR_NAN = hasattr(_numpy_core._methods, "_clip_dep_is_scalar_nan")
+NUMPY_SCALARS = (np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8, np.uint16, np.uint32,
+                 np.uint64, np.bool_)
+
 MATH_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "atan", "tanh", "sinh", "cosh", "asin", "acos", "log10",
                   "log1p", "expm1")
 
@@ -290,6 +454,12 @@ _ROWS: List[Tuple[Any, Callable[..., Abstract]]] = [
     (builtins.range, call_range),
     (builtins.len, call_len),
     (builtins.abs, call_abs),
+    (builtins.min, _extreme("min", "<")),
+    (builtins.max, _extreme("max", ">")),
+    (builtins.divmod, call_divmod),
+    (builtins.pow, call_pow),
+    (builtins.round, call_round),
+    (builtins.bool, call_bool),
     (builtins.float, call_float),
     (builtins.int, call_int),
     (np.zeros, _constructor("zeros", 0)),
@@ -298,12 +468,17 @@ _ROWS: List[Tuple[Any, Callable[..., Abstract]]] = [
     (np.zeros_like, _like("zeros_like", 0)),
     (np.ones_like, _like("ones_like", 1)),
     (np.empty_like, _like("empty_like", None)),
+    (np.full, call_full),
+    (np.mean, call_mean),
+    (np.clip, call_clip),
     (np.sum, _reduction("sum", np.add)),
     (np.prod, _reduction("prod", np.multiply)),
     (np.max, _reduction("max", np.maximum)),
     (np.min, _reduction("min", np.minimum)),
 ]
 _ROWS += [(getattr(math, name), _math(name)) for name in MATH_FUNCTIONS]
+
+_ROWS += [(kind, _numpy_scalar(kind)) for kind in NUMPY_SCALARS]
 
 CALLS: Dict[int, Callable[..., Abstract]] = {id(target): handler for target, handler in _ROWS}
 
@@ -313,4 +488,8 @@ METHODS: Dict[str, Callable[..., Abstract]] = {
     "max": _reduction("max", np.maximum),
     "min": _reduction("min", np.minimum),
     "copy": call_copy,
+    "astype": call_astype,
+    "fill": call_fill,
+    "mean": call_mean,
+    "clip": call_clip,
 }

@@ -148,12 +148,21 @@ class Operators:
     def _scalar_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
         exponent = right.object if isinstance(right, Const) else None
         kind = questions[0].type
-        if type(exponent) is int and exponent == 2 and kind in (INT, FLOAT):
-            if kind == FLOAT:
-                raise Break("PJ203", operand="power of a float")
+        if type(exponent) is int and exponent == 2 and kind == INT:
             value = self.number_value(left)
             return Number(INT, self.emit("mul", [value, value], INT, exits=True))
+        if all(question.type in (INT, FLOAT) for question in questions) and FLOAT in (kind, questions[1].type):
+            return self._float_power(left, right, questions)
         raise Break("PJ203", operand="power of scalars")
+
+    def _float_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+        """``x ** y`` by the C library; leaves where it is not finite or tiny, which Python may call an overflow."""
+        args = [self.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
+        result = self.emit("libm", args, FLOAT, {"function": "pow"}, exits=True)
+        smallest = self.emit("const", [], FLOAT, {"value": 2.0 ** -1022})
+        large = self.emit("compare", [self.emit("abs", [result], FLOAT), smallest], FLAG, {"operator": ">="})
+        self.emit("require", [large], None, exits=True)
+        return Number(FLOAT, result)
 
     def convert(self, value: Abstract, have: Any, want: Scalar, exact: bool = False) -> Value:
         """``value`` as operand of an operation whose result is ``want``; Break where the detour could show.

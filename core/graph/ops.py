@@ -42,6 +42,7 @@ OPS: Dict[str, OpInfo] = {
     "not": OpInfo("s", (), False, "FLAG: not a (a is a FLAG)"),
     "truth": OpInfo("s", (), False, "FLAG: a != 0 (NaN is true)"),
     "compare": OpInfo("ss", ("operator",), False, "FLAG: a <operator> b, operator one of == != < <= > >="),
+    "select": OpInfo("sss", (), False, "the second operand if the first, a FLAG, is true, else the third, of one type"),
     "flag": OpInfo("s", (), False, "a FLAG as a bool of the result's type (py.bool or np.bool)"),
     "libm": OpInfo("s*", ("function",), False, "the process's libm function on float64; exits when the result is "
                                                "NaN or infinite (domain and range errors, NumPy warnings)"),

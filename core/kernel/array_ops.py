@@ -52,15 +52,16 @@ def _literal(dtype: np.dtype, value: int) -> str:
 
 class _Operand:
     """An operand as the inner loop reads it: descriptor address, ndim, and the item size or 0 if it was
-    cast."""
+    cast; ``like`` is the descriptor of the operand before the cast, which decides the result's layout."""
 
-    __slots__ = ("address", "ndim", "itemsize", "array")
+    __slots__ = ("address", "ndim", "itemsize", "array", "like")
 
-    def __init__(self, address: str, ndim: int, itemsize: int, array: Any) -> None:
+    def __init__(self, address: str, ndim: int, itemsize: int, array: Any, like: str) -> None:
         self.address = address
         self.ndim = ndim
         self.itemsize = itemsize
         self.array = array
+        self.like = like
 
 
 def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
@@ -69,12 +70,14 @@ def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
         at = emitter.layout.scratch(3)
         address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
         emitter.line("st_%s(frame, %d, %s)" % (memory_code(dtype), 8 * (at + 2), text))
-        return _Operand(address, 0, dtype.itemsize, None)
-    array, itemsize = emitter.arrays[value], dtype.itemsize
-    if array.type.dtype != dtype:
-        array, itemsize = convert(emitter, op, array, dtype), 0
-    at = emitter.layout.scratch(2 + 2 * len(array.shape))
-    return _Operand(emitter.descriptor(array, at), len(array.shape), itemsize, array)
+        return _Operand(address, 0, dtype.itemsize, None, address)
+    array = emitter.arrays[value]
+    like = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+    if array.type.dtype == dtype:
+        return _Operand(like, len(array.shape), dtype.itemsize, array, like)
+    array = convert(emitter, op, array, dtype)
+    address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+    return _Operand(address, len(array.shape), 0, array, like)
 
 
 def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> ArrayVariable:
@@ -151,7 +154,7 @@ def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], 
     """A new array with the loop's results; leaves when a flag was raised."""
     at = emitter.layout.scratch(2 + 2 * len(shape))
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + shape)))
-    words = [str(item) for operand in operands for item in (operand.ndim, operand.address, operand.itemsize)]
+    words = [str(item) for operand in operands for item in (operand.ndim, operand.like, operand.itemsize)]
     likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     emitter.checked("alloc_like", "frame", address, kind.dtype.num, len(shape), len(operands), likes, op=op)
     array = emitter.describe(kind, name, at, shape)

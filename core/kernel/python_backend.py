@@ -223,7 +223,8 @@ def _alloc(emitter: PythonEmitter, op: Op) -> str:
 
 _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm,
-    "flag": _same, "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
+    "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
+    "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
     "load": _load, "store": _store, "ufunc": _ufunc, "ufunc_into": _ufunc_into, "reduce": _reduce,
     "alloc": _alloc,
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
