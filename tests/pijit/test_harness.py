@@ -1,5 +1,7 @@
 """The harness: what it passes on, and that its assertions can fail."""
 
+import collections
+import pathlib
 import types
 
 import numpy as np
@@ -7,8 +9,8 @@ import pytest
 
 from tests import harness
 import pijit
-from tests.harness import (HIT, MISS, assert_calls, calls_of, check, fail_unless_captured, jitted, kernel_count,
-                     needs_pipeline)
+from tests.harness import (HIT, MISS, assert_calls, calls_of, check, fail_unless_captured, jitted,
+                           kernel_count, needs_pipeline)
 
 
 class Fake:
@@ -28,6 +30,12 @@ class Fake:
 
     def cache_info(self):
         return types.SimpleNamespace(hits=self._hits, misses=self._misses)
+
+
+def test_no_two_test_files_share_a_name():
+    """Folders of tests are no packages, so pytest could not import both in one run."""
+    names = collections.Counter(path.name for path in pathlib.Path(harness.__file__).parent.glob("*/test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_kernel_count():
