@@ -1,5 +1,6 @@
 """Under sys.settrace and sys.setprofile the original code runs, and its events are the original's."""
 
+import operator
 import sys
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from pijit.differential import plain_twin
 from tests.harness import jitted, kernel_count
 
+stay = operator.methodcaller("__abs__")
+"""A call that stays bytecode, and gives back a number that is not negative."""
 X = np.linspace(-1.0, 2.0, 7)
 
 
@@ -15,7 +18,7 @@ def traced_function(x, n):
     total = x * 0.0
     for i in range(n):
         total = total + x * 2.0
-    seen = max(n, 2)
+    seen = abs(stay(n))
     return total * seen
 
 
