@@ -8,13 +8,17 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import _launcher
-from ..graph.ir import Op, Value
+from ..graph.ir import Graph, Op, Value
+from ..graph.passes.fuse import roots
 from ..graph.types import Array, Scalar, numpy_scalar
-from . import intrinsics, scalar_ops, symbols
+from . import intrinsics, nests, scalar_ops, symbols
 from .errors import CompileError
 
 LISTENING = 1 | 2 | 4 | 8
 """All floating-point flags: the runtime leaves out those that np.errstate ignores."""
+
+MAKERS = frozenset(("alloc", "ufunc", "reduce"))
+"""Operations whose result is a new array."""
 
 
 class ArrayVariable:
@@ -87,7 +91,11 @@ class ArrayWriter:
     take: Callable[[Any], None]
     guard: Callable[[Op, str], None]
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Graph) -> None:
+        self.roots = roots(graph)
+        self.params = {param for block in graph.blocks[1:] for param in block.params}
+        self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
+        self.buffered = False
         self.arrays: Dict[Value, ArrayVariable] = {}
         self.constants: Dict[Value, Any] = {}
 
@@ -145,6 +153,39 @@ class ArrayWriter:
             symbol = symbols.table_symbol("pijit.ufunc." + name, words)
             self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
         return name
+
+    def nest_name(self, nest: nests.Nest) -> str:
+        """The name of a global that runs a loop nest."""
+        symbol = repr(tuple(nest))
+        for name, known in self.symbols.items():
+            if known == symbol:
+                return name
+        name = "nest_%d" % len(self.symbols)
+        self.names[name], self.symbols[name] = nests.nest_intrinsic(nest), symbol
+        self.line("# %s: %r" % (name, nest))
+        return name
+
+    # ---- what arrays may share ----
+
+    def is_apart(self, one: Value, other: Value) -> bool:
+        """Whether two roots never share memory: one was made here, and neither is a block parameter."""
+        return one is not other and (one in self.made or other in self.made) and not {one, other} & self.params
+
+    def need_buffer(self, op: Op, size: str) -> None:
+        """Make ``buffer_d`` the address of at least ``size`` bytes that the frame keeps for statements.
+
+        The buffer stays between iterations of a loop, so that its pages are touched once.
+        """
+        self.buffered = True
+        size = self.let(size)
+        self.line("if %s > buffer_n:" % size)
+        self.depth += 1
+        self.indented("if buffer_o != 0:", self.runtime("release", "frame", "buffer_o"))
+        made = self.new_array(op, Array(np.dtype(np.uint8), 1, "C"), self.fresh(), [size])
+        self.line("buffer_d = %s" % made.data)
+        self.line("buffer_o = %s" % made.object)
+        self.line("buffer_n = %s" % size)
+        self.depth -= 1
 
     # ---- arrays ----
 
@@ -211,14 +252,13 @@ class ArrayWriter:
     # ---- loop nests ----
 
     def nest(self, shape: Sequence[str], arrays: Sequence[ArrayVariable],
-             body: Callable[[List[Tuple[str, str]]], None], stretched: bool = True) -> None:
+             body: Callable[[List[Tuple[str, str]]], None]) -> None:
         """A loop over ``shape``; ``body`` gets (address, byte offset) of the current element of each array.
 
-        The arrays broadcast to the shape; with ``stretched`` False not on the last axis.
+        The arrays broadcast to the shape.
         """
         padded = [["(0)"] * (len(shape) - len(array.shape)) + [
-            array.strides[axis] if not stretched and axis == len(array.shape) - 1
-            else "(0)" if size == "(1)" else self.broadcast_stride(array, axis, shape)
+            "(0)" if size == "(1)" else self.broadcast_stride(array, axis, shape)
             for axis, size in enumerate(array.shape)] for array in arrays]
         rows = [array.data for array in arrays]
         depth = self.depth

@@ -1,116 +1,183 @@
-"""One loop nest for a group of elementwise operations; see graph/passes/fuse.py for what a group is.
+"""One loop nest for a group of elementwise operations; see graph/passes/fuse.py for what a group is and when
+it may write in place.
 
-The nest writes only its own new result. The floating-point flags are cleared before and tested after it:
-each element's operations are the IEEE operations that NumPy does, so a flag is raised whenever NumPy would
-raise it, and then the group leaves before anything can be seen.
+The floating-point flags are cleared before the nest and tested after it: each element's operations are the
+IEEE operations that NumPy does, so a flag is raised whenever NumPy would raise it, and then the group leaves
+before anything can be seen.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
 from ..graph.ir import Op, Value
-from ..graph.passes.fuse import scalar_operation
-from ..graph.types import Array, Scalar, numpy_scalar
-from . import scalar_ops
-from .array_ops import broadcast, loop_dtypes
-from .arrays import LISTENING, ArrayVariable, memory_code
+from ..graph.passes.fuse import operands, raises_flags, repeats_other_reads, scalar_operation
+from ..graph.types import Array, Scalar
+from .array_ops import broadcast, copy_into, fits_into, loop_dtypes
+from .arrays import LISTENING, ArrayVariable
+from .nests import ANY, UNIT, ZERO, Nest, can_convert, nest_intrinsic, result_dtype
 
-_UNARY = {"neg": {"f": "fneg({a})", "i": "isub(0, {a})", "u": "usub(uint64(0), {a})"},
-          "square": {"f": "fmul({a}, {a})"}, "sqrt": {"f": "froot({a})"}, "abs": {"f": "fabs({a})"}}
-_BINARY = {"truediv": "fdiv"}
+
+def _leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
+    """The arrays that the group reads, and its scalars with the loops' dtypes that they become."""
+    inner = {op.result for op in group}
+    arrays: Dict[Value, None] = {}
+    scalars: Dict[Tuple[Value, str], None] = {}
+    for op in group:
+        codes = op.attrs["types"] if op.name != "assign" else ""
+        for value, code in zip(operands(op), codes.partition("->")[0] or "?"):
+            if isinstance(value.type, Scalar):
+                scalars[value, code] = None
+            elif value not in inner:
+                arrays[value] = None
+    return list(arrays), list(scalars)
 
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:
-    """Whether every array that the group reads has unit stride on its last axis: else NumPy's own loops do
-    as well."""
-    inner = {op.result for op in group}
-    for value in (value for op in group for value in op.args):
-        if value in inner or not isinstance(value.type, Array):
+    """Whether the nest does what NumPy does, and better: all last strides are known to be 0 or the item size."""
+    arrays, scalars = _leaves(group)
+    last = group[-1]
+    written = [] if last.name == "ufunc" else [last.args[0]]
+    if any(not emitter.arrays[value].shape or _last_stride(emitter.arrays[value]) == ANY
+           for value in arrays + written) or not arrays:
+        return False
+    if written and max(value.type.ndim for value in arrays) > written[0].type.ndim:
+        return False
+    if any("f8_bits" in emitter.text[value] for value, _ in scalars):
+        return False  # LLVM knows what comes of a NaN, and would drop the rest with its flags
+    return all(can_convert(source, target) for source, target in _conversions(group))
+
+
+def _conversions(group: List[Op]) -> List[Tuple[np.dtype, np.dtype]]:
+    found = []
+    for op in group:
+        if op.name == "assign":
+            found.append((op.args[1].type.dtype, op.args[0].type.dtype))
             continue
-        array = emitter.arrays[value]
-        if not array.shape or array.strides[-1] != "(%d)" % array.type.dtype.itemsize:
-            return False
-    return True
+        dtypes, result = loop_dtypes(op.attrs["types"])
+        found += [(value.type.dtype, dtype) for value, dtype in zip(operands(op), dtypes)
+                  if isinstance(value.type, Array)]
+        if op.name == "ufunc_into":
+            found.append((result, op.args[0].type.dtype))
+    return found
+
+
+def _last_stride(array: ArrayVariable) -> str:
+    if array.shape[-1] == "(1)" or array.strides[-1] == "(0)":
+        return ZERO
+    return UNIT if array.strides[-1] == "(%d)" % array.type.dtype.itemsize else ANY
 
 
 def write_group(emitter: Any, group: List[Op]) -> None:
     """Write the whole group; leaves by the first operation's exit."""
     first, last = group[0], group[-1]
-    inner = {op.result for op in group}
-    leaves = list(dict.fromkeys(value for op in group for value in op.args if value not in inner))
-    arrays = [value for value in leaves if isinstance(value.type, Array)]
-    scalars = _scalars(emitter, first, group)
-    shape = broadcast(emitter, first, [emitter.arrays[value].shape for value in arrays])
-    result = _allocate(emitter, group, shape)
-    emitter.arrays[last.result] = result
-    emitter.line(emitter.runtime("flags_clear"))
-    sizes = {emitter.arrays[value].shape[-1] for value in arrays}
-
-    def body(places: List[Tuple[str, str]]) -> None:
-        _write_element(emitter, group, dict(zip(arrays, places)), scalars, places[-1])
-
-    operands = [emitter.arrays[value] for value in arrays] + [result]
-    same = " and ".join("%s == %s" % (size, shape[-1]) for size in sorted(sizes) if size != shape[-1])
-    if same:
-        emitter.line("if %s:" % same)
-        emitter.depth += 1
-        emitter.nest(shape, operands, body, stretched=False)
-        emitter.depth -= 1
-        emitter.line("else:")
-        emitter.depth += 1
-        emitter.nest(shape, operands, body)
-        emitter.depth -= 1
-    else:
-        emitter.nest(shape, operands, body, stretched=False)
-    emitter.guard(first, "%s != 0" % emitter.runtime("flags_test", LISTENING))
+    leaves, wanted = _leaves(group)
+    arrays = [emitter.arrays[value] for value in leaves]
+    scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
+               for value, code in wanted]
+    raising = any(map(raises_flags, group))
+    if last.name == "ufunc":
+        shape = broadcast(emitter, first, [array.shape for array in arrays])
+        result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
+        _compute(emitter, group, shape, arrays, scalars, result, raising)
+        return
+    target = emitter.arrays[last.args[0]]
+    for array in arrays:
+        fits_into(emitter, first, array.shape, target.shape, False)
+    overlap = _overlap(emitter, group, leaves, raising)
+    result = _destination(emitter, first, target, overlap)
+    _compute(emitter, group, target.shape, arrays, scalars, result, raising)
+    if overlap != "False":
+        if overlap != "True":
+            emitter.line("if %s:" % overlap)
+            emitter.depth += 1
+        copy_into(emitter, first, target, result)
+        emitter.depth -= overlap != "True"
 
 
-def _scalars(emitter: Any, first: Op, group: List[Op]) -> Dict[Tuple[Value, str], str]:
-    """The scalar operands as the loops' dtypes, converted before the nest."""
-    found: Dict[Tuple[Value, str], str] = {}
+def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
+             scalars: List[str], result: ArrayVariable, raising: bool) -> None:
+    """The nest, between the two questions about flags."""
+    if raising:
+        emitter.line(emitter.runtime("flags_clear"))
+    lasts, words = "", list(shape)
+    for array in arrays + [result]:
+        strides = ["(0)"] * (len(shape) - len(array.shape))
+        strides += ["(0)" if size == "(1)" else emitter.broadcast_stride(array, axis, shape)
+                    for axis, size in enumerate(array.shape)]
+        kind = _last_stride(array)
+        lasts += kind if kind == ZERO or array.shape[-1] == shape[-1] else ANY
+        words += [array.data] + strides
+    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
+                "".join(code for _, code in _leaves(group)[1]), _steps(group))
+    emitter.line("%s(%s)" % (emitter.nest_name(nest), ", ".join(words + scalars)))
+    if raising:
+        emitter.guard(group[0], "%s != 0" % emitter.runtime("flags_test", LISTENING))
+
+
+def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
+    arrays, scalars = _leaves(group)
+    number: Dict[Any, int] = {item: k for k, item in enumerate(list(arrays) + list(scalars))}
+    steps: List[Tuple[str, str, Tuple[int, ...]]] = []
     for op in group:
-        for value, dtype in zip(op.args, loop_dtypes(op.attrs["types"])[0]):
-            if isinstance(value.type, Scalar) and (value, dtype.char) not in found:
-                found[value, dtype.char] = emitter.converted(emitter.text[value], value.type, dtype, first)
-    return found
+        if op.name == "assign":
+            continue
+        codes = op.attrs["types"].partition("->")[0]
+        numbers = tuple(number[(value, code) if isinstance(value.type, Scalar) else value]
+                        for value, code in zip(operands(op), codes))
+        number[op.result] = len(arrays) + len(scalars) + len(steps)
+        steps.append((scalar_operation(op), codes[0], numbers))
+    return tuple(steps)
 
 
-def _write_element(emitter: Any, group: List[Op], places: Dict[Value, Tuple[str, str]],
-                   scalars: Dict[Tuple[Value, str], str], out: Tuple[str, str]) -> None:
-    texts: Dict[Value, str] = {}
-    loaded: Dict[Value, str] = {}
-    for op in group:
-        dtypes, dtype = loop_dtypes(op.attrs["types"])
-        operands = []
-        for value, wanted in zip(op.args, dtypes):
-            if value in places and value not in loaded:
-                loaded[value] = emitter.let(emitter.element(value.type.dtype, places[value]))
-            if isinstance(value.type, Scalar):
-                operands.append(scalars[value, wanted.char])
-            else:
-                source = loaded.get(value) or texts[value]
-                operands.append(emitter.converted(source, numpy_scalar(value.type.dtype), wanted, op,
-                                                  unchecked=True))
-        texts[op.result] = emitter.let(_expression(scalar_operation(op), dtype, operands))
-    emitter.line("st_%s(%s, %s, %s)" % ((memory_code(group[-1].result.type.dtype),) + out
-                                        + (texts[group[-1].result],)))
+# ---- arrays that were there before ----
 
 
-def _expression(name: str, dtype: np.dtype, operands: List[str]) -> str:
-    """One element's operation; integers wrap to the dtype."""
-    letter = scalar_ops.machine_kind(numpy_scalar(dtype))
-    prefix = {"f": "f", "u": "u"}.get(letter, "i")
-    if len(operands) == 1:
-        source = _UNARY[name][prefix].format(a=operands[0])
-    else:
-        source = "%s(%s, %s)" % (_BINARY.get(name, prefix + name), operands[0], operands[1])
-    if letter == "n":
-        source = "wrap%s(%s, %d)" % ("_signed" if dtype.kind == "i" else "_unsigned", source,
-                                     8 * dtype.itemsize)
-    return source
+def _overlap(emitter: Any, group: List[Op], leaves: List[Value], raising: bool) -> str:
+    """The condition under which the nest must not write in place: a variable, "True" or "False"."""
+    target = group[-1].args[0]
+    root = emitter.roots.get(target, target)
+    if root.type.layout == "A" and root.type.ndim > 1 and root not in emitter.made:
+        return "True"  # its elements may share memory with each other
+    if raising and (target in leaves or repeats_other_reads(emitter.graph, group)):
+        return "True"
+    tests = []
+    for value in leaves:
+        other = emitter.roots.get(value, value)
+        if value is target:
+            continue
+        if other is root:
+            return "True"
+        if emitter.is_apart(root, other):
+            continue
+        words = []  # type: List[str]
+        for one in (target, value):
+            array = emitter.arrays[one]
+            address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+            words += [address, str(len(array.shape)), str(array.type.dtype.itemsize)]
+        tests.append(emitter.let("%s != 0" % emitter.runtime("overlap", *words)))
+    while len(tests) > 1:
+        tests[:2] = [emitter.let("either(%s, %s)" % tuple(tests[:2]))]
+    return tests[0] if tests else "False"
+
+
+def _destination(emitter: Any, op: Op, target: ArrayVariable, overlap: str) -> ArrayVariable:
+    """What the nest writes to: the target, or the kernel's buffer under the condition ``overlap``."""
+    if overlap == "False":
+        return target
+    strides = ["(%d)" % target.type.dtype.itemsize]
+    for size in reversed(target.shape[1:]):
+        strides.insert(0, emitter.let("imul(%s, %s)" % (strides[0], size)))
+    needed = emitter.let("imul(%s, %s)" % (strides[0], target.shape[0]))
+    emitter.need_buffer(op, needed if overlap == "True" else "choose(%s, %s, 0)" % (overlap, needed))
+    if overlap == "True":
+        return ArrayVariable(target.type, "buffer_d", "0", target.shape, strides)
+    data = emitter.let("choose(%s, buffer_d, %s)" % (overlap, target.data))
+    strides[:-1] = [emitter.let("choose(%s, %s, %s)" % (overlap, own, there))
+                    for own, there in zip(strides[:-1], target.strides)]
+    return ArrayVariable(target.type, data, "0", target.shape, strides)
 
 
 # ---- the result's layout ----
@@ -122,6 +189,8 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
     if len(shape) == 1:
         return emitter.new_array(group[0], Array(last.result.type.dtype, 1, "C"), "v%d" % last.result.id,
                                  shape)
+    if all(value.type.layout == "C" and emitter.arrays[value].shape == tuple(shape) for value in _leaves(group)[0]):
+        return emitter.new_array(group[0], last.result.type, "v%d" % last.result.id, shape)
     for op in group:
         words, sizes = [], []
         for value, dtype in zip(op.args, loop_dtypes(op.attrs["types"])[0]):

@@ -28,28 +28,28 @@ _NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, uint64
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
-    """Writes the source of one kernel; ``names`` are the globals it needs, ``symbols`` those that stand for
-    LLVM symbols."""
+    """Writes the source of one kernel; ``names`` are the globals it needs, ``symbols`` what those stand for
+    that are not the same in every kernel."""
 
     def __init__(self, graph: Graph, layout: Layout) -> None:
         Emitter.__init__(self, graph, layout)
-        ArrayWriter.__init__(self)
+        ArrayWriter.__init__(self, graph)
         self.names: Dict[str, Any] = dict(_NAMES)
         self.symbols: Dict[str, str] = {}
         self.text: Dict[Value, str] = {}
-        groups = find_groups(graph)
+        self._groups = groups = find_groups(graph)
         self._group_of = {op: group for group in groups.values() for op in group}
         self.lifetimes = Lifetimes(graph, self.used, groups)
-        self._params = {param for block in graph.blocks[1:] for param in block.params}
 
     def source(self, name: str) -> str:
         for value, code, word in zip(self.graph.inputs, self.layout.inputs, self.layout.input_word):
             if value in self.used:
                 self._input(value, code, word)
-        for param in self._params:
+        for param in self.params:
             self._name_param(param)
         self.body()
-        return "\n".join(["def %s(frame):" % name] + self.lines) + "\n"
+        head = ["    buffer_d = buffer_o = buffer_n = 0"] if self.buffered else []
+        return "\n".join(["def %s(frame):" % name] + head + self.lines) + "\n"
 
     def scalar(self, value: Value) -> str:
         """The variable or literal of a scalar."""
@@ -130,7 +130,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         if op is not group[-1]:
             return
         self.layout.reuse_scratch()
-        fused = len(group) > 1 and fusion.can_fuse(self, group)
+        fused = op in self._groups and fusion.can_fuse(self, group)
         if fused:
             fusion.write_group(self, group)
         else:

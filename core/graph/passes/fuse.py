@@ -1,9 +1,24 @@
-"""Groups of elementwise operations that one loop can compute without temporaries.
+"""Groups of elementwise operations that one loop nest can compute without temporaries.
 
-A group is a tree of ``ufunc`` operations of one block whose inner results have no other use. Leaving a
-group means leaving at its first operation's exit: between the first and the last operation nothing has an
-effect, so repeating all of them in bytecode is the same. That is also why an inner result may be named by
-the exits of the group's own operations, which are then never taken, but by no other exit.
+A group is a tree of ``ufunc`` operations of one block whose inner results have no other use. It may end in
+``assign`` or ``ufunc_into``: then the nest computes into an array that was there before.
+
+**Leaving.** Leaving a group means leaving at its first operation's exit: between the first and the last
+operation nothing has an effect, so repeating all of them in bytecode is the same. That is also why an inner
+result may be named by the exits of the group's own operations, which are then never taken, but by no other
+exit.
+
+**Writing in place.** A nest that cannot raise a floating-point flag does not leave once it runs. One that
+can finds out at its end, when a nest that writes in place has written everything. Bytecode then repeats the
+statement; it comes to the same only if nothing that is repeated reads the destination: no operand of the
+group (these are compared with the destination, see kernel/fusion.py) and no other operation that is repeated
+(:func:`repeats_other_reads`). Otherwise the nest computes into a buffer, which is copied when no flag was
+raised. The buffer also serves where destination and operands may overlap: NumPy reads all before it writes.
+
+**Comparisons.** A comparison may be fused, but not with floating-point arithmetic on its operands: LLVM may
+find out how it comes out, drop the arithmetic, and with it a flag. ``minimum`` and ``maximum`` are fused for
+integers: which of 0.0 and -0.0 NumPy's loops for floats give depends on its version and on the element's
+position.
 """
 
 from __future__ import annotations
@@ -16,29 +31,85 @@ from ..ir import Block, Graph, Op, Value
 from ..ops import EFFECTS
 from ..types import Array
 
-FLOAT_LOOPS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.true_divide: "truediv",
-               np.negative: "neg",
-               np.square: "square", np.sqrt: "sqrt", np.absolute: "abs"}
-INTEGER_LOOPS = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.negative: "neg",
-                 np.bitwise_and: "and",
-                 np.bitwise_or: "or", np.bitwise_xor: "xor"}
+COMPARISONS = {getattr(np, name): name
+               for name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")}
+_ARITHMETIC = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.negative: "neg",
+               np.absolute: "abs"}
+_BITS = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor", np.invert: "invert"}
+
+FLOAT_LOOPS = dict(_ARITHMETIC)
+FLOAT_LOOPS.update({np.true_divide: "truediv", np.square: "square", np.sqrt: "sqrt",
+                    np.reciprocal: "reciprocal"})
+FLOAT_LOOPS.update(COMPARISONS)
+INTEGER_LOOPS = dict(_ARITHMETIC)
+INTEGER_LOOPS.update(_BITS)
+INTEGER_LOOPS.update({np.square: "square", np.minimum: "minimum", np.maximum: "maximum"})
+INTEGER_LOOPS.update(COMPARISONS)
+BOOLEAN_LOOPS = dict(_BITS)
+BOOLEAN_LOOPS.update({np.logical_and: "and", np.logical_or: "or", np.logical_xor: "xor",
+                      np.logical_not: "invert"})
+BOOLEAN_LOOPS.update(COMPARISONS)
 """Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
+
+_LOOPS = {"f": FLOAT_LOOPS, "i": INTEGER_LOOPS, "u": INTEGER_LOOPS, "b": BOOLEAN_LOOPS}
+_RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
+_MEMORY_CODES = "?bBhHiIlLqQfd"
+_HARMLESS = frozenset(("view", "transpose", "dim", "alloc"))
 
 
 def scalar_operation(op: Op) -> str:
     """The name of the scalar operation that an elementwise ufunc does to each element, or ''."""
-    if op.name != "ufunc" or op.exit is None or not isinstance(op.result.type, Array):
+    if op.name not in ("ufunc", "ufunc_into") or op.exit is None:
         return ""
-    codes = op.attrs["types"].replace("->", "")
-    if len(set(codes)) != 1 or op.result.type.ndim == 0:
+    kind = op.args[0].type if op.name == "ufunc_into" else op.result.type
+    operands, _, result = op.attrs["types"].partition("->")
+    if not isinstance(kind, Array) or kind.ndim == 0 or len(set(operands)) != 1:
         return ""
-    if codes[0] in "fd":
-        return FLOAT_LOOPS.get(op.attrs["ufunc"], "")
-    return INTEGER_LOOPS.get(op.attrs["ufunc"], "") if codes[0] in "bBhHiIlLqQ" else ""
+    name = _LOOPS[np.dtype(operands[0]).kind].get(op.attrs["ufunc"], "") if operands[0] in _MEMORY_CODES else ""
+    return name if result == ("?" if op.attrs["ufunc"] in COMPARISONS else operands[0]) else ""
+
+
+def raises_flags(op: Op) -> bool:
+    """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
+    return op.name != "assign" and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
+
+
+def operands(op: Op) -> List[Value]:
+    """What an operation of a group computes with: all arguments but the destination."""
+    return list(op.args) if op.name == "ufunc" else list(op.args[1:])
+
+
+def roots(graph: Graph) -> Dict[Value, Value]:
+    """The array that each view looks into."""
+    found: Dict[Value, Value] = {}
+    for block in graph.blocks:
+        for op in block.ops:
+            if op.name in ("view", "transpose"):
+                found[op.result] = found.get(op.args[0], op.args[0])
+    return found
+
+
+def repeats_other_reads(graph: Graph, group: List[Op]) -> bool:
+    """Whether bytecode that resumes at the group's exit also repeats reads of arrays outside of the group."""
+    first, last = group[0], group[-1]
+    for block in graph.blocks:
+        inside = False
+        for op in block.ops:
+            inside = inside or op is first
+            if op in group or op.name in _HARMLESS or not any(isinstance(v.type, Array) for v in op.args):
+                inside = inside and op is not last
+                continue
+            if inside or op.exit is None or op.exit.exit == first.exit.exit or (
+                    graph.exits[op.exit.exit].target == graph.exits[first.exit.exit].target):
+                return True
+    return False
 
 
 def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
-    """The groups, in order of their operations, by last operation. A single operation is no group."""
+    """The groups, in order of their operations, by last operation.
+
+    A single operation is a group only if it writes to an array that was there before.
+    """
     users: Dict[Value, List[Op]] = {}
     leaving: Dict[Value, List[Op]] = {}
     escaping: Set[Value] = set()
@@ -60,11 +131,12 @@ def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
 def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, List[Op]],
                escaping: Set[Value]) -> Dict[Op, List[Op]]:
     position = {op: number for number, op in enumerate(block.ops)}
-    makers = {op.result: op for op in block.ops if scalar_operation(op)}
+    makers = {op.result: op for op in block.ops if op.name == "ufunc" and scalar_operation(op)}
     groups: Dict[Op, List[Op]] = {}
     taken: Set[Op] = set()
     for op in reversed(block.ops):
-        if not scalar_operation(op) or op in taken:
+        stores = op.name == "assign" and op.exit is not None
+        if op in taken or not (stores or scalar_operation(op)):
             continue
         excluded: Set[Op] = set()
         while True:
@@ -75,7 +147,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1:
+        if len(group) > 1 or op.name == "ufunc_into":
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
@@ -90,9 +162,12 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
     """``op`` and the operations that only it, directly or not, uses."""
     group, todo = {op}, [op]
     while todo:
-        for value in todo.pop().args:
+        user = todo.pop()
+        for value in operands(user):
             maker = makers.get(value)
             if maker is None or maker in excluded or value in escaping or len(users[value]) != 1:
+                continue
+            if user.name != "assign" and user.attrs["ufunc"] in COMPARISONS and maker.attrs["types"][0] in "fd":
                 continue
             group.add(maker)
             todo.append(maker)

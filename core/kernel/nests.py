@@ -1,0 +1,243 @@
+"""Loop nests over arrays as one intrinsic each: numba types one call, and LLVM gets loops it can vectorise.
+
+A :class:`Nest` says what is computed per element. Its call is ``nest(sizes..., arrays..., scalars...)``,
+where an array is its data address and one stride per axis, the last array being the one that is written.
+Elements keep the width they have in memory, so integers wrap as NumPy's do. Where the last strides of some
+arrays are known only at run time, the loops exist twice: for unit strides, and for any.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from .intrinsics import F4, F8, I1, I8, I64, INT
+
+UNIT, ZERO, ANY = "u", "0", "?"
+
+
+class Nest(NamedTuple):
+    """What a nest computes.
+
+    ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters, ``lasts`` tells each array's last stride
+    (UNIT, ZERO or ANY). ``steps`` are (operation, dtype letter of its operands, operand numbers): operands
+    count arrays read, then scalars, then steps. The last step's result goes to the last array.
+    """
+
+    ndim: int
+    arrays: str
+    lasts: str
+    scalars: str
+    steps: Tuple[Tuple[str, str, Tuple[int, ...]], ...]
+
+
+def _memory_type(dtype: np.dtype) -> Any:
+    if dtype.kind == "f":
+        return F8 if dtype.itemsize == 8 else F4
+    return ir.IntType(8 * dtype.itemsize)
+
+
+def _value_type(dtype: np.dtype) -> Any:
+    return I1 if dtype.kind == "b" else _memory_type(dtype)
+
+
+def can_convert(source: np.dtype, target: np.dtype) -> bool:
+    """Whether elements of ``source`` become ``target`` by one conversion that raises no flag and wraps
+    nothing."""
+    return source == target or target.kind == "f" and source.kind in "iub" or np.can_cast(source, target, "safe")
+
+
+def _converted(builder: Any, value: Any, source: np.dtype, target: np.dtype) -> Any:
+    kind = _value_type(target)
+    if source == target or value.type == kind and source.kind != "b":
+        return value
+    if target.kind == "f":
+        if source.kind == "f":
+            return builder.fpext(value, kind)
+        return (builder.sitofp if source.kind == "i" else builder.uitofp)(value, kind)
+    return (builder.sext if source.kind == "i" else builder.zext)(value, kind)
+
+
+# ---- operations ----
+
+
+def _llvm(name: str) -> Callable[..., Any]:
+    return lambda builder, dtype, *args: getattr(builder, name)(*args)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    def build(builder: Any, dtype: np.dtype, value: Any) -> Any:
+        kind = ir.FunctionType(value.type, [value.type])
+        return builder.call(builder.module.declare_intrinsic(name, [value.type], kind), [value])
+    return build
+
+
+def _compare(symbol: str) -> Callable[..., Any]:
+    def build(builder: Any, dtype: np.dtype, left: Any, right: Any) -> Any:
+        if dtype.kind == "f":
+            return (builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered)(symbol, left, right)
+        return (builder.icmp_signed if dtype.kind == "i" else builder.icmp_unsigned)(symbol, left, right)
+    return build
+
+
+def _pick(symbol: str) -> Callable[..., Any]:
+    def build(builder: Any, dtype: np.dtype, left: Any, right: Any) -> Any:
+        return builder.select(_compare(symbol)(builder, dtype, left, right), left, right)
+    return build
+
+
+def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    return builder.fneg(value) if dtype.kind == "f" else builder.neg(value)
+
+
+def _absolute(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    if dtype.kind == "f":
+        return _function("llvm.fabs")(builder, dtype, value)
+    if dtype.kind == "u":
+        return value
+    below = builder.icmp_signed("<", value, ir.Constant(value.type, 0))
+    return builder.select(below, builder.neg(value), value)
+
+
+def _reciprocal(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    return builder.fdiv(ir.Constant(value.type, 1.0), value)
+
+
+def _by_kind(floating: str, integer: str) -> Callable[..., Any]:
+    return lambda builder, dtype, *args: getattr(builder, floating if dtype.kind == "f" else integer)(*args)
+
+
+_OPERATIONS: Dict[str, Callable[..., Any]] = {
+    "add": _by_kind("fadd", "add"), "sub": _by_kind("fsub", "sub"), "mul": _by_kind("fmul", "mul"),
+    "truediv": _llvm("fdiv"), "neg": _negative, "abs": _absolute, "sqrt": _function("llvm.sqrt"),
+    "square": lambda builder, dtype, a: _OPERATIONS["mul"](builder, dtype, a, a),
+    "reciprocal": _reciprocal, "and": _llvm("and_"), "or": _llvm("or_"), "xor": _llvm("xor"),
+    "invert": lambda builder, dtype, a: builder.not_(a), "minimum": _pick("<"), "maximum": _pick(">"),
+}
+COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
+               "not_equal": "!="}
+_OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items())
+
+
+def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
+    """The dtype of an operation's result."""
+    return np.dtype(bool) if operation in COMPARISONS else dtype
+
+
+# ---- loops ----
+
+
+def _loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
+    """``for index in range(size): body(index)``."""
+    before, zero = builder.basic_block, ir.Constant(I64, 0)
+    start, end = builder.append_basic_block("nest"), builder.append_basic_block("nest.end")
+    builder.cbranch(builder.icmp_signed("<", zero, size), start, end)
+    builder.position_at_end(start)
+    index = builder.phi(I64)
+    index.add_incoming(zero, before)
+    body(index)
+    following = builder.add(index, ir.Constant(I64, 1))
+    index.add_incoming(following, builder.basic_block)
+    builder.cbranch(builder.icmp_signed("<", following, size), start, end)
+    builder.position_at_end(end)
+
+
+class _Writer:
+    """Writes one nest's instructions."""
+
+    def __init__(self, builder: Any, nest: Nest, args: List[Any]) -> None:
+        self.builder = builder
+        self.nest = nest
+        self.dtypes = [np.dtype(code) for code in nest.arrays]
+        width = 1 + nest.ndim
+        self.sizes, rest = args[:nest.ndim], args[nest.ndim:]
+        self.data = [rest[k * width] for k in range(len(self.dtypes))]
+        self.strides = [rest[k * width + 1:(k + 1) * width] for k in range(len(self.dtypes))]
+        self.scalars = rest[len(self.dtypes) * width:]
+
+    def write(self) -> None:
+        unknown = [k for k, last in enumerate(self.nest.lasts) if last == ANY]
+        if not unknown:
+            self._axis(0, self.data, True)
+            return
+        builder, unit = self.builder, ir.Constant(I1, 1)
+        for k in unknown:
+            unit = builder.and_(unit, builder.icmp_signed("==", self.strides[k][-1], self._size(k)))
+        with builder.if_else(unit) as (then, other):
+            with then:
+                self._axis(0, self.data, True)
+            with other:
+                self._axis(0, self.data, False)
+
+    def _size(self, array: int) -> Any:
+        return ir.Constant(I64, self.dtypes[array].itemsize)
+
+    def _axis(self, axis: int, rows: List[Any], unit: bool) -> None:
+        builder, inner = self.builder, axis == self.nest.ndim - 1
+
+        def body(index: Any) -> None:
+            places = []
+            for k, row in enumerate(rows):
+                stride = self.strides[k][axis]
+                if inner and (self.nest.lasts[k] == UNIT or unit and self.nest.lasts[k] == ANY):
+                    stride = self._size(k)
+                places.append(builder.add(row, builder.mul(index, stride)))
+            if inner:
+                self._element(places)
+            else:
+                self._axis(axis + 1, places, unit)
+
+        _loop(builder, self.sizes[axis], body)
+
+    def _element(self, places: List[Any]) -> None:
+        builder = self.builder
+        values = [self._load(place, dtype) for place, dtype in zip(places[:-1], self.dtypes)]
+        kinds = self.dtypes[:-1] + [np.dtype(code) for code in self.nest.scalars]
+        values += self.scalars
+        for name, code, numbers in self.nest.steps:
+            dtype = np.dtype(code)
+            operands = [_converted(builder, values[k], kinds[k], dtype) for k in numbers]
+            values.append(_OPERATIONS[name](builder, dtype, *operands))
+            kinds.append(result_dtype(name, dtype))
+        self._store(places[-1], _converted(builder, values[-1], kinds[-1], self.dtypes[-1]))
+
+    def _load(self, place: Any, dtype: np.dtype) -> Any:
+        pointer = self.builder.inttoptr(place, _memory_type(dtype).as_pointer())
+        value = self.builder.load(pointer, align=1)
+        return self.builder.icmp_unsigned("!=", value, ir.Constant(I8, 0)) if dtype.kind == "b" else value
+
+    def _store(self, place: Any, value: Any) -> None:
+        if value.type == I1:
+            value = self.builder.zext(value, I8)
+        self.builder.store(value, self.builder.inttoptr(place, value.type.as_pointer()), align=1)
+
+
+def _narrowed(builder: Any, value: Any, code: str) -> Any:
+    """A scalar variable at the width that its dtype has."""
+    kind = _value_type(np.dtype(code))
+    if isinstance(kind, ir.IntType) and value.type.width > kind.width:
+        return builder.trunc(value, kind)
+    return value
+
+
+@functools.lru_cache(maxsize=256)
+def nest_intrinsic(nest: Nest) -> Any:
+    """The intrinsic of a nest; see the module's first lines for its arguments."""
+    @intrinsic
+    def function(typingctx, *args):
+        items = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else types.Tuple(args)
+
+        def codegen(context, builder, signature, args):
+            values = [builder.extract_value(args[0], index) for index in range(len(items))]
+            first = len(values) - len(nest.scalars)
+            values[first:] = [_narrowed(builder, value, code)
+                              for value, code in zip(values[first:], nest.scalars)]
+            _Writer(builder, nest, values).write()
+            return ir.Constant(I64, 0)
+        return INT(items), codegen
+    return function
