@@ -212,6 +212,8 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
 
     def op_UNPACK_SEQUENCE(self, instr: Instr) -> None:
         value = self.pop()
+        if isinstance(value, Const) and type(value.object) is tuple:
+            value = Sequence([Const(item) for item in value.object])
         if not isinstance(value, Sequence) or len(value.items) != instr.arg:
             raise Break("PJ203", operand=describe(value))
         self.state.stack += reversed(value.items)
