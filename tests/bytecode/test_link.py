@@ -6,9 +6,13 @@ from types import FunctionType
 
 import pytest
 
+from pijit.core._launcher import Launcher
 from pijit.core.bytecode.blocks import build_cfg
 from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.link import MISS, Call, ExitPlan, Probe, Site, link
+from pijit.guards.guard import IsType
+from pijit.guards.program import GuardProgram
+from pijit.guards.source import Global
 
 
 def index_of(cfg, opname, nth=0, value=None):
@@ -297,3 +301,30 @@ def test_stack_size_and_locals_grow_as_needed():
     code = link(cfg, [Site(subtract, 1, 3, (call,))], [])
     assert code.co_varnames[:3] == ("f", "x", "y") and len(code.co_varnames) == 5
     assert code.co_stacksize >= 32 and code.co_argcount == 3
+
+
+def launcher_of(kernel, exits, numbers, program=None):
+    width = max(len(codes) for codes in exits)
+    return Launcher(program, None, None, (("int",),), 8, 3, kernel, exits, width, "test", None, numbers)
+
+
+def test_exits_of_a_launcher_share_a_number():
+    launcher = launcher_of(lambda x: (x, 7) if x < 3 else None, ((("int", 3),),) * 3, (False, 1, False))
+    assert [launcher.callable(x) for x in (0, 1, 2, 3)] == [(0, 7), (1, 7), (0, 7), (MISS, None)]
+    assert launcher.callable(2)[0] is False and launcher.exit_counts == (1, 1, 2)
+
+
+@pytest.mark.parametrize("numbers", [(0,), [0, 1], (0, -1), (0, 1.0), "01"])
+def test_wrong_numbers_are_refused(numbers):
+    with pytest.raises(ValueError):
+        launcher_of(lambda x: (0, 1), ((("int", 3),),) * 2, numbers)
+
+
+def test_launcher_without_namespaces_uses_those_of_the_caller():
+    program = GuardProgram([IsType(Global("K"), int)], [Global("K")])
+    launch = launcher_of(lambda k: (0, k + 1), ((("int", 3),),), None, program).callable
+    for namespace, expected in (({"K": 3}, (0, 4)), ({"K": 8}, (0, 9)), ({"K": 1.5}, (MISS, None)), ({}, (MISS, None)),
+                                ({"__builtins__": {"K": 5}}, (0, 6))):
+        namespace["launch"] = launch
+        exec("def call():\n    return launch()\nanswer = call()", namespace)
+        assert namespace["answer"] == expected
