@@ -313,6 +313,8 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
             raise Break("PJ206", opcode=instr.opname)
 
     def op_BREAK_LOOP(self, instr: Instr) -> None:
+        if not self.in_loop_block(instr):
+            raise Break("PJ206", opcode=instr.opname)
         self.state.stack = self.state.stack[:self.loop_depth(instr)]
         self.flow = "jump"
 

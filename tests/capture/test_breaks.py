@@ -165,3 +165,26 @@ def test_after_a_guard_miss(function, args):
     others = [tuple(a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in args),
               tuple(np.arange(23) if isinstance(a, np.ndarray) else a for a in args)]
     check(function, *args, others=others)
+
+
+def breaks_out_of_finally(x, n):
+    count = 0
+    while count < n:
+        count += 1
+        y = x * 2.0 + count
+        try:
+            y = y + 1.0
+        finally:
+            break
+    for i in range(n):
+        try:
+            y = y * 2.0
+        finally:
+            if i > 1:
+                break
+    return y, count
+
+
+def test_break_in_finally():
+    check(breaks_out_of_finally, X, 5)
+    check(breaks_out_of_finally, X, 5, config={"backend": "python", "force_breaks": "every"})
