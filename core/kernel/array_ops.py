@@ -108,8 +108,8 @@ def broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[s
             if size in ("", "(1)"):
                 size = shape[place]
                 continue
-            emitter.guard(op, "broadcast_fails(%s, %s)" % (size, shape[place]))
-            size = emitter.let("broadcast_size(%s, %s)" % (size, shape[place]))
+            emitter.guard_once(op, "broadcast_fails(%s, %s)" % (size, shape[place]))
+            size = emitter.pure("broadcast_size(%s, %s)" % (size, shape[place]))
         result.append(size)
     return result
 
@@ -122,11 +122,11 @@ def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str],
         raise CompileError("more axes than the output has")
     for size in shape[:max(extra, 0)]:
         if size != "(1)":
-            emitter.guard(op, "%s != 1" % size)
+            emitter.guard_once(op, "%s != 1" % size)
     own = shape[max(extra, 0):]
     for size, wanted in zip(own, target[len(target) - len(own):]):
         if size not in (wanted, "(1)"):
-            emitter.guard(op, "stretch_fails(%s, %s)" % (size, wanted))
+            emitter.guard_once(op, "stretch_fails(%s, %s)" % (size, wanted))
 
 
 # ---- ufuncs ----

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, List, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 from ..graph.ir import Op, Value
 from .arrays import ArrayVariable, contiguous_last, memory_code
+
+_LARGE = 2 ** 31
 
 
 def write_dim(emitter: Any, op: Op) -> None:
@@ -91,9 +93,10 @@ def write_view(emitter: Any, op: Op) -> None:
             offsets.append("imul(%s, %s)" % (_positions(emitter, op, one, [next(values)])[0], stride))
         else:
             start, length, step = _slice(emitter, op, item, values, size)
-            offsets.append("imul(%s, %s)" % (start, stride))
+            if start != "(0)":
+                offsets.append("imul(%s, %s)" % (start, stride))
             shape.append(length)
-            strides.append(stride if step == "(1)" else emitter.let("imul(%s, %s)" % (stride, step)))
+            strides.append(stride if step == "(1)" else emitter.pure("imul(%s, %s)" % (stride, step)))
     data = array.data
     for offset in offsets:
         data = "iadd(%s, %s)" % (data, offset)
@@ -106,20 +109,38 @@ def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) 
     start, stop, step = (next(values) if part == "v" else None for part in item[1:])
     known = 1 if step is None else emitter.constants.get(step)
     if known == 1:
-        first = "(0)" if start is None else emitter.let("clip_up(%s, %s)" % (emitter.text[start], size))
-        end = size if stop is None else emitter.let("clip_up(%s, %s)" % (emitter.text[stop], size))
+        cut = _constant_cut(emitter, start, stop)
+        if cut is not None:
+            length = emitter.pure("shorter(%s, %d)" % (size, sum(cut)))
+            front = emitter.pure("choose(%s == 0, 0, %d)" % (length, cut[0])) if cut[0] else "(0)"
+            return front, length, "(1)"
+        first = "(0)" if start is None else emitter.pure("clip_up(%s, %s)" % (emitter.text[start], size))
+        end = size if stop is None else emitter.pure("clip_up(%s, %s)" % (emitter.text[stop], size))
         if first == "(0)":
             return first, end, "(1)"
-        length = emitter.let("span(%s, %s)" % (first, end))
-        return emitter.let("choose(%s == 0, 0, %s)" % (length, first)), length, "(1)"
+        length = emitter.pure("span(%s, %s)" % (first, end))
+        return emitter.pure("choose(%s == 0, 0, %s)" % (length, first)), length, "(1)"
     stride = emitter.text[step]
     emitter.guard(op, "either(%s == 0, %s == (%d))" % (stride, stride, -2 ** 63))
-    down = emitter.let("%s < 0" % stride)
-    first = emitter.let(_end(emitter, start, down, size, "isub(%s, 1)" % size, "0"))
-    end = emitter.let(_end(emitter, stop, down, size, "-1", size))
-    length = emitter.let("stepped(%s, %s, %s)" % (first, end, stride))
-    return (emitter.let("choose(%s == 0, 0, %s)" % (length, first)), length,
-            emitter.let("choose(%s == 0, 1, %s)" % (length, stride)))
+    down = emitter.pure("%s < 0" % stride)
+    first = emitter.pure(_end(emitter, start, down, size, "isub(%s, 1)" % size, "0"))
+    end = emitter.pure(_end(emitter, stop, down, size, "-1", size))
+    length = emitter.pure("stepped(%s, %s, %s)" % (first, end, stride))
+    return (emitter.pure("choose(%s == 0, 0, %s)" % (length, first)), length,
+            emitter.pure("choose(%s == 0, 1, %s)" % (length, stride)))
+
+
+def _constant_cut(emitter: Any, start: Any, stop: Any) -> Optional[Tuple[int, int]]:
+    """How many elements ``[start:stop]`` leaves out in front and behind, if constants say so for any length.
+
+    Slices that leave out as many have textually equal lengths then, which needs no question about shapes.
+    """
+    front = 0 if start is None else emitter.constants.get(start)
+    end = 0 if stop is None else emitter.constants.get(stop)
+    if front is None or end is None or not 0 <= front < _LARGE or not -_LARGE < end <= 0 or (
+            stop is not None and end == 0):
+        return None
+    return int(front), -int(end)
 
 
 def _end(emitter: Any, value: Any, down: str, size: str, absent_down: str, absent_up: str) -> str:

@@ -96,6 +96,8 @@ class ArrayWriter:
         self.params = {param for block in graph.blocks[1:] for param in block.params}
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
         self.buffered = False
+        self._known: Dict[str, str] = {}
+        self._block_depth = 0
         self.arrays: Dict[Value, ArrayVariable] = {}
         self.constants: Dict[Value, Any] = {}
 
@@ -108,6 +110,28 @@ class ArrayWriter:
         name = self.fresh()
         self.line("%s = %s" % (name, source))
         return name
+
+    def pure(self, source: str) -> str:
+        """As ``let`` for a source that means the same everywhere in the block: it is written once."""
+        if source in self._known:
+            return self._known[source]
+        name = self.let(source)
+        if self.depth == self._block_depth:
+            self._known[source] = name
+        return name
+
+    def guard_once(self, op: Op, condition: str) -> None:
+        """As ``guard`` for a pure condition: it cannot hold behind an earlier guard of the block."""
+        if condition in self._known:
+            return
+        self.guard(op, condition)
+        if op.exit is not None and self.depth == self._block_depth:
+            self._known[condition] = ""
+
+    def start_block(self) -> None:
+        """Forget what was written for another block, whose variables may have changed."""
+        self._known.clear()
+        self._block_depth = self.depth
 
     def indented(self, head: str, *lines: str) -> None:
         self.line(head)
@@ -169,7 +193,8 @@ class ArrayWriter:
 
     def is_apart(self, one: Value, other: Value) -> bool:
         """Whether two roots never share memory: one was made here, and neither is a block parameter."""
-        return one is not other and (one in self.made or other in self.made) and not {one, other} & self.params
+        made = one in self.made or other in self.made
+        return one is not other and made and not {one, other} & self.params
 
     def need_buffer(self, op: Op, size: str) -> None:
         """Make ``buffer_d`` the address of at least ``size`` bytes that the frame keeps for statements.
@@ -284,7 +309,7 @@ class ArrayWriter:
         target = shape[len(shape) - len(array.shape) + axis]
         if array.shape[axis] == target or array.strides[axis] == "(0)":
             return array.strides[axis]
-        return self.let("choose(%s == %s, %s, 0)" % (array.shape[axis], target, array.strides[axis]))
+        return self.pure("choose(%s == %s, %s, 0)" % (array.shape[axis], target, array.strides[axis]))
 
     # ---- scalars and elements ----
 

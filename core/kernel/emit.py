@@ -96,7 +96,11 @@ class Emitter:
         for node in nodes:
             self._WRITERS[type(node)](self, node)
 
+    def start_block(self) -> None:
+        """A block's operations follow."""
+
     def _run(self, node: structure.Run) -> None:
+        self.start_block()
         for op in node.block.ops:
             self.operation(op)
 

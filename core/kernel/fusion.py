@@ -13,7 +13,7 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 import numpy as np
 
 from ..graph.ir import Op, Value
-from ..graph.passes.fuse import operands, raises_flags, repeats_other_reads, scalar_operation
+from ..graph.passes.fuse import operands, raises_flags, scalar_operation
 from ..graph.types import Array, Scalar
 from .array_ops import broadcast, copy_into, fits_into, loop_dtypes
 from .arrays import LISTENING, ArrayVariable
@@ -36,7 +36,7 @@ def _leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
 
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:
-    """Whether the nest does what NumPy does, and better: all last strides are known to be 0 or the item size."""
+    """Whether the nest does what NumPy does, and better: last strides are known to be 0 or the item size."""
     arrays, scalars = _leaves(group)
     last = group[-1]
     written = [] if last.name == "ufunc" else [last.args[0]]
@@ -139,28 +139,27 @@ def _overlap(emitter: Any, group: List[Op], leaves: List[Value], raising: bool) 
     """The condition under which the nest must not write in place: a variable, "True" or "False"."""
     target = group[-1].args[0]
     root = emitter.roots.get(target, target)
+    if raising:
+        return "True"
     if root.type.layout == "A" and root.type.ndim > 1 and root not in emitter.made:
         return "True"  # its elements may share memory with each other
-    if raising and (target in leaves or repeats_other_reads(emitter.graph, group)):
+    others = list(dict.fromkeys(emitter.roots.get(value, value) for value in leaves if value is not target))
+    if root in others:
         return "True"
-    tests = []
-    for value in leaves:
-        other = emitter.roots.get(value, value)
-        if value is target:
-            continue
-        if other is root:
-            return "True"
-        if emitter.is_apart(root, other):
-            continue
-        words = []  # type: List[str]
-        for one in (target, value):
-            array = emitter.arrays[one]
-            address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
-            words += [address, str(len(array.shape)), str(array.type.dtype.itemsize)]
-        tests.append(emitter.let("%s != 0" % emitter.runtime("overlap", *words)))
+    tests = [_shares_memory(emitter, target, other) for other in others if not emitter.is_apart(root, other)]
     while len(tests) > 1:
         tests[:2] = [emitter.let("either(%s, %s)" % tuple(tests[:2]))]
     return tests[0] if tests else "False"
+
+
+def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
+    """A variable: whether the extents of two arrays share a byte."""
+    words: List[str] = []
+    for value in (target, other):
+        array = emitter.arrays[value]
+        address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+        words += [address, str(len(array.shape)), str(array.type.dtype.itemsize)]
+    return emitter.let("%s != 0" % emitter.runtime("overlap", *words))
 
 
 def _destination(emitter: Any, op: Op, target: ArrayVariable, overlap: str) -> ArrayVariable:
@@ -169,7 +168,7 @@ def _destination(emitter: Any, op: Op, target: ArrayVariable, overlap: str) -> A
         return target
     strides = ["(%d)" % target.type.dtype.itemsize]
     for size in reversed(target.shape[1:]):
-        strides.insert(0, emitter.let("imul(%s, %s)" % (strides[0], size)))
+        strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], size)))
     needed = emitter.let("imul(%s, %s)" % (strides[0], target.shape[0]))
     emitter.need_buffer(op, needed if overlap == "True" else "choose(%s, %s, 0)" % (overlap, needed))
     if overlap == "True":
@@ -189,7 +188,8 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
     if len(shape) == 1:
         return emitter.new_array(group[0], Array(last.result.type.dtype, 1, "C"), "v%d" % last.result.id,
                                  shape)
-    if all(value.type.layout == "C" and emitter.arrays[value].shape == tuple(shape) for value in _leaves(group)[0]):
+    if all(value.type.layout == "C" and emitter.arrays[value].shape == tuple(shape)
+           for value in _leaves(group)[0]):
         return emitter.new_array(group[0], last.result.type, "v%d" % last.result.id, shape)
     for op in group:
         words, sizes = [], []

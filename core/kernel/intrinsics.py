@@ -296,6 +296,10 @@ def _stepped(builder: Any, start: Any, stop: Any, step: Any) -> Any:
     return _select_less(builder, low, high, whole, _constant(0))
 
 
+def _shorter(builder: Any, size: Any, cut: Any) -> Any:
+    return _span(builder, cut, size)
+
+
 def _is_one(builder: Any, a: Any) -> Any:
     return builder.icmp_signed("==", a, _constant(1))
 
@@ -315,7 +319,7 @@ def _word_address(builder: Any, frame: Any, word: Any) -> Any:
 def _shape_rows() -> Dict[str, Any]:
     rows: Dict[str, Any] = {}
     for name, build in (("from_front", _from_front), ("clip_up", _clip(0, 0)), ("clip_down", _clip(-1, -1)),
-                        ("span", _span), ("address_of_word", _word_address),
+                        ("span", _span), ("shorter", _shorter), ("address_of_word", _word_address),
                         ("broadcast_size", lambda builder, a, b: builder.select(_is_one(builder, a), b, a))):
         rows[name] = _binary(INT, INT, INT, build)
     for name, build in (("stretch_fails", _stretch_fails), ("broadcast_fails", _broadcast_fails),

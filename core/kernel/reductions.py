@@ -49,8 +49,8 @@ def write_reduce(emitter: Any, op: Op) -> None:
 
 def _run(emitter: Any, op: Op, source: str, out: str) -> None:
     ufunc, axis, kind = op.attrs["ufunc"], op.attrs["axis"], op.args[0].type
-    code = kind.dtype.char
-    table = emitter.let("%s()" % emitter.loop_table(ufunc, ufunc.types.index("%s%s->%s" % (code, code, code))))
+    loop = ufunc.types.index("{0}{0}->{0}".format(kind.dtype.char))
+    table = emitter.let("%s()" % emitter.loop_table(ufunc, loop))
     words: List[str] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(kind.dtype.num), str(kind.ndim),
                         source, str(-1 if axis is None else axis)]
     identity = ufunc.identity

@@ -89,6 +89,7 @@ def _why_not_cast(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
 
 
 _SPECIAL: Dict[str, Callable[[Dict[str, Any], Sequence[Any]], Optional[str]]] = {
-    "ufunc": _why_not_loop, "ufunc_into": _why_not_loop, "reduce": reductions.why_not_reduce, "libm": _why_not_libm,
+    "ufunc": _why_not_loop, "ufunc_into": _why_not_loop, "reduce": reductions.why_not_reduce,
+    "libm": _why_not_libm,
     "compare": _why_not_compare, "cast": _why_not_cast,
 }

@@ -35,13 +35,15 @@ def assert_reduces(run, ufunc, x, axis):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("code, ufunc", [("d", np.add), ("f", np.multiply), ("l", np.maximum), ("B", np.minimum),
-                                         ("?", np.maximum), ("h", np.bitwise_xor), ("H", np.bitwise_and)])
+@pytest.mark.parametrize("code, ufunc", [
+    ("d", np.add), ("f", np.multiply), ("l", np.maximum), ("B", np.minimum), ("?", np.maximum),
+    ("h", np.bitwise_xor), ("H", np.bitwise_and)])
 def test_vectors(backend, code, ufunc):
     run = reduction(backend, ufunc, code, 1, None)
     random = np.random.RandomState(5)
     for length in (1, 2, 7, 129, 9000):
-        x = (random.rand(length) * 0.002 + 0.999 if code in "fd" else random.randint(0, 100, length)).astype(code)
+        near_one, small = random.rand(length) * 0.002 + 0.999, random.randint(0, 100, length)
+        x = (near_one if code in "fd" else small).astype(code)
         for one in (x, x[::-1], x[::3]):
             assert_reduces(run, ufunc, one, None)
 

@@ -8,12 +8,13 @@ operation nothing has an effect, so repeating all of them in bytecode is the sam
 result may be named by the exits of the group's own operations, which are then never taken, but by no other
 exit.
 
-**Writing in place.** A nest that cannot raise a floating-point flag does not leave once it runs. One that
-can finds out at its end, when a nest that writes in place has written everything. Bytecode then repeats the
-statement; it comes to the same only if nothing that is repeated reads the destination: no operand of the
-group (these are compared with the destination, see kernel/fusion.py) and no other operation that is repeated
-(:func:`repeats_other_reads`). Otherwise the nest computes into a buffer, which is copied when no flag was
-raised. The buffer also serves where destination and operands may overlap: NumPy reads all before it writes.
+**Writing in place.** NumPy computes the value of a statement, warns or raises for floating-point flags, and
+only then writes. A nest finds out about flags at its end. So a group that can raise one computes into a
+buffer, which is copied when no flag was raised: had it written in place, repeating the statement would read
+what it wrote, and where the warning is an error the program would see an array that NumPy leaves as it was.
+A group that cannot raise a flag does not leave once its nest runs. It writes in place unless destination and
+operands may overlap, as NumPy reads all before it writes; an operand that is the destination itself is read
+at each index before that index is written.
 
 **Comparisons.** A comparison may be fused, but not with floating-point arithmetic on its operands: LLVM may
 find out how it comes out, drop the arithmetic, and with it a flag. ``minimum`` and ``maximum`` are fused for
@@ -49,12 +50,12 @@ BOOLEAN_LOOPS = dict(_BITS)
 BOOLEAN_LOOPS.update({np.logical_and: "and", np.logical_or: "or", np.logical_xor: "xor",
                       np.logical_not: "invert"})
 BOOLEAN_LOOPS.update(COMPARISONS)
-"""Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
 
 _LOOPS = {"f": FLOAT_LOOPS, "i": INTEGER_LOOPS, "u": INTEGER_LOOPS, "b": BOOLEAN_LOOPS}
+"""Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
+
 _RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
 _MEMORY_CODES = "?bBhHiIlLqQfd"
-_HARMLESS = frozenset(("view", "transpose", "dim", "alloc"))
 
 
 def scalar_operation(op: Op) -> str:
@@ -65,7 +66,9 @@ def scalar_operation(op: Op) -> str:
     operands, _, result = op.attrs["types"].partition("->")
     if not isinstance(kind, Array) or kind.ndim == 0 or len(set(operands)) != 1:
         return ""
-    name = _LOOPS[np.dtype(operands[0]).kind].get(op.attrs["ufunc"], "") if operands[0] in _MEMORY_CODES else ""
+    if operands[0] not in _MEMORY_CODES:
+        return ""
+    name = _LOOPS[np.dtype(operands[0]).kind].get(op.attrs["ufunc"], "")
     return name if result == ("?" if op.attrs["ufunc"] in COMPARISONS else operands[0]) else ""
 
 
@@ -87,22 +90,6 @@ def roots(graph: Graph) -> Dict[Value, Value]:
             if op.name in ("view", "transpose"):
                 found[op.result] = found.get(op.args[0], op.args[0])
     return found
-
-
-def repeats_other_reads(graph: Graph, group: List[Op]) -> bool:
-    """Whether bytecode that resumes at the group's exit also repeats reads of arrays outside of the group."""
-    first, last = group[0], group[-1]
-    for block in graph.blocks:
-        inside = False
-        for op in block.ops:
-            inside = inside or op is first
-            if op in group or op.name in _HARMLESS or not any(isinstance(v.type, Array) for v in op.args):
-                inside = inside and op is not last
-                continue
-            if inside or op.exit is None or op.exit.exit == first.exit.exit or (
-                    graph.exits[op.exit.exit].target == graph.exits[first.exit.exit].target):
-                return True
-    return False
 
 
 def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
@@ -167,7 +154,8 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
             maker = makers.get(value)
             if maker is None or maker in excluded or value in escaping or len(users[value]) != 1:
                 continue
-            if user.name != "assign" and user.attrs["ufunc"] in COMPARISONS and maker.attrs["types"][0] in "fd":
+            compares = user.name != "assign" and user.attrs["ufunc"] in COMPARISONS
+            if compares and maker.attrs["types"][0] in "fd":
                 continue
             group.add(maker)
             todo.append(maker)
