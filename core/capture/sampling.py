@@ -20,6 +20,9 @@ from .values import array_type, scalar_type
 INT_SAMPLES = (1, 0, -1, 2, 100, 127, 128, 255, 256, -129, 32767, 65535, 65536, 2 ** 31, -2 ** 31 - 1, 2 ** 32, 2 ** 62)
 FLOAT_SAMPLES = (1.0, 0.5, -1.0, 1e30, 1e300, -1e300, 1e-300, float("nan"), float("inf"))
 
+WEAK_SCALARS = not np.lib.NumpyVersion(np.__version__) < "2.0.0"
+"""Whether a Python number takes the type of a NumPy scalar beside it; before, only of an array."""
+
 BINARY_UFUNCS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide, "%": np.remainder,
     "**": np.power, "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor, "<<": np.left_shift,
@@ -171,7 +174,9 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...], out: Optional[A
 def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype, out: Optional[Array]) -> Tuple[str, int]:
     """The inner loop that NumPy runs: its types and its index in ``ufunc.types``."""
     if hasattr(ufunc, "resolve_dtypes"):
-        asked = [_dtype_question(operand) for operand in operands] + [out.dtype if out is not None else None]
+        weak = WEAK_SCALARS or any(isinstance(operand.type, Array) for operand in operands)
+        asked = [_dtype_question(operand) if weak else operand.type.dtype for operand in operands]
+        asked.append(out.dtype if out is not None else None)
         try:
             resolved = ufunc.resolve_dtypes(tuple(asked), casting="same_kind")
         except (TypeError, ValueError) as error:

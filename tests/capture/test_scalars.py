@@ -60,6 +60,8 @@ def bits(value):
         return tuple(map(bits, value))
     if type(value) is float:
         return (float, struct.pack("d", value))
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return (type(value), value.shape) + tuple(map(bits, value.ravel().tolist()))
     if isinstance(value, (np.generic, np.ndarray)):
         return (type(value), value.dtype, value.tobytes())
     return (type(value), value)
