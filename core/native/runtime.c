@@ -3,12 +3,12 @@
  * launcher.h documents every entry. All take and return int64_t, so that generated code needs one kind of
  * call; the first argument of most is the frame, whose word 1 leads to the references that this call owns.
  * NumPy objects are made by NumPy: its allocator, its base rules, its assignment. The loop nests are in
- * nest.h, reductions in reduce.h, and what Python calls in addresses.h. */
+ * nest.h, reductions in reduce.h, floating-point flags in flags.h, and what Python calls in addresses.h. */
 #include "launcher.h"
 #include "nest.h"
 #include "reduce.h"
 #include "addresses.h"
-#include <fenv.h>
+#include "flags.h"
 
 static const int64_t OK = 0;
 
@@ -340,60 +340,6 @@ runtime_same(int64_t a, int64_t b, int64_t ndim)
 }
 
 /* ---- floating-point flags and loops ---- */
-
-static int64_t
-runtime_flags_clear(void)
-{
-    feclearexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
-    return OK;
-}
-
-/* The flags that np.errstate does not ignore; all of them if that cannot be found out. */
-static int
-flags_listened(void)
-{
-    static PyObject *geterr = NULL;  /* owned, for ever */
-    static const struct { const char *name; int flag; } kinds[] = {
-        {"divide", NPY_FPE_DIVIDEBYZERO}, {"over", NPY_FPE_OVERFLOW}, {"under", NPY_FPE_UNDERFLOW},
-        {"invalid", NPY_FPE_INVALID}};
-    PyObject *numpy = NULL;          /* owned */
-    PyObject *state = NULL;          /* owned */
-    int listened = 0;
-    if (geterr == NULL) {
-        numpy = PyImport_ImportModule("numpy");
-        if (numpy == NULL || (geterr = PyObject_GetAttrString(numpy, "geterr")) == NULL) {
-            goto error;
-        }
-    }
-    state = PyObject_CallObject(geterr, NULL);
-    if (state == NULL || !PyDict_Check(state)) {
-        goto error;
-    }
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        PyObject *how = PyDict_GetItemString(state, kinds[i].name);  /* borrowed */
-        if (how == NULL || !PyUnicode_Check(how) || PyUnicode_CompareWithASCIIString(how, "ignore") != 0) {
-            listened |= kinds[i].flag;
-        }
-    }
-    Py_XDECREF(numpy);
-    Py_DECREF(state);
-    return listened;
-error:
-    PyErr_Clear();
-    Py_XDECREF(numpy);
-    Py_XDECREF(state);
-    return NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID;
-}
-
-static int64_t
-runtime_flags_test(int64_t mask)
-{
-    int raised = fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
-    int flags = (raised & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0) | (raised & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0)
-                | (raised & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0) | (raised & FE_INVALID ? NPY_FPE_INVALID : 0);
-    flags &= (int)mask;
-    return flags != 0 ? flags & flags_listened() : 0;
-}
 
 /* Calls an inner loop along axis 0 for each position on the outer axes. */
 static void
