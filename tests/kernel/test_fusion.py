@@ -131,3 +131,80 @@ def test_an_inner_result_at_another_exit_ends_a_group():
     assert find_groups(b.graph) == {}
     answer = b.run("numba")(np.ones(2), 2 ** 62)
     assert answer[0] == 4 and answer[1].tolist() == [2.0, 2.0]
+
+
+def chain(first, inner, second, outer, *kinds):
+    """second(first(x, y), y), of the loops ``inner`` and ``outer``."""
+    b = Builder("chain", *kinds)
+    x, y = b.inputs
+    exit = b.exit(1)
+    middle = ufunc(b, Array(np.dtype(inner[-1]), 1, "C"), first, inner, x, y, exit=exit)
+    b.leave(2, ufunc(b, Array(np.dtype(outer[-1]), 1, "C"), second, outer, middle, y, exit=exit))
+    return b
+
+
+SPECIAL = [0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("compare", [np.less, np.less_equal, np.greater, np.greater_equal, np.equal,
+                                     np.not_equal])
+@pytest.mark.parametrize("code", "dfiLB?")
+def test_comparisons(compare, code):
+    dtype = np.dtype(code)
+    kind = Array(dtype, 1, "C")
+    b = Builder("compare", kind, kind)
+    x, y = b.inputs
+    exit, types, out = b.exit(1), "{0}{0}->?".format(code), Array(np.dtype("?"), 1, "C")
+    one = ufunc(b, out, compare, types, x, y, exit=exit)
+    other = ufunc(b, out, compare, types, y, x, exit=exit)
+    b.leave(2, ufunc(b, out, np.bitwise_or, "??->?", one, other, exit=exit))
+    run = b.run("numba")
+    assert "nest_0(" in run.kernel.source and "flags" not in run.kernel.source
+    values = np.array(SPECIAL if code in "df" else [0, 1, 2, -1, 127, -128]).astype(dtype)
+    left, right = (side.ravel().copy() for side in np.meshgrid(values, values))
+    want = compare(left, right) | compare(right, left)
+    got = run(left, right)[1]
+    assert got.dtype == bool and got.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("code", "bBhHiIlL")
+@pytest.mark.parametrize("pick", [np.minimum, np.maximum])
+def test_integer_minimum_and_maximum(pick, code):
+    kind, types = Array(np.dtype(code), 1, "C"), "{0}{0}->{0}".format(code)
+    run = chain(pick, types, np.add, types, kind, kind).run("numba")
+    info = np.iinfo(code)
+    values = np.array([info.min, info.min + 1, 0, 1, info.max - 1, info.max], code)
+    x, y = (side.ravel().copy() for side in np.meshgrid(values, values))
+    assert "nest_0(" in run.kernel.source and run(x, y)[1].tobytes() == (pick(x, y) + y).tobytes()
+
+
+def test_what_of_floats_is_left_to_numpy():
+    """Minima of 0.0 and -0.0, and arithmetic below a comparison."""
+    assert find_groups(chain(np.maximum, "dd->d", np.add, "dd->d", VECTOR, VECTOR).graph) == {}
+    assert find_groups(chain(np.add, "dd->d", np.maximum, "dd->d", VECTOR, VECTOR).graph) == {}
+    assert find_groups(chain(np.add, "dd->d", np.less, "dd->?", VECTOR, VECTOR).graph) == {}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("code, to", [("b", "d"), ("H", "f"), ("i", "d"), ("l", "d"), ("L", "d"), ("?", "d"),
+                                      ("f", "d"), ("B", "l")])
+def test_operands_of_another_type(backend, code, to):
+    dtype, types = np.dtype(code), "{0}{0}->{0}".format(to)
+    run = chain(np.multiply, types, np.subtract, types, Array(dtype, 1, "C"), Array(np.dtype(to), 1, "C")
+                ).run(backend)
+    big = [0, 1] if code == "?" else [0, 3, 7] if code == "f" else [0, 3, np.iinfo(code).max]
+    x = np.resize(np.array(big, dtype), 11)
+    y = (np.arange(11) * 1.5 + 0.25).astype(to)
+    assert run(x, y)[1].tobytes() == (x * y - y).tobytes()
+    if backend == "numba":
+        assert "nest_0(" in run.kernel.source
+
+
+def test_a_nan_among_the_constants_hides_no_flag():
+    b = Builder("nan", VECTOR)
+    x, exit = b.inputs[0], b.exit(1)
+    nan = b.const(np.float64("nan"), numpy_scalar(np.dtype("d")))
+    product = ufunc(b, VECTOR, np.multiply, "dd->d", x, x, exit=exit)
+    b.leave(2, ufunc(b, VECTOR, np.add, "dd->d", product, nan, exit=exit))
+    run = b.run("numba")
+    assert run(np.full(5, 1e200)) == (1,) and np.isnan(run(np.ones(5))[1]).all()
