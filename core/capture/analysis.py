@@ -14,6 +14,7 @@ from ...guards.source import Local
 from ..bytecode.blocks import CFG, Block
 from ..bytecode.decode import Function, Instr
 from ..bytecode.liveness import Liveness
+from ..bytecode.usedef import UseDef
 from ..errors import Break
 from ..graph.ir import Value
 from ..graph.types import Type
@@ -91,6 +92,7 @@ class Analysis:
         self.cfg = cfg
         self.function = cfg.function
         self.liveness = liveness
+        self.usedef = UseDef(cfg)
         self.facts = facts
         self.forced = forced
         self.poisoned: Set[int] = set()

@@ -17,6 +17,7 @@ from ..graph.types import Array
 from ..graph.verify import verify
 from .analysis import Analysis, Version, entry_state
 from .builder import Captured, GraphBuilder, state_at
+from .guarding import launch_arguments
 from .interpreter import Facts
 from .segments import Region, form_regions
 from .values import Abstract, FRAGILE, State, Unknown
@@ -93,7 +94,7 @@ def _build_all(analysis: Analysis, regions: List[Region], name: str, minimum: in
     by_start: Dict[int, List[Region]] = {}
     for region in regions:
         by_start.setdefault(region.head.start, []).append(region)
-    candidates = []
+    candidates: List[Candidate] = []
     for start in sorted(by_start):
         depths = [GraphBuilder(analysis, region, name).captured.depth for region in by_start[start]]
         for region in by_start[start]:
@@ -108,6 +109,9 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: i
         kept = simplify(captured.graph)
         captured.inputs = [captured.inputs[k] for k in kept]
         verify(captured.graph)
+        for root in launch_arguments(captured):
+            if root.kind == "local" and analysis.usedef.may_be_unbound(captured.start, root.name):
+                raise Break("PJ212", name=root.name)
         work = work_of(captured.graph, region.has_loop)
         if work < minimum:
             raise Break("PJ401", work=work)

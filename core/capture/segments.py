@@ -30,6 +30,11 @@ class Piece:
         self.head: Optional["Piece"] = None
 
     @property
+    def key(self) -> Tuple[int, int]:
+        """What tells it from others when the function is cut anew."""
+        return self.version.number, self.start
+
+    @property
     def at_start(self) -> bool:
         return self.start == self.version.block.start
 
@@ -67,10 +72,15 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
     ``cut`` makes every instruction a region of its own where the operand stack allows it: a test of the linker.
     """
     declined: Set[Tuple[int, int]] = set()
+    severed: Set[Tuple[int, int]] = set()
     while True:
         pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
-        _choose_heads(pieces)
-        regions = _collect(pieces, analysis)
+        _choose_heads(pieces, severed)
+        regions = _collect(pieces, analysis, severed)
+        side_doors = {piece.key for region in regions for piece in _side_doors(region)}
+        if side_doors:
+            severed |= side_doors
+            continue
         lonely = {(piece.version.number, index) for region in regions for piece in region.pieces
                   for index in range(piece.start, piece.end)
                   if analysis.function.instructions[index].opname == "FOR_ITER" and not _loops_back(region, piece)}
@@ -121,9 +131,9 @@ def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[i
     return pieces
 
 
-def _choose_heads(pieces: List[Piece]) -> None:
+def _choose_heads(pieces: List[Piece], severed: Set[Tuple[int, int]]) -> None:
     """Optimistic fixpoint: a piece joins its predecessors' region unless they are of different ones."""
-    heads = {piece for piece in pieces if _begins(piece)}
+    heads = {piece for piece in pieces if piece.key in severed or _begins(piece)}
     changed = True
     while changed:
         for piece in pieces:
@@ -157,7 +167,7 @@ def _spread(heads: Set[Piece]) -> None:
                 todo.append(successor)
 
 
-def _collect(pieces: List[Piece], analysis: Analysis) -> List[Region]:
+def _collect(pieces: List[Piece], analysis: Analysis, severed: Set[Tuple[int, int]]) -> List[Region]:
     members: Dict[Piece, Set[Piece]] = {}
     for piece in pieces:
         if piece.head is not None:
@@ -166,21 +176,42 @@ def _collect(pieces: List[Piece], analysis: Analysis) -> List[Region]:
     regions = []
     for head in pieces:
         if head in members:
-            closed = Region(head, _absorb(head, loops.get(head.start, frozenset())))
+            closed = Region(head, _absorb(head, loops.get(head.start, frozenset()), severed))
             regions.append(closed if closed.has_loop else Region(head, members[head]))
     return regions
 
 
-def _absorb(head: Piece, body: FrozenSet[int]) -> Set[Piece]:
+def _absorb(head: Piece, body: FrozenSet[int], severed: Set[Tuple[int, int]]) -> Set[Piece]:
     """The pieces that control reaches from a head: its own, and any of the loop's body but where types were lost."""
     found, todo = {head}, [head]
     while todo:
         for successor in todo.pop().successors.values():
-            inside = successor.version.block.index in body and not successor.version.lossy
+            inside = (successor.version.block.index in body and not successor.version.lossy
+                      and successor.key not in severed)
             if successor not in found and (successor.head is head or inside):
                 found.add(successor)
                 todo.append(successor)
     return found
+
+
+def _side_doors(region: Region) -> List[Piece]:
+    """Pieces that a jump back leads to although control may have come there another way: irreducible loops.
+
+    The versions of a loop's blocks can lead into each other so. Back ends need reducible graphs.
+    """
+    position = {piece: k for k, piece in enumerate(region.pieces)}
+    dominators: Dict[Piece, Set[Piece]] = {region.head: {region.head}}
+    everything = set(region.pieces)
+    changed = True
+    while changed:
+        changed = False
+        for piece in region.pieces[1:]:
+            known = [dominators.get(p, everything) for p in piece.predecessors if p in position]
+            new = set.intersection(*known) | {piece}
+            if new != dominators.get(piece):
+                dominators[piece], changed = new, True
+    return [target for piece in region.pieces for target in piece.successors.values()
+            if target in position and position[target] <= position[piece] and target not in dominators[piece]]
 
 
 def _loops_back(region: Region, piece: Piece) -> bool:
