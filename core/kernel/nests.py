@@ -180,6 +180,8 @@ class _Writer:
 
     def _axis(self, axis: int, rows: List[Any], unit: bool) -> None:
         builder, inner = self.builder, axis == self.nest.ndim - 1
+        if inner:  # LLVM follows pointers that differ from one base, not integers that become pointers
+            rows = [builder.inttoptr(row, I8.as_pointer()) for row in rows]
 
         def body(index: Any) -> None:
             places = []
@@ -187,7 +189,8 @@ class _Writer:
                 stride = self.strides[k][axis]
                 if inner and (self.nest.lasts[k] == UNIT or unit and self.nest.lasts[k] == ANY):
                     stride = self._size(k)
-                places.append(builder.add(row, builder.mul(index, stride)))
+                offset = builder.mul(index, stride)
+                places.append(builder.gep(row, [offset]) if inner else builder.add(row, offset))
             if inner:
                 self._element(places)
             else:
@@ -208,14 +211,14 @@ class _Writer:
         self._store(places[-1], _converted(builder, values[-1], kinds[-1], self.dtypes[-1]))
 
     def _load(self, place: Any, dtype: np.dtype) -> Any:
-        pointer = self.builder.inttoptr(place, _memory_type(dtype).as_pointer())
+        pointer = self.builder.bitcast(place, _memory_type(dtype).as_pointer())
         value = self.builder.load(pointer, align=1)
         return self.builder.icmp_unsigned("!=", value, ir.Constant(I8, 0)) if dtype.kind == "b" else value
 
     def _store(self, place: Any, value: Any) -> None:
         if value.type == I1:
             value = self.builder.zext(value, I8)
-        self.builder.store(value, self.builder.inttoptr(place, value.type.as_pointer()), align=1)
+        self.builder.store(value, self.builder.bitcast(place, value.type.as_pointer()), align=1)
 
 
 def _narrowed(builder: Any, value: Any, code: str) -> Any:

@@ -2,6 +2,7 @@
 group."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -208,3 +209,8 @@ def test_a_nan_among_the_constants_hides_no_flag():
     b.leave(2, ufunc(b, VECTOR, np.add, "dd->d", product, nan, exit=exit))
     run = b.run("numba")
     assert run(np.full(5, 1e200)) == (1,) and np.isnan(run(np.ones(5))[1]).all()
+
+
+def test_unit_strides_are_vectorised():
+    run = axpy("d", VECTOR, VECTOR).run("numba")
+    assert re.search(r"<\d+ x double>", run.kernel.owner._library.get_llvm_str())
