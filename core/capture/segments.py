@@ -2,7 +2,8 @@
 
 A *piece* is a run of captured instructions inside one version of a block. A piece begins a segment - it is a *head* -
 if bytecode may lead to it: after a break, at function entry, in a handler, or where paths of different segments meet.
-Every other piece belongs to the segment of all its predecessors.
+Every other piece belongs to the segment of all its predecessors. Where joining paths forgot types, every edge ends a
+segment: what comes along it must be in its variables before the paths join.
 
 A loop with a rare break has heads in its body: control comes back from the break there. The segment that begins at the
 loop's header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
@@ -125,7 +126,7 @@ def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[i
         if cuts:
             continue
         for slot, successor in version.edges.items():
-            if successor in first:
+            if successor in first and not successor.lossy:
                 piece.successors[slot] = first[successor]
                 first[successor].predecessors.append(piece)
     return pieces
@@ -182,12 +183,11 @@ def _collect(pieces: List[Piece], analysis: Analysis, severed: Set[Tuple[int, in
 
 
 def _absorb(head: Piece, body: FrozenSet[int], severed: Set[Tuple[int, int]]) -> Set[Piece]:
-    """The pieces that control reaches from a head: its own, and any of the loop's body but where types were lost."""
+    """The pieces that control reaches from a head: its own, and any of the loop's body."""
     found, todo = {head}, [head]
     while todo:
         for successor in todo.pop().successors.values():
-            inside = (successor.version.block.index in body and not successor.version.lossy
-                      and successor.key not in severed)
+            inside = successor.version.block.index in body and successor.key not in severed
             if successor not in found and (successor.head is head or inside):
                 found.add(successor)
                 todo.append(successor)

@@ -188,3 +188,19 @@ def breaks_out_of_finally(x, n):
 def test_break_in_finally():
     check(breaks_out_of_finally, X, 5)
     check(breaks_out_of_finally, X, 5, config={"backend": "python", "force_breaks": "every"})
+
+
+def forgets_a_type(x, s, m, flag):
+    if flag:
+        s = [1]
+    for i in range(3):
+        for j in range(m):
+            s = i
+            if x[j] > 0.5 and x[i] > 0.5:
+                break
+        x = x * 2.0
+    return x, s
+
+
+def test_store_under_an_unknown_type():
+    check(forgets_a_type, X, 0.5, 3, False, others=[(X, 0.5, 3, True), (X, 0.5, 0, True), (X, 2, 3, False)])
