@@ -13,23 +13,23 @@ import types
 import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
-from ..guards.cache import CacheLimitWarning, EntryCache, warn_limit
-from . import _hook
-from ._launcher import Launcher
-from .bytecode.decode import decode
-from .bytecode.encode import Assembler, Op, replace_code
-from .bytecode.link import Call, ExitPlan, Probe, Site, link
-from .capture.analysis import why_not_captured
-from .capture.capture import Candidate, Capture, capture
-from .capture.feedback import MAX_OBSERVATIONS, Pending
-from .capture.guarding import entry_program, launch_arguments, segment_program
-from .capture.values import Abstract
-from .errors import Break, FullGraphError, LinkError, first_line, report_internal
-from .graph.key import graph_key
-from .kernel.compile import Kernel, compile_graph
-from .reasons import REASONS, Reason, reason
-from .records import BreakReport, CaptureRecord, Entry, SegmentReport, break_report
-from .report import busy_lines, capture_record
+from pijit.core import _hook
+from pijit.core._launcher import Launcher
+from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.encode import Assembler, Op, replace_code
+from pijit.core.bytecode.link import Call, ExitPlan, Probe, Site, link
+from pijit.core.capture.analysis import why_not_captured
+from pijit.core.capture.capture import Candidate, Capture, capture
+from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
+from pijit.core.capture.guarding import entry_program, launch_arguments, segment_program
+from pijit.core.capture.values import Abstract
+from pijit.core.errors import Break, FullGraphError, LinkError, first_line, report_internal
+from pijit.core.graph.key import graph_key
+from pijit.core.kernel.compile import Kernel, compile_graph
+from pijit.core.reasons import REASONS, Reason, reason
+from pijit.core.records import BreakReport, Entry, SegmentReport, break_report
+from pijit.core.report import busy_lines, capture_record
+from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 
 MAX_FAILURES = 3
 

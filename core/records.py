@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from .reasons import REASONS, reason
+from pijit.core.reasons import REASONS, reason
 
 
 class SegmentReport(NamedTuple):

@@ -6,11 +6,11 @@ import dis
 import types
 from typing import Any, List, Sequence, Tuple
 
-from .bytecode.blocks import CFG
-from .capture.capture import Capture
-from .capture.guarding import launch_arguments, segment_program
-from .graph.printer import format_graph
-from .records import BreakReport, CaptureRecord, SegmentReport
+from pijit.core.bytecode.blocks import CFG
+from pijit.core.capture.capture import Capture
+from pijit.core.capture.guarding import launch_arguments, segment_program
+from pijit.core.graph.printer import format_graph
+from pijit.core.records import BreakReport, CaptureRecord, SegmentReport
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
                   "ROT_FOUR", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import types
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import types
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
+from typing import Any, Iterator, List, NamedTuple, Optional
 
 import numpy as np
 

@@ -7,7 +7,7 @@ import os
 import sys
 import types
 import warnings
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TypeVar, overload
+from typing import Any, Callable, Dict, Mapping, Optional, TypeVar, overload
 
 from pijit import options
 from pijit.core.reasons import reason

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import types
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 
 def _same(value: Any) -> Any:

@@ -4,7 +4,7 @@ import dis
 from types import CodeType
 from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.bytecode.linetable import line_of_each_unit, JUMP_UNIT
+from pijit.core.bytecode.linetable import JUMP_UNIT, line_of_each_unit
 
 
 class Instr:

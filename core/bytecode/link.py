@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
-from .blocks import CFG
-from .encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.blocks import CFG
+from pijit.core.bytecode.encode import Assembler, Item, Label, Op
 
 MISS = -1
 

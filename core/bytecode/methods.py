@@ -10,8 +10,8 @@ import dis
 import types
 from typing import Any, Dict, Optional
 
-from .blocks import CFG
-from .encode import replace_code
+from pijit.core.bytecode.blocks import CFG
+from pijit.core.bytecode.encode import replace_code
 
 _LOADS = frozenset(["LOAD_ATTR"])
 

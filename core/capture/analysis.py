@@ -10,17 +10,27 @@ from __future__ import annotations
 import inspect
 from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
 
-from ...guards.source import Local
-from ..bytecode.blocks import CFG, Block
-from ..bytecode.decode import Function, Instr
-from ..bytecode.liveness import Liveness
-from ..bytecode.usedef import UseDef
-from ..errors import Break
-from ..graph.ir import Value
-from ..graph.types import Type
-from .fallback import apply_fallback
-from .interpreter import Facts, Interpreter
-from .values import Abstract, FRAGILE, State, UNBOUND, Unknown, abstract_of, is_lossy, join_states, number_type
+from pijit.core.bytecode.blocks import CFG, Block
+from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.liveness import Liveness
+from pijit.core.bytecode.usedef import UseDef
+from pijit.core.capture.fallback import apply_fallback
+from pijit.core.capture.interpreter import Facts, Interpreter
+from pijit.core.capture.values import (
+    FRAGILE,
+    UNBOUND,
+    Abstract,
+    State,
+    Unknown,
+    abstract_of,
+    is_lossy,
+    join_states,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import Type
+from pijit.guards.source import Local
 
 MAX_VERSIONS = 3
 

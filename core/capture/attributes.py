@@ -6,14 +6,13 @@ import types
 from typing import Any, Callable, Optional
 
 import numpy as np
-
-from ...guards.source import Attr
-from ..bytecode.decode import Instr
-from ..errors import Break
-from ..graph.ir import Value
-from ..graph.types import Array, INT, WORD
-from .operators import describe
-from .values import Abstract, Const, Method, Null, Number, Opaque, Sequence, Tensor
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Sequence, Tensor
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import INT, WORD, Array
+from pijit.guards.source import Attr
 
 ARRAY_METHODS = frozenset(["sum", "prod", "min", "max", "copy", "astype", "fill", "mean", "clip"])
 

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ...guards.source import Attr, Item, Local
-from ..bytecode.blocks import CFG
-from ..bytecode.decode import Instr
-from ..bytecode.liveness import Liveness
-from ..errors import Break
-from ..graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
-from ..graph.ops import EFFECTS
-from ..graph.types import RANGE_ITERATOR, SKIP, Scalar, Type, WORD
-from .analysis import Analysis, edges_of, in_loop_block
-from .fallback import pops
-from .interpreter import Interpreter
-from .roots import Root
-from .segments import Piece, Region
-from .values import (Abstract, Const, FRAGILE, Number, Opaque, RangeIterator, Sequence, State, Tensor, Typed, UNBOUND, Unbound,
-                     Unknown, leaves, number_type)
+from pijit.core.bytecode.blocks import CFG
+from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.liveness import Liveness
+from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block
+from pijit.core.capture.fallback import pops
+from pijit.core.capture.interpreter import Interpreter
+from pijit.core.capture.roots import Root
+from pijit.core.capture.segments import Piece, Region
+from pijit.core.capture.values import (
+    FRAGILE,
+    UNBOUND,
+    Abstract,
+    Const,
+    Number,
+    Opaque,
+    RangeIterator,
+    Sequence,
+    State,
+    Tensor,
+    Typed,
+    Unbound,
+    Unknown,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
+from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.types import RANGE_ITERATOR, SKIP, WORD, Type
+from pijit.guards.source import Item
 
 
 class Fact(NamedTuple):

@@ -10,15 +10,25 @@ import math
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
-
-from .. import _launcher
-from ..bytecode.decode import Instr
-from ..errors import Break
-from ..graph.ir import Value
-from ..graph.types import Array, BOOL, FLAG, FLOAT, INT, Scalar, WORD, numpy_scalar
-from . import sampling
-from .operators import describe, operand_of
-from .values import Abstract, Const, Method, Null, Number, Range, Sequence, Tensor, array_type, number_type
+from pijit.core import _launcher
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture import sampling
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    Method,
+    Null,
+    Number,
+    Range,
+    Sequence,
+    Tensor,
+    array_type,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, Array, numpy_scalar
 
 Arguments = Dict[str, Abstract]
 

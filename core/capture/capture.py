@@ -5,22 +5,22 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
 
-from ..bytecode.blocks import CFG, build_cfg
-from ..bytecode.decode import decode
-from ..bytecode.liveness import Liveness
-from ..bytecode.methods import plain_module_calls
-from ..errors import Break
-from ..graph.ir import Graph
-from ..graph.ops import OPS
-from ..graph.passes.simplify import simplify
-from ..graph.types import Array
-from ..graph.verify import verify
-from .analysis import Analysis, Version, entry_state
-from .builder import Captured, GraphBuilder, state_at
-from .guarding import launch_arguments
-from .interpreter import Facts
-from .segments import Region, form_regions
-from .values import Abstract, FRAGILE, State, Unknown
+from pijit.core.bytecode.blocks import CFG, build_cfg
+from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.liveness import Liveness
+from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.capture.analysis import Analysis, entry_state
+from pijit.core.capture.builder import Captured, GraphBuilder, state_at
+from pijit.core.capture.guarding import launch_arguments
+from pijit.core.capture.interpreter import Facts
+from pijit.core.capture.segments import Region, form_regions
+from pijit.core.capture.values import Abstract, State
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Graph
+from pijit.core.graph.ops import OPS
+from pijit.core.graph.passes.simplify import simplify
+from pijit.core.graph.types import Array
+from pijit.core.graph.verify import verify
 
 MINIMUM_WORK = 6
 ARRAY_WORK = 6

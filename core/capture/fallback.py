@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Callable, Dict, Optional
 
-from ..bytecode.decode import Instr
-from .values import Abstract, State, UNBOUND, Unknown
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.values import UNBOUND, Abstract, State, Unknown
 
 
 def _arg(instr: Instr) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from .values import Abstract, Opaque, Unknown, abstract_of, join
+from pijit.core.capture.values import Abstract, Opaque, Unknown, abstract_of, join
 
 MAX_OBSERVATIONS = 3
 

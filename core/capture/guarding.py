@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Sequence as SequenceType, Tuple
+from typing import Any, Dict, Iterable, List
+from typing import Sequence as SequenceType
 
-from ...guards import guard as kinds
-from ...guards.program import GuardProgram
-from ...guards.source import Attr, Cell, Item, Local
-from ..graph.types import INT, PYTHON_CLASS, Array
-from .builder import Captured
-from .roots import Root
-from .values import Abstract, Const, Number, Opaque, RangeIterator, Sequence, Tensor
+from pijit.core.capture.builder import Captured
+from pijit.core.capture.roots import Root
+from pijit.core.capture.values import Abstract, Const, Number, Opaque, RangeIterator, Sequence, Tensor
+from pijit.core.graph.types import INT, PYTHON_CLASS
+from pijit.guards import guard as kinds
+from pijit.guards.program import GuardProgram
+from pijit.guards.source import Attr, Cell, Item, Local
 
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 

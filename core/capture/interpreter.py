@@ -11,19 +11,33 @@ import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
-
-from ...guards.source import Cell, Global
-from ..bytecode.decode import Function, Instr
-from ..errors import Break
-from ..graph.ir import Value
-from ..graph.types import BOOL, FLAG, INT, Scalar, Type, WORD
-from .attributes import Attributes
-from .calls import Calls
-from .operators import Operators, describe
-from .subscripts import Subscripts
-from .roots import Root
-from .values import (Abstract, Const, IMMUTABLE_BY_VALUE, Number, Null, Opaque, Range, RangeIterator, Sequence, State, Tensor,
-                     Unbound, Unknown, abstract_of, number_type, scalar_type)
+from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.capture.attributes import Attributes
+from pijit.core.capture.calls import Calls
+from pijit.core.capture.operators import Operators, describe
+from pijit.core.capture.roots import Root
+from pijit.core.capture.subscripts import Subscripts
+from pijit.core.capture.values import (
+    IMMUTABLE_BY_VALUE,
+    Abstract,
+    Const,
+    Number,
+    Opaque,
+    Range,
+    RangeIterator,
+    Sequence,
+    State,
+    Tensor,
+    Unbound,
+    Unknown,
+    abstract_of,
+    number_type,
+    scalar_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Scalar, Type
+from pijit.guards.source import Cell, Global
 
 BINARY = {
     "BINARY_ADD": "+", "BINARY_SUBTRACT": "-", "BINARY_MULTIPLY": "*", "BINARY_TRUE_DIVIDE": "/",

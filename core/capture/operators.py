@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+import types
+from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
-
-from ..errors import Break
-from ..graph.ir import Value
-from ..graph.types import Array, BOOL, FLAG, FLOAT, INT, Scalar, numpy_scalar
-from . import sampling
-from .sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
-from .values import Abstract, Const, Number, Sequence, Tensor, number_type
+from pijit.core.capture import sampling
+from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
+from pijit.core.capture.values import Abstract, Const, Number, Sequence, Tensor, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, Array, Scalar, numpy_scalar
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
@@ -31,11 +31,17 @@ def operand_of(value: Abstract) -> Operand:
     return Operand(kind)
 
 
+SHOWN_BY_VALUE = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis))
+"""Types whose repr runs no code of the user's."""
+
+
 def describe(value: Abstract) -> str:
     """A few words for messages."""
     if isinstance(value, Const):
-        text = repr(value.object)
-        return text if len(text) < 40 else type(value.object).__name__
+        if type(value.object) in SHOWN_BY_VALUE:
+            return repr(value.object)[:40]
+        named = isinstance(value.object, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType))
+        return value.object.__name__ if named else type(value.object).__name__
     if isinstance(value, (Number, Tensor)):
         return repr(value.type)
     sample = getattr(value, "sample", None)

@@ -12,10 +12,9 @@ from functools import lru_cache
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
-
-from ..errors import Break
-from ..graph.types import Array, Scalar, Type
-from .values import array_type, scalar_type
+from pijit.core.capture.values import array_type, scalar_type
+from pijit.core.errors import Break
+from pijit.core.graph.types import Array, Scalar, Type
 
 INT_SAMPLES = (1, 0, -1, 2, 100, 127, 128, 255, 256, -129, 32767, 65535, 65536, 2 ** 31, -2 ** 31 - 1, 2 ** 32, 2 ** 62)
 FLOAT_SAMPLES = (1.0, 0.5, -1.0, 1e30, 1e300, -1e300, 1e-300, float("nan"), float("inf"))

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Dict, FrozenSet, Iterator, List, Optional, Set, Tuple
 
-from .analysis import Analysis, Version
-from .values import FRAGILE
+from pijit.core.capture.analysis import Analysis, Version
+from pijit.core.capture.values import FRAGILE
 
 
 class Piece:

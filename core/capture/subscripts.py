@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Callable, List, Optional, Tuple
 
 import numpy as np
-
-from ...guards.source import Item
-from ..bytecode.decode import Instr
-from ..errors import Break
-from ..graph.ir import Value
-from ..graph.types import Array, Scalar, numpy_scalar
-from . import sampling
-from .operators import describe, operand_of
-from .sampling import Operand
-from .values import Abstract, Const, Number, Opaque, Sequence, Slice, Tensor, abstract_of, number_type
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.operators import describe, operand_of
+from pijit.core.capture.sampling import Operand
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    Number,
+    Sequence,
+    Slice,
+    Tensor,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import Array, Scalar, numpy_scalar
 
 
 class Subscripts:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
-
-from ..graph.ir import Value
-from ..graph.types import Array, CAPTURED_DTYPES, PYTHON_SCALARS, Scalar, Type, numpy_scalar
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import CAPTURED_DTYPES, PYTHON_SCALARS, Array, Scalar, Type, numpy_scalar
 
 
 class Abstract:

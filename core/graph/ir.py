@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .types import Type
-
+from pijit.core.graph.types import Type
 
 PRINTED = frozenset([int, float, bool, complex, str, bytes, type(None), type(Ellipsis)])
 """Types of constants that are printed by value; of others the type is named, since their repr is the user's code."""

@@ -6,9 +6,8 @@ import struct
 from typing import Any, Iterator, List, NamedTuple, Tuple
 
 import numpy as np
-
-from .ir import PRINTED, Branch, Graph, Leave, Output, SideExit
-from .printer import format_graph
+from pijit.core.graph.ir import PRINTED, Branch, Graph, Leave, Output, SideExit
+from pijit.core.graph.printer import format_graph
 
 
 class GraphKey(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, List
 
-from .ir import Block, Branch, Graph, Jump, Leave, Op
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op
 
 
 def format_op(op: Op) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Set
 
-from .ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
-from .ops import OPS
-from .printer import format_op, format_graph
-from .types import Array, FLAG, Scalar, Type
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
+from pijit.core.graph.ops import OPS
+from pijit.core.graph.printer import format_graph, format_op
+from pijit.core.graph.types import FLAG, Array, Scalar, Type
 
 
 class InvalidGraph(Exception):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.types import Array, Scalar, numpy_scalar
+from pijit.core.kernel import array_views, reductions, scalar_ops
+from pijit.core.kernel.arrays import LISTENING, ArrayVariable, memory_code
+from pijit.core.kernel.errors import CompileError
 
-from ..graph.ir import Op, Value
-from ..graph.types import Array, Scalar, numpy_scalar
-from . import array_views, reductions, scalar_ops
-from .arrays import LISTENING, ArrayVariable, memory_code
-from .errors import CompileError
 
 def loop_dtypes(types: str) -> Tuple[List[np.dtype], np.dtype]:
     """Operand dtypes and result dtype of a loop such as ``dd->d``."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator, List, Optional, Tuple
 
-from ..graph.ir import Op, Value
-from .arrays import ArrayVariable, contiguous_last, memory_code
+from pijit.core.graph.ir import Op, Value
+from pijit.core.kernel.arrays import ArrayVariable, contiguous_last, memory_code
 
 _LARGE = 2 ** 31
 

@@ -6,13 +6,12 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
-
-from .. import _launcher
-from ..graph.ir import Graph, Op, Value
-from ..graph.passes.fuse import roots
-from ..graph.types import Array, Scalar, numpy_scalar
-from . import intrinsics, nests, scalar_ops, symbols
-from .errors import CompileError
+from pijit.core import _launcher
+from pijit.core.graph.ir import Graph, Op, Value
+from pijit.core.graph.passes.fuse import roots
+from pijit.core.graph.types import Array, Scalar, numpy_scalar
+from pijit.core.kernel import intrinsics, nests, scalar_ops, symbols
+from pijit.core.kernel.errors import CompileError
 
 LISTENING = 1 | 2 | 4 | 8
 """All floating-point flags: the runtime leaves out those that np.errstate ignores."""

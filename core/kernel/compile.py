@@ -9,11 +9,11 @@ import time
 from collections import OrderedDict
 from typing import Any, Tuple, Union
 
-from ..graph.ir import Graph
-from . import numba_backend, python_backend
-from .errors import CompileError
-from .layout import Layout
-from .supports import supports
+from pijit.core.graph.ir import Graph
+from pijit.core.kernel import numba_backend, python_backend
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.layout import Layout
+from pijit.core.kernel.supports import supports
 
 __all__ = ["Kernel", "compile_graph", "supports", "CompileError"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Sequence, Set, Tuple
 
-from ..graph.ir import Graph, Jump, Op, SideExit, Value
-from . import structure
-from .layout import Layout
+from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
+from pijit.core.kernel import structure
+from pijit.core.kernel.layout import Layout
 
 FLAG_NAME = "_jump"
 

@@ -11,9 +11,19 @@ from typing import Any, Dict
 import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
-
-from .intrinsics import (BOOL, F4, F8, F4_TYPE, F8_TYPE, I64, INT, UINT,
-                         float_binary, llvm_binary, unary)
+from pijit.core.kernel.intrinsics import (
+    BOOL,
+    F4,
+    F4_TYPE,
+    F8,
+    F8_TYPE,
+    I64,
+    INT,
+    UINT,
+    float_binary,
+    llvm_binary,
+    unary,
+)
 
 _LARGEST = {F4: float(np.finfo(np.float32).max), F8: float(np.finfo(np.float64).max)}
 _SMALLEST = {F4: float(np.finfo(np.float32).tiny), F8: float(np.finfo(np.float64).tiny)}

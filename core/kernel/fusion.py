@@ -8,16 +8,15 @@ before anything can be seen.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
-
-from ..graph.ir import Op, Value
-from ..graph.passes.fuse import operands, raises_flags, scalar_operation
-from ..graph.types import Array, Scalar
-from .array_ops import broadcast, copy_into, fits_into, loop_dtypes
-from .arrays import LISTENING, ArrayVariable
-from .nests import ANY, UNIT, ZERO, Nest, can_convert, nest_intrinsic, result_dtype
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.passes.fuse import operands, raises_flags, scalar_operation
+from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel.array_ops import broadcast, copy_into, fits_into, loop_dtypes
+from pijit.core.kernel.arrays import LISTENING, ArrayVariable
+from pijit.core.kernel.nests import ANY, UNIT, ZERO, Nest, can_convert
 
 
 def _leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Tuple
 
-from ..graph.ir import Graph, Output, SideExit, Value
-from ..graph.types import Array, BOOL, COMPLEX, FLAG, FLOAT, INT, Opaque, Scalar, WORD
-from .errors import CompileError
+from pijit.core.graph.ir import Graph, Output, SideExit, Value
+from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Opaque, Scalar
+from pijit.core.kernel.errors import CompileError
 
 FIRST_INPUT_WORD = 2
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, Set, Tuple
 
-from ..graph.ir import Block, Graph, Jump, Op, Value
-from ..graph.types import Array
-from .structure import Flow
+from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
+from pijit.core.graph.types import Array
+from pijit.core.kernel.structure import Flow
 
 VIEWS = frozenset(("view", "transpose"))
 

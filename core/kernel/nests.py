@@ -15,8 +15,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
-
-from .intrinsics import F4, F8, I1, I8, I64, INT
+from pijit.core.kernel.intrinsics import F4, F8, I1, I8, I64, INT
 
 UNIT, ZERO, ANY = "u", "0", "?"
 

@@ -11,17 +11,16 @@ from __future__ import annotations
 from typing import Any, Dict, List, Tuple
 
 from numba import cfunc, float32, types, uint64
-
-from ..graph.ir import Graph, Jump, Op, SideExit, Value
-from ..graph.passes.fuse import find_groups
-from ..graph.types import Array, Opaque, RANGE_ITERATOR, Scalar
-from . import float_intrinsics, fusion, intrinsics, scalar_ops
-from .array_ops import ARRAY_OPERATIONS
-from .arrays import ArrayVariable, ArrayWriter
-from .emit import Emitter
-from .errors import CompileError
-from .layout import Layout
-from .lifetimes import Lifetimes
+from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
+from pijit.core.graph.passes.fuse import find_groups
+from pijit.core.graph.types import RANGE_ITERATOR, Array, Opaque, Scalar
+from pijit.core.kernel import float_intrinsics, fusion, intrinsics, scalar_ops
+from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
+from pijit.core.kernel.arrays import ArrayVariable, ArrayWriter
+from pijit.core.kernel.emit import Emitter
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.layout import Layout
+from pijit.core.kernel.lifetimes import Lifetimes
 
 _PARTS = ("index", "start", "step", "length")
 _NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, uint64=uint64, float32=float32)

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Tuple
 
-import numpy as np
-
-from ..graph.ir import Graph, Jump, Op, Output, SideExit, Value
-from ..graph.types import Array, INT, PYTHON_CLASS, RANGE_ITERATOR, Scalar, WORD
-from . import python_runtime
-from .emit import Emitter
-from .errors import CompileError
-from .layout import Layout
+from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
+from pijit.core.graph.types import INT, PYTHON_CLASS, RANGE_ITERATOR, WORD, Array, Scalar
+from pijit.core.kernel import python_runtime
+from pijit.core.kernel.emit import Emitter
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.layout import Layout
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&",
            "or": "|",

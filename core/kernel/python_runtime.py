@@ -6,9 +6,8 @@ import math
 from typing import Any, Dict, Tuple
 
 import numpy as np
-
-from ..graph.types import PYTHON_SCALARS
-from .scalar_ops import LIBM
+from pijit.core.graph.types import PYTHON_SCALARS
+from pijit.core.kernel.scalar_ops import LIBM
 
 _LOW, _HIGH = -2 ** 63, 2 ** 63 - 1
 _PYTHON = {kind.dtype: python for python, kind in PYTHON_SCALARS.items()}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence
 
-from .. import _launcher
-from ..graph.ir import Op
-from ..graph.types import Scalar
-from . import scalar_ops
-from .arrays import LISTENING
-from .errors import CompileError
+from pijit.core import _launcher
+from pijit.core.graph.ir import Op
+from pijit.core.graph.types import Scalar
+from pijit.core.kernel import scalar_ops
+from pijit.core.kernel.arrays import LISTENING
+from pijit.core.kernel.errors import CompileError
 
 
 def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:

@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
-
-from ..graph.types import Scalar
-from .float_intrinsics import float_bits
+from pijit.core.graph.types import Scalar
+from pijit.core.kernel.float_intrinsics import float_bits
 
 MINIMUM = -2 ** 63
 

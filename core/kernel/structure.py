@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Set, Tuple
 
-from ..graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
-from .errors import CompileError
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
+from pijit.core.kernel.errors import CompileError
 
 
 class Run:

@@ -6,11 +6,10 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Optional, Sequence
 
 import numpy as np
-
-from ..graph.ops import OPS
-from ..graph.types import Array, Scalar
-from . import reductions, scalar_ops
-from .array_ops import ARRAY_OPERATIONS
+from pijit.core.graph.ops import OPS
+from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel import reductions, scalar_ops
+from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biuf")
 _FREE = frozenset(("const", "same", "flag", "require", "iterator_part"))

@@ -1,6 +1,5 @@
 """Calls that become operations: builtins, math, NumPy's constructors, casts, clip, mean."""
 
-import math
 
 import numpy as np
 import pytest

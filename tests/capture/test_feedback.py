@@ -10,7 +10,7 @@ import pytest
 from pijit.core import pipeline
 from pijit.core.capture.feedback import MAX_OBSERVATIONS
 from pijit.differential import plain_twin
-from tests.harness import HIT, MISS, calls_of, jitted, kernel_count
+from tests.harness import HIT, calls_of, jitted, kernel_count
 
 stay = operator.methodcaller("__abs__")
 """A call that stays bytecode, and gives back a number that is not negative."""

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted, kernel_count
+from tests.harness import jitted, kernel_count
 
 INTS = (0, 1, -1, 2, 3, 7, -7, 63, 64, 255, 2 ** 31, 2 ** 62, 2 ** 63 - 1, -2 ** 63)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -7.25, 1e308, -1e308, 5e-324, 2.0 ** 53, 2.0 ** 63, 3.5e38, 1e-46,

@@ -27,10 +27,9 @@ from __future__ import annotations
 from typing import Dict, List, Set
 
 import numpy as np
-
-from ..ir import Block, Graph, Op, Value
-from ..ops import EFFECTS
-from ..types import Array
+from pijit.core.graph.ir import Block, Graph, Op, Value
+from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.types import Array
 
 COMPARISONS = {getattr(np, name): name
                for name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")}

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Set
 
-from ..ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
-from ..ops import EFFECTS
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
+from pijit.core.graph.ops import EFFECTS
 
 
 def simplify(graph: Graph) -> List[int]:
