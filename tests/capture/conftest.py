@@ -1,0 +1,17 @@
+"""Captures are tested with the guards' Python twin beside the C one: a disagreement fails the test."""
+
+import pytest
+
+from pijit.guards.program import mirror_disagreements, set_mirror
+
+WITHOUT_TWIN = ("test_leaks", "test_threads", "test_errors", "test_recursion")
+
+
+@pytest.fixture(autouse=True)
+def mirror(request):
+    """Mirror mode, but where references, seconds or the depth of the stack count."""
+    previous = set_mirror(request.module.__name__.split(".")[-1] not in WITHOUT_TWIN)
+    before = mirror_disagreements()
+    yield
+    set_mirror(previous)
+    assert mirror_disagreements() == before
