@@ -80,10 +80,9 @@ def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
 
 def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]) -> None:
     """The same into ``out``, which is untouched when it raises."""
-    result = np.asarray(function(*args, signature=types, casting="unsafe"))
-    if np.broadcast(result, out).shape != out.shape or result.ndim > out.ndim:
-        raise ValueError("non-broadcastable output")
-    assign(out, result)
+    result = np.empty(out.shape, out.dtype)
+    function(*args, out=result, signature=types, casting="unsafe")
+    out[...] = result
 
 
 def assign(target: np.ndarray, value: Any) -> None:

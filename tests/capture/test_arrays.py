@@ -10,14 +10,14 @@ DTYPES = ("?", "b", "B", "h", "H", "i", "I", "l", "L", "f", "d")
 SHAPE = (3, 4)
 
 
-def array(code, shape=SHAPE):
-    """Values of a dtype with edges among them."""
+def array(code, shape=SHAPE, nan=np.nan):
+    """Values of a dtype with edges among them; ``nan`` may be another value in its place."""
     dtype = np.dtype(code)
     size = int(np.prod(shape))
     if dtype.kind == "b":
         values = np.arange(size) % 3 == 0
     elif dtype.kind == "f":
-        values = np.resize([0.0, -0.0, 1.5, -2.25, np.inf, np.nan, 1e30, 7.0, 3.0], size)
+        values = np.resize([0.0, -0.0, 1.5, -2.25, np.inf, nan, 1e30, 7.0, 3.0], size)
     else:
         info = np.iinfo(dtype)
         edges = (0, 1, 2, 3, 7, int(info.max), max(int(info.min), -7))
@@ -25,10 +25,10 @@ def array(code, shape=SHAPE):
     return values.astype(dtype).reshape(shape)
 
 
-def layouts(code):
+def layouts(code, nan=np.nan):
     """One array of each layout, by name; all of one shape unless the name says so."""
-    base = array(code)
-    big = array(code, (6, 8))
+    base = array(code, nan=nan)
+    big = array(code, (6, 8), nan)
     readonly = base.copy()
     readonly.flags.writeable = False
     raw = np.zeros(base.nbytes + 1, np.uint8)
@@ -36,9 +36,9 @@ def layouts(code):
     unaligned[...] = base
     return {"c": base, "f": np.asfortranarray(base), "strided": big[::2, ::2], "reversed": base[::-1, ::-1],
             "broadcast": np.broadcast_to(base[0], SHAPE), "read-only": readonly, "unaligned": unaligned,
-            "transposed": array(code, SHAPE[::-1]).T, "row": base[0], "column": base[:, :1],
+            "transposed": array(code, SHAPE[::-1], nan).T, "row": base[0], "column": base[:, :1],
             "one": np.ones((1, 1), code), "zero-d": np.array(base[1, 1]), "flat": base.ravel()[:4],
-            "empty": base[:0], "cube": array(code, (2, 3, 4)), "subclass": base.view(np.matrix),
+            "empty": base[:0], "cube": array(code, (2, 3, 4), nan), "subclass": base.view(np.matrix),
             "swapped": base.astype(base.dtype.newbyteorder()), "masked": np.ma.masked_array(base, base == 0),
             "half": base.astype(np.float16), "object": base.astype(object), "complex": base.astype(complex)}
 
@@ -68,7 +68,9 @@ def test_scalar_operands(symbol, left):
     f = one_operator(symbol)
     j = jitted(f, EVERY)
     a = array(left)
-    agree(f, j, [(a, s) for s in SCALARS] + [(s, a) for s in SCALARS])
+    # Arrays of objects hold Python's integers, and those of some answers would fill the memory.
+    scalars = [s for s in SCALARS if not (symbol in ("**", "<<") and type(s) is int and s > 2 ** 62)]
+    agree(f, j, [(a, s) for s in scalars] + [(s, a) for s in scalars])
 
 
 CONSTANTS = ("2", "-1", "0", "300", "2**40", "2.5", "0.5", "1e300", "True", "0.0", "3")
@@ -103,7 +105,7 @@ def two_steps(a, b):
                                   "row", "column", "empty", "cube"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_layouts_in_kernels(left):
-    arrays = layouts("d")
+    arrays = layouts("d", nan=0.5)  # of two NaN operands NumPy's build decides which one's bits survive
     with fail_unless_captured():
         check(two_steps, arrays[left] * 0.0, arrays["c"], calls=2,
               others=[(arrays[left], arrays["c"]), (arrays[left], arrays["f"]), (arrays["c"], arrays[left])])
