@@ -159,13 +159,12 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...], out: Optional[A
         raise Break("PJ210", function=ufunc.__name__)
     if any(isinstance(o.type, Array) and o.type.ndim == 0 for o in operands):
         raise Break("PJ203", operands=_operand_names(operands))
+    result: Type = _ask(ufunc, operands)  # with an output too: the loop may depend on a scalar's value
     if out is not None:
         def call(*arguments: Any) -> Any:
             target = np.ones((1,) * out.ndim, out.dtype)
             return ufunc(*arguments, out=target)
-        result: Type = _ask(call, operands)
-    else:
-        result = _ask(ufunc, operands)
+        result = _ask(call, operands)
     types, index = _find_loop(ufunc, operands, result.dtype, out)
     return result, types, index
 
