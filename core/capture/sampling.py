@@ -16,11 +16,12 @@ from pijit.core.capture.values import array_type, scalar_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import Array, Scalar, Type
 
-INT_SAMPLES = (1, 0, -1, 2, 100, 127, 128, 255, 256, -129, 32767, 65535, 65536, 2 ** 31, -2 ** 31 - 1, 2 ** 32, 2 ** 62)
+INT_SAMPLES = (1, 0, -1, 2, 100, 127, 128, 255, 256, -129, 32767, 65535, 65536, 2 ** 31, -2 ** 31 - 1, 2 ** 32, 2 ** 62,
+               2 ** 64 - 1)
 FLOAT_SAMPLES = (1.0, 0.5, -1.0, 1e30, 1e300, -1e300, 1e-300, float("nan"), float("inf"))
 
 WEAK_SCALARS = not np.lib.NumpyVersion(np.__version__) < "2.0.0"
-"""Whether a Python number takes the type of a NumPy scalar beside it; before, only of an array."""
+"""Whether only the types of scalars steer loops (NEP 50); before, their values did, and loops are searched in order."""
 
 BINARY_UFUNCS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide, "%": np.remainder,
@@ -171,10 +172,8 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...], out: Optional[A
 
 def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype, out: Optional[Array]) -> Tuple[str, int]:
     """The inner loop that NumPy runs: its types and its index in ``ufunc.types``."""
-    if hasattr(ufunc, "resolve_dtypes"):
-        weak = WEAK_SCALARS or any(isinstance(operand.type, Array) for operand in operands)
-        asked = [_dtype_question(operand) if weak else operand.type.dtype for operand in operands]
-        asked.append(out.dtype if out is not None else None)
+    if WEAK_SCALARS:
+        asked = [_dtype_question(operand) for operand in operands] + [out.dtype if out is not None else None]
         try:
             resolved = ufunc.resolve_dtypes(tuple(asked), casting="same_kind")
         except (TypeError, ValueError) as error:
