@@ -10,6 +10,7 @@ output is {"tests": n, "failed": [ids], "faults": [texts], "stats": {...}}.
 
 import doctest
 import json
+import signal
 import sys
 import unittest
 from inspect import CO_OPTIMIZED
@@ -82,6 +83,8 @@ def run(module: str, identity: bool) -> Dict[str, Any]:
 
 
 if __name__ == "__main__":
+    # A shell that starts jobs in the background lets them ignore interrupts, which some tests raise.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     report = run(sys.argv[2], sys.argv[1] == "identity")
     print()
     print(json.dumps(report), flush=True)

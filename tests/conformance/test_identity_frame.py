@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 import pytest
 
@@ -18,10 +18,11 @@ MODULES = [
 ]
 
 
-def run_module(mode: str, module: str, folder: str) -> Dict[str, Any]:
+def run_module(mode: str, module: str, folder: str, environment: Optional[Dict[str, str]] = None) -> Dict[str, Any]:
     """What run_module.py prints, run in a folder of its own: some tests leave files behind."""
     command = [sys.executable, os.path.join(HERE, "run_module.py"), mode, module]
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=600)
     assert done.returncode == 0, done.stderr.decode(errors="replace")[-4000:]
     return json.loads(done.stdout.decode().splitlines()[-1])
 
@@ -58,9 +59,6 @@ def test_the_runner_reports_failures(tmp_path):
     # Of the comparison above, "no failures" would be worth nothing if the runner could not see one.
     (tmp_path / "sitecustomize.py").write_text(
         "import test.test_dictcomps as t\nt.DictComprehensionTest.test_extra = lambda self: self.fail()\n")
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path)] + sys.path))
-    command = [sys.executable, os.path.join(HERE, "run_module.py"), "identity", "test_dictcomps"]
-    done = subprocess.run(command, cwd=str(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=environment)
-    report = json.loads(done.stdout.decode().splitlines()[-1])
+    environment = dict(os.environ, PYTHONPATH=str(tmp_path))
+    report = run_module("identity", "test_dictcomps", str(tmp_path), environment)
     assert report["failed"] == ["test.test_dictcomps.DictComprehensionTest.test_extra"]
