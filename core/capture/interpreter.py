@@ -14,6 +14,7 @@ import numpy as np
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.calls import Calls
+from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.roots import Root
 from pijit.core.capture.subscripts import Subscripts
@@ -23,8 +24,6 @@ from pijit.core.capture.values import (
     Const,
     Number,
     Opaque,
-    Range,
-    RangeIterator,
     Sequence,
     State,
     Tensor,
@@ -36,7 +35,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Scalar, Type
+from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
 from pijit.guards.source import Cell, Global
 
 BINARY = {
@@ -65,7 +64,7 @@ class Facts:
         self.written = frozenset(instr.value for instr in function.instructions if instr.opname in SCOPE_WRITES)
 
 
-class Interpreter(Operators, Subscripts, Attributes, Calls):
+class Interpreter(Operators, Subscripts, Attributes, Calls, Iteration):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -290,32 +289,6 @@ class Interpreter(Operators, Subscripts, Attributes, Calls):
 
     def op_JUMP_IF_TRUE_OR_POP(self, instr: Instr) -> None:
         self._conditional(True, True)
-
-    # iteration
-
-    def op_GET_ITER(self, instr: Instr) -> None:
-        value = self.pop()
-        if isinstance(value, RangeIterator):
-            self.push(value)
-            return
-        if not isinstance(value, Range):
-            raise Break("PJ209", type=describe(value))
-        zero = self.emit("const", [], WORD, {"value": 0})
-        step = self.emit("const", [], WORD, {"value": value.step})
-        self.push(RangeIterator((zero, value.start, step, value.length)))
-
-    def op_FOR_ITER(self, instr: Instr) -> None:
-        value = self.pop()
-        if not isinstance(value, RangeIterator):
-            raise Break("PJ209", type=describe(value))
-        index, start, step, length = value.values
-        more = self.emit("compare", [index, length], FLAG, {"operator": "<"})
-        offset = self.emit("mul", [index, step], WORD)
-        item = self.emit("same", [self.emit("add", [start, offset], WORD)], INT)
-        one = self.emit("const", [], WORD, {"value": 1})
-        following = RangeIterator((self.emit("add", [index, one], WORD), start, step, length), value.input, value.born)
-        following.root = value.root
-        self.flow = ("iterate", more, [following, Number(INT, item, born=instr.index)])
 
     # blocks of 3.7 that are no more than a jump target
 

@@ -1,0 +1,244 @@
+"""Calls of NumPy's array functions and of array methods: constructors, reductions, copies, conversions."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+from pijit.core import _launcher
+from pijit.core.capture import sampling
+from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import Abstract, Const, Number, Sequence, Tensor, array_type, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import FLAG, WORD, Array, numpy_scalar
+
+
+def _shape_words(self: Any, shape: Abstract) -> List[Value]:
+    if isinstance(shape, Sequence):
+        items: List[Abstract] = list(shape.items)
+    elif isinstance(shape, Const) and type(shape.object) is tuple:
+        items = [Const(item) for item in shape.object]
+    else:
+        items = [shape]
+    if not items:
+        raise Break("PJ210", callee="zero-dimensional array")
+    for item in items:
+        kind = number_type(item)
+        if kind is None or kind.dtype.kind != "i":
+            raise Break("PJ203", operand=describe(item))
+    return [self.word(item) for item in items]
+
+
+def _dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype:
+    if value is None:
+        return np.dtype(default)
+    if not isinstance(value, Const):
+        raise Break("PJ211", dtype=describe(value))
+    try:
+        dtype = np.dtype(value.object) if value.object is not None else np.dtype(default)
+    except TypeError:
+        raise Break("PJ215", type=describe(value))
+    if array_type(np.empty(0, dtype)) is None:
+        raise Break("PJ215", type=dtype)
+    return dtype
+
+
+def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
+    """``np.zeros(shape, dtype)`` and its kin."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        named = dict(zip(("shape", "dtype"), arguments))
+        if len(arguments) > 2 or set(keywords) - {"shape", "dtype"} or set(keywords) & set(named):
+            raise Break("PJ211", callee=name)
+        named.update(keywords)
+        if "shape" not in named:
+            raise Break("PJ211", callee=name)
+        dtype = _dtype_argument(named.get("dtype"), np.float64)
+        words = _shape_words(self, named["shape"])
+        result = Array(dtype, len(words), "C")
+        return Tensor(result, self.emit("alloc", words, result, {"fill": fill, "order": "C"}, exits=True))
+    return call
+
+
+def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
+    """``np.zeros_like(x)`` and its kin for C- and F-ordered arrays."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        model = arguments[0] if arguments else None
+        if len(arguments) != 1 or set(keywords) - {"dtype"} or not isinstance(model, Tensor) or model.type.ndim == 0:
+            raise Break("PJ211", callee=name)
+        if model.type.layout == "A" and model.type.ndim > 1:
+            raise Break("PJ210", callee="%s of a strided array" % name)
+        dtype = _dtype_argument(keywords.get("dtype"), model.type.dtype)
+        words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+        order = "F" if model.type.layout == "F" else "C"
+        result = Array(dtype, model.type.ndim, order)
+        return Tensor(result, self.emit("alloc", words, result, {"fill": fill, "order": order}, exits=True))
+    return call
+
+
+def call_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.copy()``: C order, whatever x's layout."""
+    only(arguments, keywords, "copy", 1)
+    model = arguments[0]
+    if not isinstance(model, Tensor) or model.type.ndim == 0:
+        raise Break("PJ203", operand=describe(model))
+    words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+    result = Array(model.type.dtype, model.type.ndim, "C")
+    value = self.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
+    self.emit("assign", [value, model.value], None, exits=True)
+    return Tensor(result, value)
+
+
+def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
+    """``np.sum(x)``, ``x.sum(axis=k)`` and their kin, as NumPy's ``ufunc.reduce`` does them."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        named = dict(zip(("a", "axis"), arguments))
+        if len(arguments) not in (1, 2) or set(keywords) - {"axis"} or set(keywords) & set(named):
+            raise Break("PJ211", callee=name)
+        named.update(keywords)
+        array, axis = named["a"], named.get("axis", Const(None))
+        if not isinstance(array, Tensor) or array.type.ndim == 0:
+            raise Break("PJ203", operand=describe(array))
+        if not isinstance(axis, Const) or (axis.object is not None and type(axis.object) is not int):
+            raise Break("PJ211", callee=name)
+        return _reduce(self, name, ufunc, array, axis.object)
+    return call
+
+
+def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional[int]) -> Abstract:
+    sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")
+    if axis is not None and not -array.type.ndim <= axis < array.type.ndim:
+        raise Break("PJ211", callee=name)
+    result = sampling.type_of_result(ufunc.reduce(sample, axis=axis))
+    if result.dtype != array.type.dtype or not _launcher.reduce_supported(ufunc, result.dtype.num):
+        raise Break("PJ210", callee="%s of %s" % (name, array.type.dtype))
+    if isinstance(result, Array) and array.type.layout != "C" and result.ndim > 1:
+        raise Break("PJ210", callee="%s along an axis of a strided array" % name)
+    axis = axis % array.type.ndim if axis is not None else None
+    attrs = {"ufunc": ufunc, "axis": axis, "keepdims": False, "types": result.dtype.char}
+    value = self.emit("reduce", [array.value], result, attrs, exits=True)
+    return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
+
+
+def _stored(self: Any, value: Abstract, dtype: np.dtype) -> Value:
+    """A number as an element of a dtype that holds every value of the number's own type."""
+    kind = number_type(value)
+    if kind is None or not np.can_cast(kind.dtype, dtype, "safe"):
+        raise Break("PJ203", operand="%s stored into %s" % (describe(value), dtype))
+    ssa = self.number_value(value)
+    if kind == numpy_scalar(dtype):
+        return ssa  # type: ignore[no-any-return]
+    return self.emit("same" if kind.dtype == dtype else "cast", [ssa], numpy_scalar(dtype))  # type: ignore[no-any-return]
+
+
+def call_astype(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.astype(dtype)`` where no element can raise a flag: always a copy, in x's order."""
+    only(arguments, keywords, "astype", 2)
+    model = arguments[0]
+    dtype = _dtype_argument(arguments[1], np.float64)
+    if not isinstance(model, Tensor) or model.type.ndim == 0 or model.type.layout == "A" and model.type.ndim > 1:
+        raise Break("PJ210", callee="astype")
+    have = model.type.dtype
+    if not np.can_cast(have, dtype, "safe") and have.kind not in "iub":
+        raise Break("PJ210", callee="astype from %s to %s" % (have, dtype))
+    words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+    order = "F" if model.type.layout == "F" else "C"
+    result = Array(dtype, model.type.ndim, order)
+    value = self.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
+    self.emit("assign", [value, model.value], None, exits=True)
+    return Tensor(result, value)
+
+
+def call_full(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.full(shape, number, dtype)`` where the number fits the dtype whatever it is."""
+    named = dict(zip(("shape", "fill_value", "dtype"), arguments))
+    if len(arguments) > 3 or set(keywords) - {"shape", "fill_value", "dtype"} or set(keywords) & set(named):
+        raise Break("PJ211", callee="full")
+    named.update(keywords)
+    kind = number_type(named["fill_value"]) if "fill_value" in named else None
+    if kind is None or "shape" not in named:
+        raise Break("PJ211", callee="full")
+    dtype = _dtype_argument(named.get("dtype"), kind.dtype)
+    words = _shape_words(self, named["shape"])
+    stored = _stored(self, named["fill_value"], dtype)
+    result = Array(dtype, len(words), "C")
+    value = self.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
+    self.emit("assign", [value, stored], None, exits=True)
+    return Tensor(result, value)
+
+
+def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.fill(number)`` where the number fits the dtype whatever it is."""
+    only(arguments, keywords, "fill", 2)
+    target = arguments[0]
+    if not isinstance(target, Tensor) or not target.type.writeable or target.type.ndim == 0:
+        raise Break("PJ203", operand=describe(target))
+    self.emit("assign", [target.value, _stored(self, arguments[1], target.type.dtype)], None, exits=True)
+    return Const(None)
+
+
+def call_mean(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.mean()`` of floats: NumPy's sum, divided by the number of elements; empty arrays warn in bytecode."""
+    only(arguments, keywords, "mean", 1)
+    array = arguments[0]
+    if not isinstance(array, Tensor) or array.type.dtype.kind != "f" or array.type.ndim == 0:
+        raise Break("PJ203", operand=describe(array))
+    double = numpy_scalar(np.dtype(np.float64))
+    size = self.size(array)
+    self.emit("require", [self.emit("truth", [size], FLAG)], None, exits=True)
+    total = _reduce(self, "mean", np.add, array, None)
+    value, kind = total.value, total.type  # type: ignore[attr-defined]
+    if kind != double:
+        value = self.emit("cast", [value], double)
+    quotient = self.emit("truediv", [value, self.emit("cast", [size], double)], double, exits=True)
+    if kind != double:
+        quotient = self.emit("cast", [quotient], kind, exits=True)
+    return Number(kind, quotient)
+
+
+def call_clip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.clip(x, low, high)`` of floats between constants, arrays or (where NaN is no special case) numbers."""
+    only(arguments, keywords, "clip", 3)
+    array = arguments[0]
+    if not isinstance(array, Tensor) or array.type.dtype.kind != "f":
+        raise Break("PJ203", operand=describe(array))
+    for bound in arguments[1:]:
+        known = bound.object if isinstance(bound, Const) else None
+        constant = type(known) in (int, float) and known == known
+        if not constant and not isinstance(bound, Tensor) and (CLIP_LOOKS_FOR_NAN or not isinstance(bound, Number)):
+            raise Break("PJ214", operands="a bound of clip")
+    return self.ufunc_call(CLIP, arguments)  # type: ignore[no-any-return]
+
+
+_numpy_core: Any = getattr(np, "_core", None) or getattr(np, "core")
+CLIP = _numpy_core.umath.clip
+CLIP_LOOKS_FOR_NAN = hasattr(_numpy_core._methods, "_clip_dep_is_scalar_nan")
+
+ARRAY_CALLS: List[Tuple[Any, Handler]] = [
+    (np.zeros, _constructor("zeros", 0)),
+    (np.ones, _constructor("ones", 1)),
+    (np.empty, _constructor("empty", None)),
+    (np.zeros_like, _like("zeros_like", 0)),
+    (np.ones_like, _like("ones_like", 1)),
+    (np.empty_like, _like("empty_like", None)),
+    (np.full, call_full),
+    (np.mean, call_mean),
+    (np.clip, call_clip),
+    (np.sum, _reduction("sum", np.add)),
+    (np.prod, _reduction("prod", np.multiply)),
+    (np.max, _reduction("max", np.maximum)),
+    (np.min, _reduction("min", np.minimum)),
+]
+
+METHODS: Dict[str, Handler] = {
+    "sum": _reduction("sum", np.add),
+    "prod": _reduction("prod", np.multiply),
+    "max": _reduction("max", np.maximum),
+    "min": _reduction("min", np.minimum),
+    "copy": call_copy,
+    "astype": call_astype,
+    "fill": call_fill,
+    "mean": call_mean,
+    "clip": call_clip,
+}

@@ -1,0 +1,183 @@
+"""Calls of builtins, of ``math`` and of NumPy's scalar types: what they become on numbers."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any, Callable, List, Tuple
+
+import numpy as np
+from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import Abstract, Const, Number, Range, Sequence, Tensor, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, numpy_scalar
+
+
+def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``range(...)`` of integers that fit a machine word."""
+    only(arguments, keywords, "range", 1, 2, 3)
+    for argument in arguments:
+        kind = number_type(argument)
+        if kind is None or kind.dtype.kind != "i":
+            raise Break("PJ203", operand=describe(argument))
+    first, last = ([Const(0)] + arguments if len(arguments) == 1 else arguments)[:2]
+    step = arguments[2].object if len(arguments) == 3 and isinstance(arguments[2], Const) else 1
+    if len(arguments) == 3 and not isinstance(arguments[2], Const) or type(step) is not int or step == 0:
+        raise Break("PJ209", type="range with a computed step")
+    return Range(self.word(first), self.word(_range_length(self, first, last, step)), step)
+
+
+def _range_length(self: Any, first: Abstract, last: Abstract, step: int) -> Abstract:
+    """``len(range(first, last, step))``: the rounded quotient where the step leads towards ``last``, else 0."""
+    one = Const(1 if step > 0 else -1)
+    distance = self.binary("-", last, first) if first != Const(0) else last
+    steps = distance
+    if step not in (1, -1):
+        steps = self.binary("-", self.binary("+", distance, Const(step)), one)
+    if step != 1:
+        steps = self.binary("//", steps, Const(step))
+    ahead = self.compare(">" if step > 0 else "<", distance, Const(0))
+    if isinstance(ahead, Const):
+        return steps if ahead.object else Const(0)
+    return self.binary("*", ahead, steps)
+
+
+def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``len`` of an array or a tuple."""
+    only(arguments, keywords, "len", 1)
+    value = arguments[0]
+    if isinstance(value, Tensor) and value.type.ndim:
+        return Number(INT, self.dimension(value, 0))
+    if isinstance(value, Sequence):
+        return Const(len(value.items))
+    raise Break("PJ203", operand=describe(value))
+
+
+def call_abs(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``abs`` of a number or an array."""
+    only(arguments, keywords, "abs", 1)
+    return self.unary("abs", arguments[0])
+
+
+def call_float(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``float`` of a number."""
+    only(arguments, keywords, "float", 1)
+    kind = number_type(arguments[0])
+    if kind is None or kind.dtype.kind not in "fiub" or kind.dtype.itemsize == 8 and kind.dtype.kind == "u":
+        raise Break("PJ203", operand=describe(arguments[0]))
+    value = self.number_value(arguments[0])
+    if kind.dtype == FLOAT.dtype:
+        return Number(FLOAT, value if kind == FLOAT else self.emit("same", [value], FLOAT))
+    return Number(FLOAT, self.emit("cast", [value], FLOAT))
+
+
+def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``int`` of an integer; of a float when it fits a machine word."""
+    only(arguments, keywords, "int", 1)
+    kind = number_type(arguments[0])
+    if kind is None or kind.dtype.char in "LQ":
+        raise Break("PJ203", operand=describe(arguments[0]))
+    value = self.number_value(arguments[0])
+    if kind.dtype == INT.dtype:
+        return Number(INT, value if kind == INT else self.emit("same", [value], INT))
+    return Number(INT, self.emit("cast", [value], INT, exits=kind.dtype.kind == "f"))
+
+
+def _extreme(name: str, symbol: str) -> Callable[..., Abstract]:
+    """``min`` and ``max`` of two or more numbers of one type: the first of equals, as Python compares."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        kinds = [number_type(argument) for argument in arguments]
+        kind = kinds[0] if kinds else None
+        if keywords or len(arguments) < 2 or kind is None or any(other != kind for other in kinds):
+            raise Break("PJ203", operand=" and ".join(map(describe, arguments)) or name)
+        best = self.number_value(arguments[0])
+        for argument in arguments[1:]:
+            value = self.number_value(argument)
+            flag = self.emit("compare", [value, best], FLAG, {"operator": symbol})
+            best = self.emit("select", [flag, value, best], kind)
+        return Number(kind, best)
+    return call
+
+
+def call_divmod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``divmod`` of Python numbers: the pair of ``//`` and ``%``."""
+    only(arguments, keywords, "divmod", 2)
+    kinds = [number_type(argument) for argument in arguments]
+    if any(kind is None or kind.family != "py" for kind in kinds):
+        raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
+    return Sequence([self.binary("//", *arguments), self.binary("%", *arguments)])
+
+
+def call_pow(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``pow(x, y)``."""
+    only(arguments, keywords, "pow", 2)
+    return self.binary("**", *arguments)
+
+
+def call_round(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``round`` of a Python integer."""
+    only(arguments, keywords, "round", 1)
+    if number_type(arguments[0]) != INT:
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return arguments[0]
+
+
+def call_bool(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``bool`` of a number."""
+    only(arguments, keywords, "bool", 1)
+    if number_type(arguments[0]) is None:
+        raise Break("PJ203", operand=describe(arguments[0]))
+    flag = self.emit("truth", [self.number_value(arguments[0])], FLAG)
+    return Number(BOOL, self.emit("flag", [flag], BOOL))
+
+
+def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
+    """``np.float64(x)`` and its kin of one number."""
+    want = numpy_scalar(np.dtype(kind))
+
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, kind.__name__, 1)
+        have = number_type(arguments[0])
+        if have is None or have.dtype.kind == "f" and want.dtype.kind in "iu":
+            raise Break("PJ203", operand=describe(arguments[0]))
+        value = self.number_value(arguments[0])
+        if have.dtype == want.dtype:
+            return Number(want, self.emit("same", [value], want))
+        if want.dtype.kind == "b":
+            return Number(want, self.emit("flag", [self.emit("truth", [value], FLAG)], want))
+        return Number(want, self.emit("cast", [value], want, exits=not np.can_cast(have.dtype, want.dtype, "safe")))
+    return call
+
+
+def _math(name: str) -> Callable[..., Abstract]:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, "math." + name, 1)
+        kind = number_type(arguments[0])
+        if kind is None or kind.dtype.kind not in "fi" or kind.dtype.itemsize != 8:
+            raise Break("PJ203", operand=describe(arguments[0]))
+        value = self.convert(arguments[0], kind, FLOAT)
+        return Number(FLOAT, self.emit("libm", [value], FLOAT, {"function": name}, exits=True))
+    return call
+
+
+NUMPY_SCALARS = (np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8, np.uint16, np.uint32,
+                 np.uint64, np.bool_)
+MATH_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "atan", "tanh", "sinh", "cosh", "asin", "acos", "log10",
+                  "log1p", "expm1")
+
+SCALAR_CALLS: List[Tuple[Any, Handler]] = [
+    (builtins.range, call_range),
+    (builtins.len, call_len),
+    (builtins.abs, call_abs),
+    (builtins.min, _extreme("min", "<")),
+    (builtins.max, _extreme("max", ">")),
+    (builtins.divmod, call_divmod),
+    (builtins.pow, call_pow),
+    (builtins.round, call_round),
+    (builtins.bool, call_bool),
+    (builtins.float, call_float),
+    (builtins.int, call_int),
+]
+SCALAR_CALLS += [(getattr(math, name), _math(name)) for name in MATH_FUNCTIONS]
+SCALAR_CALLS += [(kind, _numpy_scalar(kind)) for kind in NUMPY_SCALARS]
