@@ -20,7 +20,7 @@ from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.facts import describe
 
 __all__ = ["Attr", "Cell", "Constant", "Global", "Item", "Local", "NoPlaceError", "Record", "Source",
-           "SourceError", "TypeOf", "UNBOUND"]
+           "SourceError", "TypeOf", "UNBOUND", "read_attribute", "read_item"]
 
 
 class SourceError(LookupError):
@@ -188,12 +188,7 @@ class Attr(Source):
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         base = self.base.fetch(values, globals, builtins)
-        rule = attribute_rule(base)
-        value = UNBOUND
-        if rule == "instance":
-            value = _instance_attribute(base, self.name)
-        elif rule == "type":
-            value = _type_attribute(base, self.name)
+        value = read_attribute(base, self.name)
         if value is UNBOUND:
             raise SourceError(f"{self.base}, now {describe(base)}, has no attribute {self.name!r} that can "
                               "be read without running code")
@@ -229,11 +224,7 @@ class Item(Source):
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         base = self.base.fetch(values, globals, builtins)
-        value = UNBOUND
-        if type(base) is dict:
-            value = _dict_item(base, self.key)
-        elif type(base) in (tuple, list) and type(self.key) is int and -len(base) <= self.key < len(base):
-            value = base[self.key]
+        value = read_item(base, self.key)
         if value is UNBOUND:
             raise SourceError(f"{self.base}, now {describe(base)}, has no item {self.key!r}")
         return value
@@ -316,6 +307,27 @@ def _read_descriptor(descriptor: Any, instance: Any, cls: type) -> Any:
         return type(descriptor).__get__(descriptor, instance, cls)
     except Exception:
         return UNBOUND
+
+
+def read_attribute(base: Any, name: str) -> Any:
+    """The attribute as an Attr source reads it, or UNBOUND where that is refused."""
+    rule = attribute_rule(base)
+    if rule == "instance":
+        return _instance_attribute(base, name)
+    return _type_attribute(base, name) if rule == "type" else UNBOUND
+
+
+def read_item(base: Any, key: Union[int, str]) -> Any:
+    """The item as an Item source reads it, or UNBOUND where there is none.
+
+    Raises:
+        NoPlaceError: a key of the dict raised an exception when compared.
+    """
+    if type(base) is dict:
+        return _dict_item(base, key)
+    if type(base) in (tuple, list) and type(key) is int and -len(base) <= key < len(base):
+        return base[key]
+    return UNBOUND
 
 
 def _instance_dict(value: Any) -> Optional[Dict[Any, Any]]:

@@ -22,9 +22,9 @@ from pijit.core.capture.values import (
     Abstract,
     State,
     Unknown,
-    abstract_of,
     is_lossy,
     join_states,
+    known_of,
     number_type,
 )
 from pijit.core.errors import Break
@@ -287,7 +287,7 @@ def entry_state(function: Function, localsplus: List[Any], unbound: Any) -> Stat
         if value is unbound:
             locals[name] = Unknown("PJ208") if name in cells else UNBOUND
         else:
-            locals[name] = abstract_of(value, Local(index, name))
+            locals[name] = known_of(value, Local(index, name))
     return State(locals, [])
 
 

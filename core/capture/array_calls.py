@@ -9,19 +9,14 @@ from pijit.core import _launcher
 from pijit.core.capture import sampling
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Number, Sequence, Tensor, array_type, number_type
+from pijit.core.capture.values import Abstract, Const, Number, Tensor, array_type, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, WORD, Array, numpy_scalar
 
 
 def _shape_words(self: Any, shape: Abstract) -> List[Value]:
-    if isinstance(shape, Sequence):
-        items: List[Abstract] = list(shape.items)
-    elif isinstance(shape, Const) and type(shape.object) is tuple:
-        items = [Const(item) for item in shape.object]
-    else:
-        items = [shape]
+    items: List[Abstract] = [shape] if number_type(shape) is not None else self.items_of(shape)
     if not items:
         raise Break("PJ210", callee="zero-dimensional array")
     for item in items:
@@ -100,9 +95,10 @@ def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
         array, axis = named["a"], named.get("axis", Const(None))
         if not isinstance(array, Tensor) or array.type.ndim == 0:
             raise Break("PJ203", operand=describe(array))
-        if not isinstance(axis, Const) or (axis.object is not None and type(axis.object) is not int):
+        known = self.constant(axis)
+        if type(known) is not int and axis != Const(None):
             raise Break("PJ211", callee=name)
-        return _reduce(self, name, ufunc, array, axis.object)
+        return _reduce(self, name, ufunc, array, known)
     return call
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, FrozenSet, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
@@ -12,9 +12,18 @@ from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opa
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT, WORD, Array
-from pijit.guards.source import Attr
+from pijit.guards.source import UNBOUND, Attr, read_attribute
 
 ARRAY_METHODS = frozenset(["sum", "prod", "min", "max", "copy", "astype", "fill", "mean", "clip"])
+
+CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
+    np.dtype: frozenset(["kind", "char", "itemsize", "num", "name", "str", "type", "byteorder", "alignment", "isnative",
+                         "ndim", "shape", "hasobject"]),
+}
+"""Attributes of immutable objects, which are known when the object is."""
+
+
+SCALAR_ATTRIBUTES = frozenset(["dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"])
 
 
 class Attributes:
@@ -25,6 +34,7 @@ class Attributes:
     push: Callable[[Abstract], None]
     use: Callable[[Abstract], Abstract]
     known_object: Callable[..., Abstract]
+    binary: Callable[..., Abstract]
 
     def op_LOAD_ATTR(self, instr: Instr) -> None:
         self.push(self.attribute(self.pop(), instr.value))
@@ -45,6 +55,14 @@ class Attributes:
             return self._array_attribute(owner, name)
         if isinstance(owner, (Const, Opaque)):
             return self._object_attribute(owner, name)
+        if isinstance(owner, Number):
+            return self._scalar_attribute(owner, name)
+        raise Break("PJ204", attribute=name, object=describe(owner))
+
+    def _scalar_attribute(self, owner: Number, name: str) -> Abstract:
+        """Of NumPy's scalars what does not depend on the value."""
+        if owner.type.family == "np" and name in SCALAR_ATTRIBUTES:
+            return Const(getattr(owner.type.dtype.type(0), name))
         raise Break("PJ204", attribute=name, object=describe(owner))
 
     def _array_attribute(self, owner: Tensor, name: str) -> Abstract:
@@ -61,6 +79,10 @@ class Attributes:
             return Number(INT, self.size(owner))
         if name == "T":
             return self.transposed(owner)
+        if name == "nbytes":
+            return self.binary("*", Number(INT, self.size(owner)), Const(kind.dtype.itemsize))
+        if name == "real" and kind.dtype.kind != "c":
+            return owner
         raise Break("PJ204", attribute=name, object="array")
 
     def dimension(self, owner: Tensor, axis: int) -> Value:
@@ -84,28 +106,20 @@ class Attributes:
         return Tensor(result, self.emit("transpose", [owner.value], result, {"axes": axes}))
 
     def _object_attribute(self, owner: Abstract, name: str) -> Abstract:
+        """An attribute of an object: what inlines properties and other descriptors belongs here too."""
         sample = owner.object if isinstance(owner, Const) else owner.sample  # type: ignore[attr-defined]
-        found = _plain_attribute(sample, name)
-        if found is None:
+        if isinstance(owner, Const) and name in constant_attributes(sample):
+            return Const(getattr(sample, name))
+        found = UNBOUND if issubclass(type(sample), np.ndarray) else read_attribute(sample, name)
+        if found is UNBOUND:
             raise Break("PJ204", attribute=name, object=type(sample).__name__)
         if owner.root is None and owner.source is None and not issubclass(type(sample), (types.ModuleType, type)):
             raise Break("PJ204", attribute=name, object=type(sample).__name__)
         source = Attr(owner.source, name) if owner.source is not None else None
         root = Attr(owner.root, name) if owner.root is not None else None
-        return self.known_object(found[0], source, root)
+        return self.known_object(found, source, root)
 
 
-def _plain_attribute(sample: Any, name: str) -> Optional[tuple]:
-    """The attribute in a 1-tuple if reading it runs no code: from a module's or an instance's dict, or a class."""
-    if issubclass(type(sample), types.ModuleType):
-        return (sample.__dict__[name],) if name in sample.__dict__ else None
-    if issubclass(type(sample), (np.ndarray, type)):
-        return None
-    kind = type(sample)
-    if kind.__getattribute__ is not object.__getattribute__:
-        return None
-    on_class = [base.__dict__[name] for base in kind.__mro__ if name in base.__dict__]
-    if on_class and hasattr(type(on_class[0]), "__set__"):
-        return None
-    own = getattr(sample, "__dict__", {})
-    return (own[name],) if name in own else None
+def constant_attributes(sample: Any) -> FrozenSet[str]:
+    """The names of the attributes that never change while ``sample`` lives."""
+    return next((names for kind, names in CONSTANT_ATTRIBUTES.items() if issubclass(type(sample), kind)), frozenset())

@@ -36,11 +36,14 @@ from pijit.guards.source import Item
 
 
 class Fact(NamedTuple):
-    """Something relied on: where the value is when the segment starts, at function entry (or None), and what it is."""
+    """Something relied on: where the value is when the segment starts, at function entry (or None), and what it is.
+
+    ``value`` is an Abstract or one of `conditions`.
+    """
 
     root: Any
     source: Any
-    value: Abstract
+    value: Any
 
 
 class Captured:
@@ -60,7 +63,7 @@ class Captured:
         self.depth = depth
         self.head_depth = head_depth
         self.inputs: List[Any] = []
-        self.facts: Dict[Tuple[Any, Any], Fact] = {}
+        self.facts: Dict[Tuple[Any, ...], Fact] = {}
 
     @property
     def start(self) -> int:
@@ -121,7 +124,7 @@ class GraphBuilder(Interpreter):
             if name not in self.stored:
                 locals[name] = self.head.locals.get(name, value)
             else:
-                locals[name] = self._parameters(value, block, name, None)
+                locals[name] = self._parameters(value, block, name, sample.locals.get(name) if sample else None)
         stack = list(self.head.stack[:self.captured.depth])
         for position in range(self.captured.depth, len(joined.stack)):
             like = self.use(sample.stack[position]) if sample is not None else None
@@ -135,11 +138,15 @@ class GraphBuilder(Interpreter):
             block.params.append(copy.value)
             return copy
         if isinstance(value, Sequence):
-            return Sequence([self._parameters(item, block, hint, None) for item in value.items], None, value.born)
+            likes = like.items if isinstance(like, Sequence) else [None] * len(value.items)
+            return Sequence([self._parameters(item, block, hint, item_like)
+                             for item, item_like in zip(value.items, likes)], None, value.born)
         if isinstance(value, RangeIterator):
             parts = tuple(self.graph.new_value(WORD, part) for part in ("index", "start", "step", "length"))
             block.params += parts
             return RangeIterator(parts, like.input if isinstance(like, RangeIterator) else None, value.born)
+        if isinstance(value, (Const, Opaque)):
+            return _rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
 
     # building
@@ -203,6 +210,10 @@ class GraphBuilder(Interpreter):
             return [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
         if isinstance(wanted, RangeIterator):
             return list(self.use(given).values)  # type: ignore[union-attr]
+        if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
+            raise Break("PJ213")
+        if isinstance(wanted, Const):
+            self.use(given)
         return []
 
     def _run(self, piece: Piece, state: State) -> None:
@@ -316,8 +327,7 @@ class GraphBuilder(Interpreter):
 
     def use(self, value: Abstract) -> Abstract:
         if value.root is not None:
-            key = (value.root, value.source)
-            self.captured.facts.setdefault(key, Fact(value.root, value.source, value))
+            self._note(value, value)
         if isinstance(value, Typed) and value.value is None:
             if value.root is None:
                 raise Break("PJ218")
@@ -334,6 +344,15 @@ class GraphBuilder(Interpreter):
         if isinstance(value, RangeIterator) and value.values[0] is None:
             return self._iterator_input(value)
         return value
+
+    def rely(self, value: Abstract, condition: Any) -> None:
+        if value.root is None:
+            raise Break("PJ213")
+        self._note(value, condition)
+
+    def _note(self, value: Abstract, known: Any) -> None:
+        key = (value.root, value.source, known if known is not value else None)
+        self.captured.facts.setdefault(key, Fact(value.root, value.source, known))
 
     def _input(self, root: Any, type: Type) -> Value:
         known = self.inputs.get((root, type))
@@ -364,6 +383,8 @@ class GraphBuilder(Interpreter):
 def _with_value(value: Typed, ssa: Value) -> Typed:
     copy = type(value)(value.type, ssa, value.source, value.born)
     copy.root = value.root
+    if isinstance(value, Number):
+        copy.sample = value.sample  # type: ignore[attr-defined]
     return copy
 
 
@@ -371,6 +392,8 @@ def _rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     """A copy of ``value`` that knows where the segment finds it; parts that were known by number are forgotten."""
     if isinstance(value, Typed):
         copy: Abstract = type(value)(value.type, value.value if keep else None, value.source, value.born)
+        if isinstance(value, Number):
+            copy.sample = value.sample  # type: ignore[attr-defined]
     elif isinstance(value, Const):
         copy = Const(value.object, value.source, value.born)
     elif isinstance(value, Opaque):

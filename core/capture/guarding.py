@@ -16,8 +16,10 @@ from pijit.guards.source import Attr, Cell, Item, Local
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
 
-def guards_for(source: Any, value: Abstract) -> List[Any]:
-    """The guards that make the abstract value true of what ``source`` fetches."""
+def guards_for(source: Any, value: Any) -> List[Any]:
+    """The guards that make the abstract value or the condition true of what ``source`` fetches."""
+    if not isinstance(value, Abstract):
+        return value.guards(source)
     if isinstance(value, Tensor):
         kind = value.type
         return [kinds.IsArray(source, kind.dtype, kind.ndim, kind.layout, True if kind.writeable else None, True)]

@@ -7,29 +7,29 @@ graph is built (``emit`` adds operations). A handler that meets something it can
 
 from __future__ import annotations
 
-import types
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, FrozenSet, List, Optional
 
-import numpy as np
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.calls import Calls
+from pijit.core.capture.conditions import HasValue
+from pijit.core.capture.containers import Containers
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.roots import Root
 from pijit.core.capture.subscripts import Subscripts
 from pijit.core.capture.values import (
+    FRAGILE,
     IMMUTABLE_BY_VALUE,
     Abstract,
     Const,
     Number,
-    Opaque,
+    RangeIterator,
     Sequence,
     State,
-    Tensor,
     Unbound,
     Unknown,
-    abstract_of,
+    known_of,
     number_type,
     scalar_type,
 )
@@ -46,25 +46,29 @@ BINARY = {
 INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
 UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}
 SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
-BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype, tuple, slice)
+STEERING = (int, float, bool)
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Facts:
-    """What capture may look at: the frame at entry, and the types seen at run time for fallback results."""
+    """What capture may look at: the frame at entry, and the types seen at run time for fallback results.
 
-    __slots__ = ("globals", "builtins", "cells", "feedback", "written")
+    ``changing`` are sources of numbers that had a second value where the first steered a capture.
+    """
+
+    __slots__ = ("globals", "builtins", "cells", "feedback", "changing", "written")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any],
-                 cells: List[Any], feedback: Dict[int, Abstract]) -> None:
+                 cells: List[Any], feedback: Dict[int, Abstract], changing: FrozenSet[Any] = frozenset()) -> None:
         self.globals = globals
         self.builtins = builtins
         self.cells = cells
         self.feedback = feedback
+        self.changing = changing
         self.written = frozenset(instr.value for instr in function.instructions if instr.opname in SCOPE_WRITES)
 
 
-class Interpreter(Operators, Subscripts, Attributes, Calls, Iteration):
+class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteration):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -90,6 +94,22 @@ class Interpreter(Operators, Subscripts, Attributes, Calls, Iteration):
     def use(self, value: Abstract) -> Abstract:
         """Note that a fact about ``value`` was relied on, and make its SSA value available."""
         return value
+
+    def rely(self, value: Abstract, condition: Any) -> None:
+        """Note that more than the type of ``value`` was relied on: a condition of `conditions`."""
+
+    def constant(self, value: Abstract) -> Any:
+        """The object that ``value`` is known to be, or None.
+
+        A Python number from outside becomes known by its value: a guard holds it there, until a second value shows
+        that it changes.
+        """
+        if isinstance(value, Const):
+            return value.object
+        if isinstance(value, Number) and type(value.sample) in STEERING and value.source not in self.facts.changing:
+            self.rely(value, HasValue(value.sample))
+            return value.sample
+        return None
 
     # one instruction
 
@@ -129,10 +149,20 @@ class Interpreter(Operators, Subscripts, Attributes, Calls, Iteration):
 
     def pop(self) -> Abstract:
         """The top of the stack, which must be known."""
+        return self.use(self.take())
+
+    def take(self) -> Abstract:
+        """As `pop` for an instruction that only moves the value: nothing about it is relied on."""
         value = self.state.stack.pop()
         if isinstance(value, Unknown):
-            raise Break("PJ218" if value.reason == "PJ218" else value.reason)
-        return self.use(value)
+            raise Break(value.reason)
+        return value
+
+    def take_many(self, count: int) -> List[Abstract]:
+        """``count`` values to move, in the order in which they were pushed."""
+        values = [self.take() for _ in range(count)]
+        values.reverse()
+        return values
 
     def pop_many(self, count: int) -> List[Abstract]:
         """``count`` values, in the order in which they were pushed."""
@@ -146,29 +176,25 @@ class Interpreter(Operators, Subscripts, Attributes, Calls, Iteration):
         """Nothing."""
 
     def op_POP_TOP(self, instr: Instr) -> None:
-        self.pop()
+        self.take()
 
     def op_DUP_TOP(self, instr: Instr) -> None:
-        value = self.pop()
+        value = self.take()
         self.state.stack += [value, value]
 
     def op_DUP_TOP_TWO(self, instr: Instr) -> None:
-        pair = self.pop_many(2)
+        pair = self.take_many(2)
         self.state.stack += pair + pair
 
     def op_ROT_N(self, instr: Instr) -> None:
         self._rotate(instr.arg or 0)
 
     def _rotate(self, count: int) -> None:
-        values = self.pop_many(count)
+        values = self.take_many(count)
         self.state.stack += [values[-1]] + values[:-1]
 
     def op_LOAD_CONST(self, instr: Instr) -> None:
-        value = instr.value
-        if isinstance(value, tuple):
-            self.push(_constant_tuple(value))
-        else:
-            self.push(Const(value))
+        self.push(Const(instr.value))
 
     def op_LOAD_FAST(self, instr: Instr) -> None:
         value = self.state.locals.get(instr.value, Unknown("PJ212"))
@@ -179,8 +205,8 @@ class Interpreter(Operators, Subscripts, Attributes, Calls, Iteration):
         self.state.stack.append(value)
 
     def op_STORE_FAST(self, instr: Instr) -> None:
-        value = self.pop()
-        if not isinstance(value, (Number, Tensor, Const, Sequence)):
+        value = self.take()
+        if isinstance(value, FRAGILE) or isinstance(value, RangeIterator):
             raise Break("PJ202", value=describe(value))
         self.state.locals[instr.value] = value
 
@@ -212,24 +238,11 @@ class Interpreter(Operators, Subscripts, Attributes, Calls, Iteration):
 
         It counts as relied on only when an instruction takes it from the stack: what just passes is not guarded.
         """
-        value = abstract_of(sample, source, self.instr.index)
-        if isinstance(value, Opaque) and issubclass(type(sample), BY_IDENTITY):
-            value = Const(sample, source, self.instr.index)
-        elif isinstance(value, Unknown):
+        value = known_of(sample, source, self.instr.index)
+        if isinstance(value, Unknown):
             raise Break(value.reason)
         value.root = root
         return value
-
-    def op_BUILD_TUPLE(self, instr: Instr) -> None:
-        self.push(Sequence(self.pop_many(instr.arg or 0)))
-
-    def op_UNPACK_SEQUENCE(self, instr: Instr) -> None:
-        value = self.pop()
-        if isinstance(value, Const) and type(value.object) is tuple:
-            value = Sequence([Const(item) for item in value.object])
-        if not isinstance(value, Sequence) or len(value.items) != instr.arg:
-            raise Break("PJ203", operand=describe(value))
-        self.state.stack += reversed(value.items)
 
     # comparison and jumps
 
@@ -328,8 +341,3 @@ class Interpreter(Operators, Subscripts, Attributes, Calls, Iteration):
         if kind.dtype == WORD.dtype:
             return self.emit("same", [value], WORD)  # type: ignore[return-value]
         return self.emit("cast", [value], WORD)  # type: ignore[return-value]
-
-
-def _constant_tuple(items: Tuple[Any, ...]) -> Abstract:
-    """A constant tuple: its items matter where it is an index, its identity where it leaves."""
-    return Const(items)

@@ -22,8 +22,8 @@ def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
         if kind is None or kind.dtype.kind != "i":
             raise Break("PJ203", operand=describe(argument))
     first, last = ([Const(0)] + arguments if len(arguments) == 1 else arguments)[:2]
-    step = arguments[2].object if len(arguments) == 3 and isinstance(arguments[2], Const) else 1
-    if len(arguments) == 3 and not isinstance(arguments[2], Const) or type(step) is not int or step == 0:
+    step = self.constant(arguments[2]) if len(arguments) == 3 else 1
+    if type(step) is not int or step == 0:
         raise Break("PJ209", type="range with a computed step")
     return Range(self.word(first), self.word(_range_length(self, first, last, step)), step)
 
@@ -44,14 +44,15 @@ def _range_length(self: Any, first: Abstract, last: Abstract, step: int) -> Abst
 
 
 def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``len`` of an array or a tuple."""
+    """``len`` of an array or a container."""
     only(arguments, keywords, "len", 1)
     value = arguments[0]
     if isinstance(value, Tensor) and value.type.ndim:
         return Number(INT, self.dimension(value, 0))
-    if isinstance(value, Sequence):
-        return Const(len(value.items))
-    raise Break("PJ203", operand=describe(value))
+    length = self.length_of(value)
+    if length is None:
+        raise Break("PJ203", operand=describe(value))
+    return Const(length)
 
 
 def call_abs(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -33,6 +33,8 @@ class Subscripts:
     any_value: Callable[[Abstract], Value]
     number_value: Callable[[Abstract], Value]
     use: Callable[[Abstract], Abstract]
+    items_of: Callable[[Abstract], Optional[List[Abstract]]]
+    container_item: Callable[[Abstract, Abstract], Abstract]
 
     def op_BUILD_SLICE(self, instr: Instr) -> None:
         parts = self.pop_many(instr.arg or 2)
@@ -53,12 +55,12 @@ class Subscripts:
             raise Break("PJ203", operand="read-only array")
         if isinstance(value, Tensor) and value.part is not None and _is_part(value.part, owner, index):
             return
-        self._store(owner, _index_items(index), value)
+        self._store(owner, self._index_items(index), value)
 
     def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""
         if isinstance(owner, Tensor):
-            items = _index_items(index)
+            items = self._index_items(index)
             if _is_element(owner, items):
                 result = numpy_scalar(owner.type.dtype)
                 words = [self.word(item) for item in items]
@@ -66,20 +68,14 @@ class Subscripts:
             view = self._view(owner, items)
             view.part = (owner.value, index)
             return view
-        if isinstance(owner, Sequence):
-            return self._tuple_item(owner, index)
-        if isinstance(owner, Const) and type(owner.object) is tuple:
-            position = _constant_int(index)
-            if position is None or not -len(owner.object) <= position < len(owner.object):
-                raise Break("PJ205", index=describe(index))
-            return Const(owner.object[position])
-        raise Break("PJ205", object=describe(owner))
+        return self.container_item(owner, index)
 
-    def _tuple_item(self, owner: Sequence, index: Abstract) -> Abstract:
-        position = _constant_int(index)
-        if position is not None and -len(owner.items) <= position < len(owner.items):
-            return owner.items[position]
-        raise Break("PJ205", index=describe(index))
+    def _index_items(self, index: Abstract) -> List[Abstract]:
+        """The items of an index: those of a tuple, or the index itself."""
+        known = index.object if isinstance(index, Const) else getattr(index, "sample", None)
+        if isinstance(index, Sequence) or type(known) is tuple:
+            return self.items_of(index) or []
+        return [index]
 
     def _view(self, owner: Tensor, items: List[Abstract]) -> Tensor:
         items = _without_ellipsis(items, owner.type.ndim)
@@ -145,18 +141,6 @@ class Subscripts:
 def _is_part(part: Tuple[Optional[Value], Abstract], owner: Tensor, index: Abstract) -> bool:
     """Whether a view is ``owner[index]`` itself, as after ``owner[index] += ...``: storing it changes nothing."""
     return part[0] is owner.value and part[1] is index
-
-
-def _index_items(index: Abstract) -> List[Abstract]:
-    if isinstance(index, Sequence):
-        return list(index.items)
-    if isinstance(index, Const) and type(index.object) is tuple:
-        return [Const(item) for item in index.object]
-    return [index]
-
-
-def _constant_int(index: Abstract) -> Optional[int]:
-    return index.object if isinstance(index, Const) and type(index.object) is int else None
 
 
 def _is_element(owner: Tensor, items: List[Abstract]) -> bool:

@@ -6,6 +6,7 @@ made the value; it tells which instruction must stay bytecode when a value canno
 
 from __future__ import annotations
 
+import types
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
@@ -56,10 +57,15 @@ class Typed(Abstract):
 
 
 class Number(Typed):
-    """A Python or NumPy scalar."""
+    """A Python or NumPy scalar. ``sample`` is its value at capture time where it comes from outside, else None."""
 
-    __slots__ = ()
+    __slots__ = ("sample",)
     type: Scalar
+
+    def __init__(self, type: Scalar, value: Optional[Value] = None, source: Any = None, born: int = -1,
+                 sample: Any = None) -> None:
+        super().__init__(type, value, source, born)
+        self.sample = sample
 
 
 class Tensor(Typed):
@@ -90,7 +96,10 @@ class Const(Abstract):
 
 
 class Opaque(Abstract):
-    """An object of a known type whose attributes and items may be read under guards; ``sample`` is one of them."""
+    """An object of a known type whose attributes and items may be read under guards; ``sample`` is one of them.
+
+    Two are equal only if they come from the same place: what is read of them is read there.
+    """
 
     __slots__ = ("sample",)
 
@@ -99,7 +108,7 @@ class Opaque(Abstract):
         self.sample = sample
 
     def key(self) -> Any:
-        return id(self.sample)
+        return id(self.sample), self.source
 
 
 class Sequence(Abstract):
@@ -210,6 +219,7 @@ FRAGILE = (Method, Null, Slice, Range)
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype)
 
 
 def layout_of(array: np.ndarray) -> str:
@@ -243,6 +253,13 @@ def scalar_type(value: Any) -> Optional[Scalar]:
     return None
 
 
+def known_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
+    """As `abstract_of` of what an argument, a global, an attribute or an item holds: code and types by identity."""
+    if issubclass(type(sample), BY_IDENTITY):
+        return Const(sample, source, born)
+    return abstract_of(sample, source, born)
+
+
 def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
     """What may be assumed, under a guard on its type, of a value like ``sample``.
 
@@ -255,7 +272,7 @@ def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
     if scalar is not None:
         if type(sample) is int and not -2 ** 63 <= sample < 2 ** 63:
             return Unknown("PJ203", born)
-        return Number(scalar, None, source, born)
+        return Number(scalar, None, source, born, sample if source is not None else None)
     if type(sample) in IMMUTABLE_BY_VALUE:
         return Const(sample, source, born)
     return Opaque(sample, source, born)
@@ -263,6 +280,8 @@ def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
 
 def join(left: Abstract, right: Abstract) -> Abstract:
     """The most precise abstract value that covers both; Unknown (PJ213) when nothing in common is known."""
+    if left is right:
+        return left
     if left == right:
         if isinstance(left, Typed):
             return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
