@@ -22,6 +22,7 @@ from pijit.core.capture.analysis import why_not_captured
 from pijit.core.capture.capture import Candidate, Capture, capture
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.guarding import entry_program, launch_arguments, segment_program
+from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract
 from pijit.core.errors import Break, FullGraphError, LinkError, first_line, report_internal
 from pijit.core.graph.key import graph_key
@@ -47,6 +48,7 @@ class State:
         skip: why the function is not captured at all, or None.
         cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
         recompiles: why there are more entries than one.
+        steering: which numbers a capture may know by value.
         failures: our own errors, in spite of which the function ran.
     """
 
@@ -62,6 +64,7 @@ class State:
         self.failures: List[str] = []
         self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
         self.shared_kernels = kernels_of(py_func.__code__)
+        self.steering = Steering(config.specialize_scalar)
         self._lock = threading.Lock()
 
     def __del__(self) -> None:
@@ -109,6 +112,7 @@ class State:
             return None
         pending = Pending()
         why = self._why_again(roots)
+        self.steering = self.steering.after([guard for entry in self.entries for guard in entry.program.guards], *roots)
         return self._add(pending, make_entry(self, code, roots, {}, pending.observe, why))
 
     def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
@@ -241,7 +245,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     """Capture, compile, guard, link."""
     config = state.config
     localsplus, globals, builtins = roots
-    result = capture(code, localsplus, _hook.UNBOUND, globals, builtins, feedback, config.force_breaks)
+    result = capture(code, localsplus, _hook.UNBOUND, globals, builtins, feedback, config.force_breaks,
+                     state.steering)
     compiled = [_compile(state, candidate) for candidate in result.candidates]
     kept = [(candidate, kernel) for candidate, kernel in zip(result.candidates, compiled) if isinstance(kernel, Kernel)]
     sites, launchers = _sites(kept)

@@ -92,8 +92,8 @@ _ROWS = (
            "None: shapes are symbols and specialise only where used; False: one graph per shape; True: "
            "never specialise.", works=False),
     Option("specialize_scalar", None, _SWITCH_OR_NONE,
-           "None: scalars are guarded by type, and by value only where the value steers the capture; "
-           "True or False force it.", works=False),
+           "None: scalars are guarded by type; by value only where the value steers the capture, until a second "
+           "value comes. True: always by value. False: never."),
     Option("cache_limit", 8, _integer(1),
            "The number of entries a function may have; at the limit they keep serving."),
     Option("fullgraph", False, _SWITCH, "Make a break an error that shows the line of your function."),

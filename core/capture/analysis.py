@@ -16,6 +16,7 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.usedef import UseDef
 from pijit.core.capture.fallback import apply_fallback
 from pijit.core.capture.interpreter import Facts, Interpreter
+from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import (
     FRAGILE,
     UNBOUND,
@@ -278,7 +279,7 @@ def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State
     return {0: (last.index + 1, State(state.locals, state.stack + kept)), 1: (target, state)}
 
 
-def entry_state(function: Function, localsplus: List[Any], unbound: Any) -> State:
+def entry_state(function: Function, localsplus: List[Any], unbound: Any, steering: Steering = Steering()) -> State:
     """What is known at function entry: arguments by their kind, other locals unbound."""
     locals: Dict[str, Abstract] = {}
     cells = set(function.cellvars)
@@ -287,7 +288,7 @@ def entry_state(function: Function, localsplus: List[Any], unbound: Any) -> Stat
         if value is unbound:
             locals[name] = Unknown("PJ208") if name in cells else UNBOUND
         else:
-            locals[name] = known_of(value, Local(index, name))
+            locals[name] = steering.arriving(known_of(value, Local(index, name)))
     return State(locals, [])
 
 

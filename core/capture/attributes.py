@@ -40,12 +40,7 @@ class Attributes:
         self.push(self.attribute(self.pop(), instr.value))
 
     def op_LOAD_METHOD(self, instr: Instr) -> None:
-        owner = self.pop()
-        if isinstance(owner, Tensor) and instr.value in ARRAY_METHODS:
-            self.push(Null())
-            self.push(Method(owner, instr.value))
-            return
-        value = self.attribute(owner, instr.value)
+        value = self.attribute(self.pop(), instr.value)
         self.push(Null())
         self.push(value)
 
@@ -67,6 +62,8 @@ class Attributes:
 
     def _array_attribute(self, owner: Tensor, name: str) -> Abstract:
         kind = owner.type
+        if name in ARRAY_METHODS:
+            return Method(owner, name)
         if name == "ndim":
             return Const(kind.ndim)
         if name == "dtype":

@@ -14,6 +14,7 @@ from pijit.core.capture.builder import Captured, GraphBuilder, state_at
 from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.interpreter import Facts
 from pijit.core.capture.segments import Region, form_regions
+from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract, State
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph
@@ -72,16 +73,17 @@ class Capture:
 
 
 def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
-            feedback: Dict[int, Abstract], force_breaks: Any) -> Capture:
+            feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering = Steering()) -> Capture:
     """Capture a function as called with these locals."""
     cfg = build_cfg(decode(code))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode(plain))
     function = cfg.function
-    facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback)
+    facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering)
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
-    analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound), forced).run()
+    analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound, steering),
+                        forced).run()
     regions = form_regions(analysis, cut=force_breaks == "every")
     while any([analysis.poison(state_at(analysis, region.head)) for region in regions]):
         analysis.run()

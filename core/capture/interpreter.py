@@ -7,7 +7,7 @@ graph is built (``emit`` adds operations). A handler that meets something it can
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, FrozenSet, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.attributes import Attributes
@@ -17,6 +17,7 @@ from pijit.core.capture.containers import Containers
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.roots import Root
+from pijit.core.capture.steering import Steering
 from pijit.core.capture.subscripts import Subscripts
 from pijit.core.capture.values import (
     FRAGILE,
@@ -46,25 +47,22 @@ BINARY = {
 INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
 UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}
 SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
-STEERING = (int, float, bool)
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Facts:
-    """What capture may look at: the frame at entry, and the types seen at run time for fallback results.
+    """What capture may look at: the frame at entry, the types seen at run time for fallback results, and which
+    numbers it may know by value."""
 
-    ``changing`` are sources of numbers that had a second value where the first steered a capture.
-    """
-
-    __slots__ = ("globals", "builtins", "cells", "feedback", "changing", "written")
+    __slots__ = ("globals", "builtins", "cells", "feedback", "steering", "written")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any],
-                 cells: List[Any], feedback: Dict[int, Abstract], changing: FrozenSet[Any] = frozenset()) -> None:
+                 cells: List[Any], feedback: Dict[int, Abstract], steering: Steering = Steering()) -> None:
         self.globals = globals
         self.builtins = builtins
         self.cells = cells
         self.feedback = feedback
-        self.changing = changing
+        self.steering = steering
         self.written = frozenset(instr.value for instr in function.instructions if instr.opname in SCOPE_WRITES)
 
 
@@ -106,9 +104,9 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
         """
         if isinstance(value, Const):
             return value.object
-        if isinstance(value, Number) and type(value.sample) in STEERING and value.source not in self.facts.changing:
-            self.rely(value, HasValue(value.sample))
-            return value.sample
+        if self.facts.steering.may_be_known(value):
+            self.rely(value, HasValue(value.sample))  # type: ignore[attr-defined]
+            return value.sample  # type: ignore[attr-defined]
         return None
 
     # one instruction
@@ -238,7 +236,7 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
 
         It counts as relied on only when an instruction takes it from the stack: what just passes is not guarded.
         """
-        value = known_of(sample, source, self.instr.index)
+        value = self.facts.steering.arriving(known_of(sample, source, self.instr.index))
         if isinstance(value, Unknown):
             raise Break(value.reason)
         value.root = root

@@ -56,6 +56,7 @@ class Operators:
 
     emit: Callable[..., Optional[Value]]
     number_value: Callable[[Abstract], Value]
+    constant: Callable[[Abstract], Any]
 
     def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` as a new abstract value."""
@@ -110,7 +111,8 @@ class Operators:
         if symbol not in BINARY_UFUNCS:
             raise Break("PJ202", operator=symbol)
         if symbol == "**" and isinstance(left, Tensor) and not isinstance(right, Tensor):
-            return _array_power(left, right)
+            known = self.constant(right)
+            return _array_power(left, right if known is None else Const(known))
         return BINARY_UFUNCS[symbol], [left, right]
 
     def _array_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 WITHOUT_EFFECT = {
     "loop_unrolling": False, "max_loop_unrolling": 3, "max_inline_depth": 2,
-    "allowed_inline_modules": ["numpy"], "enable_dynamic_shape": True, "specialize_scalar": False,
+    "allowed_inline_modules": ["numpy"], "enable_dynamic_shape": True,
     "fastmath": True, "parallel": False, "nogil": True, "cache": False, "perf_statistics": False,
 }
 
