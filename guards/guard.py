@@ -15,13 +15,13 @@ import numpy
 
 from pijit.guards.facts import (LAYOUTS, SINGLETONS, constant_key, count, describe, extent, is_constant,
                                 layout_of, layout_words, type_name, was_type)
-from pijit.guards.source import UNBOUND, Cell, Global, Local, NoPlaceError, Record, Source, SourceError
+from pijit.guards.source import (UNBOUND, Attr, Cell, Global, Item, Local, NoPlaceError, Record, Source,
+                                 SourceError, is_absent, is_plain_tuple)
 
-__all__ = ["DistinctObject", "Equals", "FunctionCode", "Guard", "IntRange", "IsArray", "IsIdentical",
+__all__ = ["DistinctObject", "Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray", "IsIdentical",
            "IsType", "IsUnbound", "LengthIs", "NoOverlap", "SameObject", "SameShape"]
 
 C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # NPY_ARRAY_* of NumPy's ABI
-SIZED_TYPES = (tuple, list, dict)
 
 
 class Step(NamedTuple):
@@ -241,7 +241,7 @@ class IntRange(Guard):
 
 
 class LengthIs(Guard):
-    """The value is exactly a tuple, list or dict, of `length` items."""
+    """The value is a plain tuple or exactly a list or dict, of `length` items."""
 
     __slots__ = fields = ("source", "length")
     source: Source
@@ -255,7 +255,7 @@ class LengthIs(Guard):
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
-        if type(value) not in SIZED_TYPES:
+        if type(value) not in (list, dict) and not is_plain_tuple(value):
             return f"{self.source} was a tuple, list or dict and is now {describe(value)}"
         if len(value) == self.length:
             return None
@@ -300,6 +300,37 @@ class IsUnbound(Guard):
             return str(unknown)
         except SourceError:
             return None
+
+
+class IsAbsent(Guard):
+    """The base of an Attr or Item source certainly has no such attribute or item; TypeError for other sources."""
+
+    __slots__ = fields = ("source",)
+    source: Union[Attr, Item]
+
+    def __init__(self, source: Union[Attr, Item]) -> None:
+        if type(source) not in (Attr, Item):
+            raise TypeError(f"only an attribute or item can be guarded as absent, not {source}")
+        super().__init__(source)
+
+    @property
+    def sources(self) -> Tuple[Source, ...]:
+        return (self.source.base,)
+
+    def __str__(self) -> str:
+        return f"{self.source} is absent"
+
+    def step(self) -> Step:
+        if isinstance(self.source, Attr):
+            return Step("CHECK_ATTR_ABSENT", object=self.source.name)
+        return Step("CHECK_ITEM_ABSENT", self.source.position, self.source.key)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        base, = values
+        try:
+            return None if is_absent(base, self.source) else f"{self.source} was absent and may now be there"
+        except NoPlaceError as unknown:
+            return str(unknown)
 
 
 class Pair(Guard):

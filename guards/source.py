@@ -12,6 +12,7 @@ counts as absent: `fetch` raises SourceError, and a guard on it fails. The rules
 
 from __future__ import annotations
 
+import collections
 import sys
 import types
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -20,7 +21,7 @@ from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.facts import describe
 
 __all__ = ["Attr", "Cell", "Constant", "Global", "Item", "Local", "NoPlaceError", "Record", "Source",
-           "SourceError", "TypeOf", "UNBOUND", "read_attribute", "read_item"]
+           "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple", "read_attribute", "read_item"]
 
 
 class SourceError(LookupError):
@@ -171,8 +172,9 @@ class Attr(Source):
     On instances and modules, if the type reads attributes the ordinary way (no `__getattribute__`, no
     `__getattr__`): a slot, else the instance's dict, else a class attribute without `__get__` or a plain
     staticmethod. On classes whose metaclass reads attributes the ordinary way: what the MRO holds, if it has
-    no `__get__` or is a function, staticmethod, property, slot or method descriptor. Everything else counts
-    as absent: properties and other descriptors, bound methods, class methods, a module's `__getattr__`.
+    no `__get__` or is a function, staticmethod, property, slot, method descriptor or field of a named tuple.
+    Everything else counts as absent: properties and other descriptors, bound methods, class methods, a
+    module's `__getattr__`.
     """
 
     __slots__ = fields = ("base", "name")
@@ -196,8 +198,8 @@ class Attr(Source):
 
 
 class Item(Source):
-    """Item `key` of the value of `base`, an exact tuple or list (int key) or dict (int or str key):
-    `L['xs'][2]`."""
+    """Item `key` of the value of `base`, a plain tuple or exact list (int key) or dict (int or str key):
+    `L['xs'][2]`. A plain tuple may be of a subclass that reads items as tuples do, such as a named tuple."""
 
     __slots__ = fields = ("base", "key")
     base: Source
@@ -275,7 +277,8 @@ _mro_of = type.__dict__["__mro__"].__get__
 _namespace_of = type.__dict__["__dict__"].__get__
 _DICT_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _PLAIN_ON_TYPES = (types.FunctionType, staticmethod, property, types.GetSetDescriptorType,
-                   types.MemberDescriptorType, type(str.join), type(object.__init__))
+                   types.MemberDescriptorType, type(str.join), type(object.__init__),
+                   type(collections.namedtuple("_Pair", "first").first))  # type: ignore[attr-defined]
 
 
 def _dict_item(container: Dict[Any, Any], key: Any) -> Any:
@@ -317,6 +320,32 @@ def read_attribute(base: Any, name: str) -> Any:
     return _type_attribute(base, name) if rule == "type" else UNBOUND
 
 
+def is_plain_tuple(value: Any) -> bool:
+    """Whether a value is a tuple, or of a subclass that reads items, length and iterator as tuples do."""
+    kind = type(value)
+    return kind is tuple or issubclass(kind, tuple) and all(_class_value(kind, name) is tuple.__dict__[name]
+                                                            for name in ("__getitem__", "__len__", "__iter__"))
+
+
+def is_absent(base: Any, source: Source) -> bool:
+    """Whether `base` certainly has no such attribute or item as the Attr or Item source reads.
+
+    Raises:
+        NoPlaceError: a key of a dict raised an exception when compared.
+    """
+    if isinstance(source, Item):
+        is_container = type(base) in (dict, list) or is_plain_tuple(base)
+        return (is_container and (type(base) is dict or type(source.key) is int)
+                and read_item(base, source.key) is UNBOUND)
+    assert isinstance(source, Attr)
+    rule = attribute_rule(base)
+    if rule == "code" or issubclass(type(base), types.ModuleType) or _class_value(type(base), source.name) is not UNBOUND:
+        return False
+    if rule == "type":
+        return _class_value(base, source.name) is UNBOUND
+    return _dict_item(_instance_dict(base) or {}, source.name) is UNBOUND
+
+
 def read_item(base: Any, key: Union[int, str]) -> Any:
     """The item as an Item source reads it, or UNBOUND where there is none.
 
@@ -325,7 +354,7 @@ def read_item(base: Any, key: Union[int, str]) -> Any:
     """
     if type(base) is dict:
         return _dict_item(base, key)
-    if type(base) in (tuple, list) and type(key) is int and -len(base) <= key < len(base):
+    if (type(base) is list or is_plain_tuple(base)) and type(key) is int and -len(base) <= key < len(base):
         return base[key]
     return UNBOUND
 

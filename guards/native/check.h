@@ -9,6 +9,8 @@
 #include <string.h>
 #include <numpy/arrayobject.h>
 
+#include "fetch.h"
+
 static inline int
 value_is_array(PyObject *value)
 {
@@ -107,7 +109,7 @@ length_matches(PyObject *value, Py_ssize_t length)
     if (PyDict_CheckExact(value)) {
         return PyDict_GET_SIZE(value) == length;
     }
-    return (PyTuple_CheckExact(value) || PyList_CheckExact(value)) && Py_SIZE(value) == length;
+    return (PyList_CheckExact(value) || is_plain_tuple(value)) && Py_SIZE(value) == length;
 }
 
 static inline int

@@ -20,6 +20,7 @@
 #define PIJIT_GUARDS_FETCH_H
 
 #include <Python.h>
+#include <string.h>
 
 /* Where an evaluation starts; all borrowed. */
 typedef struct {
@@ -95,14 +96,27 @@ global_fetch(const Roots *roots, PyObject *name)
     return value;
 }
 
-/* Item of an exact tuple or list by position (counted from the end if negative), or of a dict by key. */
+/* Whether a value is a tuple, or of a subclass that reads items, length and iterator as tuples do. */
+static inline int
+is_plain_tuple(PyObject *value)
+{
+    if (!PyTuple_Check(value)) {
+        return 0;
+    }
+    PyTypeObject *type = Py_TYPE(value);
+    return type->tp_as_mapping->mp_subscript == PyTuple_Type.tp_as_mapping->mp_subscript
+        && type->tp_as_sequence->sq_length == PyTuple_Type.tp_as_sequence->sq_length
+        && type->tp_iter == PyTuple_Type.tp_iter;
+}
+
+/* Item of a plain tuple or exact list by position (counted from the end if negative), or of a dict by key. */
 static inline PyObject *
 item_fetch(PyObject *base, PyObject *key, Py_ssize_t position)
 {
     if (PyDict_CheckExact(base)) {
         return dict_item_fetch(base, key);
     }
-    if (!PyLong_CheckExact(key) || !(PyTuple_CheckExact(base) || PyList_CheckExact(base))) {
+    if (!PyLong_CheckExact(key) || !(PyList_CheckExact(base) || is_plain_tuple(base))) {
         return NULL;
     }
     if (position < 0) {
@@ -111,10 +125,26 @@ item_fetch(PyObject *base, PyObject *key, Py_ssize_t position)
     if (position < 0 || position >= Py_SIZE(base)) {
         return NULL;
     }
-    PyObject *item = PyTuple_CheckExact(base) ? PyTuple_GET_ITEM(base, position)
-                                              : PyList_GET_ITEM(base, position);  /* borrowed */
+    PyObject *item = PyList_CheckExact(base) ? PyList_GET_ITEM(base, position)
+                                             : PyTuple_GET_ITEM(base, position);  /* borrowed */
     Py_XINCREF(item);
     return item;
+}
+
+/* Whether there is certainly no such item. */
+static inline int
+item_is_absent(PyObject *base, PyObject *key, Py_ssize_t position)
+{
+    if (PyDict_CheckExact(base)) {
+        PyObject *value;  /* owned */
+        int found = dict_item_find(base, key, &value);
+        Py_XDECREF(value);
+        return found == 0;
+    }
+    if (!PyLong_CheckExact(key) || !(PyList_CheckExact(base) || is_plain_tuple(base))) {
+        return 0;
+    }
+    return position < -Py_SIZE(base) || position >= Py_SIZE(base);
 }
 
 /* The value of a builtin descriptor, read by its own C getter. */
@@ -128,6 +158,13 @@ descriptor_fetch(PyObject *descriptor, PyObject *instance, PyTypeObject *type)
     return value;
 }
 
+/* Whether a type is that of the fields of named tuples (CPython 3.8 and later), which no header names. */
+static inline int
+is_tuple_getter(PyTypeObject *type)
+{
+    return !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) && strcmp(type->tp_name, "_collections._tuplegetter") == 0;
+}
+
 /* Whether descriptor.__get__(None, type) is code of CPython that calls nothing of the user. */
 static inline int
 descriptor_is_plain_on_types(PyObject *descriptor)
@@ -135,7 +172,7 @@ descriptor_is_plain_on_types(PyObject *descriptor)
     PyTypeObject *kind = Py_TYPE(descriptor);
     return kind == &PyFunction_Type || kind == &PyStaticMethod_Type || kind == &PyMethodDescr_Type
         || kind == &PyMemberDescr_Type || kind == &PyGetSetDescr_Type || kind == &PyWrapperDescr_Type
-        || kind == &PyProperty_Type;
+        || kind == &PyProperty_Type || is_tuple_getter(kind);
 }
 
 static inline PyObject *
@@ -206,6 +243,38 @@ attribute_rule(PyObject *object)
     int plain = type->tp_getattro == PyObject_GenericGetAttr
         || type->tp_getattro == PyModule_Type.tp_getattro;
     return plain ? ATTRIBUTES_OF_INSTANCE : ATTRIBUTES_BY_CODE;
+}
+
+/* 1: the instance's dict has no such key, or there is none; 0: it has, or a key's __eq__ raised. */
+static inline int
+instance_dict_lacks(PyObject *object, PyObject *name)
+{
+    PyObject **dict = _PyObject_GetDictPtr(object);
+    if (dict == NULL || *dict == NULL) {
+        return 1;
+    }
+    PyObject *held = *dict;  /* owned */
+    PyObject *value;         /* owned */
+    Py_INCREF(held);
+    int found = dict_item_find(held, name, &value);
+    Py_XDECREF(value);
+    Py_DECREF(held);
+    return found == 0;
+}
+
+/* Whether reading the attribute certainly raises AttributeError, and runs no code before. */
+static inline int
+attribute_is_absent(PyObject *object, PyObject *name)
+{
+    switch (attribute_rule(object)) {
+    case ATTRIBUTES_OF_INSTANCE:
+        return !PyModule_Check(object) && _PyType_Lookup(Py_TYPE(object), name) == NULL
+            && instance_dict_lacks(object, name);
+    case ATTRIBUTES_OF_TYPE:
+        return _PyType_Lookup(Py_TYPE(object), name) == NULL && _PyType_Lookup((PyTypeObject *)object, name) == NULL;
+    default:
+        return 0;
+    }
 }
 
 static inline PyObject *

@@ -22,7 +22,7 @@ enum {
     FETCH_LOCAL, FETCH_CONSTANT, LAST_BORROWED = FETCH_CONSTANT,
     FETCH_CELL, FETCH_GLOBAL, FETCH_ATTR, FETCH_ITEM, FETCH_TYPE, LAST_FETCH = FETCH_TYPE,
     CHECK_TYPE, CHECK_ARRAY, CHECK_IDENTICAL, CHECK_EQUAL, CHECK_INT64, CHECK_LENGTH, CHECK_CODE,
-    CHECK_LOCAL_UNBOUND, CHECK_CELL_EMPTY, CHECK_GLOBAL_ABSENT,
+    CHECK_LOCAL_UNBOUND, CHECK_CELL_EMPTY, CHECK_GLOBAL_ABSENT, CHECK_ATTR_ABSENT, CHECK_ITEM_ABSENT,
     CHECK_APART, CHECK_SHAPES, CHECK_SAME, CHECK_DISTINCT, OPERATION_COUNT
 };
 
@@ -51,6 +51,8 @@ static const struct {
     [CHECK_LOCAL_UNBOUND] = {"CHECK_LOCAL_UNBOUND", 0, NO_OBJECT},
     [CHECK_CELL_EMPTY] = {"CHECK_CELL_EMPTY", 0, NO_OBJECT},
     [CHECK_GLOBAL_ABSENT] = {"CHECK_GLOBAL_ABSENT", 0, A_NAME},
+    [CHECK_ATTR_ABSENT] = {"CHECK_ATTR_ABSENT", 1, A_NAME},
+    [CHECK_ITEM_ABSENT] = {"CHECK_ITEM_ABSENT", 1, A_KEY},
     [CHECK_APART] = {"CHECK_APART", 2, NO_OBJECT},
     [CHECK_SHAPES] = {"CHECK_SHAPES", 2, NO_OBJECT},
     [CHECK_SAME] = {"CHECK_SAME", 2, NO_OBJECT},
@@ -133,7 +135,7 @@ step_is_sound(const Step *step, PyObject *object, const ProgramObject *self, Py_
             return 0;
         }
     }
-    int needs_index = step->operation != FETCH_ITEM;
+    int needs_index = step->operation != FETCH_ITEM && step->operation != CHECK_ITEM_ABSENT;
     return step->guard >= -1 && step->guard < PyTuple_GET_SIZE(self->guards)
         && (!needs_index || step->number >= 0)
         && object_obeys(object, operation_table[step->operation].object);
@@ -322,6 +324,10 @@ step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
         return cell_is_empty(roots, step->number);
     case CHECK_GLOBAL_ABSENT:
         return global_is_absent(roots, step->object);
+    case CHECK_ATTR_ABSENT:
+        return attribute_is_absent(*a, step->object);
+    case CHECK_ITEM_ABSENT:
+        return item_is_absent(*a, step->object, step->number);
     case CHECK_APART:
         return arrays_are_apart(*a, registers[step->b]);
     case CHECK_SHAPES:

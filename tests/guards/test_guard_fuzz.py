@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pijit.guards.cache import EntryCache
-from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsArray, IsIdentical, IsType,
-                                IsUnbound, LengthIs, NoOverlap, SameObject, SameShape)
+from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical,
+                                IsType, IsUnbound, LengthIs, NoOverlap, SameObject, SameShape)
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, TypeOf
 
@@ -103,6 +103,7 @@ guards = st.one_of(
     st.builds(IsIdentical, sources, st.one_of(others, st.just(base), scalars)),
     st.builds(Equals, sources, constants), st.builds(IntRange, sources),
     st.builds(LengthIs, sources, st.integers(0, 3)), st.builds(IsUnbound, unbindable),
+    st.builds(IsAbsent, sources.filter(lambda source: type(source) in (Attr, Item))),
     st.builds(NoOverlap, sources, sources), st.builds(SameShape, sources, sources),
     st.builds(SameObject, sources, sources), st.builds(DistinctObject, sources, sources),
     st.builds(FunctionCode, sources, st.sampled_from([Thing.method.__code__, Thing.static.__code__])))

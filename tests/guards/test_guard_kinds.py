@@ -1,6 +1,7 @@
 """Each kind of guard: when it holds, when not, in C and in the Python twin, and the sentence that says why
 not."""
 
+import collections
 import re
 import math
 import struct
@@ -9,8 +10,8 @@ import types
 import numpy as np
 import pytest
 
-from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsArray, IsIdentical, IsType,
-                                IsUnbound, LengthIs, NoOverlap, SameObject, SameShape)
+from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical,
+                                IsType, IsUnbound, LengthIs, NoOverlap, SameObject, SameShape)
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Global, Item, Local
 
@@ -26,6 +27,14 @@ class MyInt(int):
 
 class MyArray(np.ndarray):
     pass
+
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+class LongPair(Pair):
+    def __len__(self):
+        raise RuntimeError("user code ran")
 
 
 def holds_in_c(guard, *values):
@@ -108,6 +117,14 @@ HOLDING = [
     (LengthIs(A, 1), {"k": 1}),
     (FunctionCode(A, f.__code__), f),
     (FunctionCode(A, f.__code__), types.FunctionType(f.__code__, {})),
+    (LengthIs(A, 2), Pair(1, 2)),
+    (IsAbsent(Item(A, "k")), {"j": 1}),
+    (IsAbsent(Item(A, 2)), (1, 2)),
+    (IsAbsent(Item(A, -3)), [1, 2]),
+    (IsAbsent(Item(A, 2)), Pair(1, 2)),
+    (IsAbsent(Attr(A, "x")), MyInt(1)),
+    (IsAbsent(Attr(A, "x")), 1),
+    (IsAbsent(Attr(A, "x")), MyInt),
     (IsUnbound(A), UNBOUND),
 ]
 
@@ -170,6 +187,13 @@ FAILING = [
     (FunctionCode(A, f.__code__), g,
      f"the code of L['a'] was f ({__file__}:{f.__code__.co_firstlineno}) "
      f"and is now g ({__file__}:{g.__code__.co_firstlineno})"),
+    (LengthIs(A, 2), LongPair(1, 2), "L['a'] was a tuple, list or dict and is now an object of type LongPair"),
+    (IsAbsent(Item(A, "k")), {"k": 1}, "L['a']['k'] was absent and may now be there"),
+    (IsAbsent(Item(A, 0)), LongPair(1, 2), "L['a'][0] was absent and may now be there"),
+    (IsAbsent(Item(A, "k")), np.zeros(2), "L['a']['k'] was absent and may now be there"),
+    (IsAbsent(Attr(A, "real")), MyInt(1), "L['a'].real was absent and may now be there"),
+    (IsAbsent(Attr(A, "mro")), MyInt, "L['a'].mro was absent and may now be there"),
+    (IsAbsent(Attr(A, "x")), math, "L['a'].x was absent and may now be there"),
     (IsUnbound(A), None, "L['a'] was unbound and is now None"),
 ]
 

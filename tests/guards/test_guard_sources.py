@@ -1,6 +1,7 @@
 """Sources: notation, equality, and what each fetches - in C and in the twin - without running user code."""
 
 import builtins
+import collections
 import pickle
 import types
 
@@ -12,6 +13,7 @@ from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, SourceError, TypeOf
 
 X = Local(0, "x")
+Pair = collections.namedtuple("Pair", "first second")
 ABSENT = object()
 
 
@@ -85,6 +87,17 @@ def test_globals_then_builtins():
     assert fetch(Global("x"), globals={"x": 1}, builtins=Recording(x=2)) == 1
 
 
+def test_items_of_a_tuple_subclass_that_reads_them_by_code():
+    for name in ("__getitem__", "__len__", "__iter__"):
+        changed = type("Changed", (Pair,), {name: lambda *args: 0})
+        assert fetch(Item(X, 0), changed(10, 20)) is ABSENT
+
+
+def test_the_fields_of_a_named_tuple_are_read_from_its_class():
+    assert fetch(Attr(TypeOf(X), "first"), Pair(10, 20)) is Pair.__dict__["first"]
+    assert fetch(Attr(X, "first"), Pair(10, 20)) is ABSENT
+
+
 def test_items():
     xs = [10, 20, 30]
     assert [fetch(Item(X, i), xs) for i in (0, 2, -1, -3)] == [10, 30, 30, 10]
@@ -93,6 +106,7 @@ def test_items():
     assert fetch(Item(X, "k"), {"k": 5}) == 5
     assert fetch(Item(X, 2**80), {2**80: 6}) == 6
     assert fetch(Item(X, -1), {-1: 7}) == 7
+    assert fetch(Item(X, -1), Pair(10, 20)) == 20
     assert fetch(Item(X, "k"), {}) is ABSENT
     assert fetch(Item(X, "k"), xs) is ABSENT
     for other in ("abc", np.zeros(3), range(3), type("L", (list,), {})(xs), type("D", (dict,), {})({0: 1}),
