@@ -6,7 +6,7 @@ See intrinsics.py for what an intrinsic is here.
 from __future__ import annotations
 
 import struct
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 import numpy as np
 from llvmlite import ir
@@ -45,6 +45,25 @@ def _finite(builder: Any, value: Any) -> Any:
 
 def _all_finite(builder: Any, a: Any, b: Any) -> Any:
     return builder.and_(_finite(builder, a), _finite(builder, b))
+
+
+def _rarely(builder: Any, suspicious: Any, certain: Callable[[], Any]) -> Any:
+    """``suspicious and certain()``; what answers for certain is off the road of ordinary results."""
+    before = builder.block
+    with builder.if_then(suspicious, likely=False):
+        answer = certain()
+        after = builder.block
+    found = builder.phi(answer.type)
+    found.add_incoming(ir.Constant(answer.type, 0), before)
+    found.add_incoming(answer, after)
+    return found
+
+
+def _not_normal(builder: Any, value: Any) -> Any:
+    """NaN, infinite, subnormal or zero."""
+    size = _call(builder, "llvm.fabs", value)
+    return builder.not_(builder.and_(builder.fcmp_ordered("<=", size, _real(value, _LARGEST[value.type])),
+                                     builder.fcmp_ordered(">=", size, _real(value, _SMALLEST[value.type]))))
 
 
 def _new_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
@@ -115,19 +134,26 @@ def _narrow_flags(builder: Any, value: Any) -> Any:
 @intrinsic
 def float_flags_sum(typingctx, result, a, b):
     """Whether ``a + b`` or ``a - b`` raised a floating-point flag that NumPy reports."""
-    return BOOL(a, a, a), lambda context, builder, signature, args: _new_special(builder, *args)
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        suspicious = builder.not_(_finite(builder, args[0]))
+        return _rarely(builder, suspicious, lambda: _new_special(builder, *args))
+    return BOOL(a, a, a), codegen
 
 
 @intrinsic
 def float_flags_product(typingctx, result, a, b):
     """The same for ``a * b``."""
-    return BOOL(a, a, a), lambda context, builder, signature, args: _product_flags(builder, *args)
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _rarely(builder, _not_normal(builder, args[0]), lambda: _product_flags(builder, *args))
+    return BOOL(a, a, a), codegen
 
 
 @intrinsic
 def float_flags_quotient(typingctx, result, a, b):
     """The same for ``a / b``."""
-    return BOOL(a, a, a), lambda context, builder, signature, args: _quotient_flags(builder, *args)
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _rarely(builder, _not_normal(builder, args[0]), lambda: _quotient_flags(builder, *args))
+    return BOOL(a, a, a), codegen
 
 
 @intrinsic
