@@ -87,6 +87,16 @@ def test_mean(form):
     check(f, many, calls=2, config=EVERY, others=[(a,) for a in arrays])
 
 
+@pytest.mark.parametrize("form", ("x.sum(axis=1)", "x.max(axis=0)", "np.min(x, axis=-1)", "x.prod(axis=0)", "x.sum(axis=None)"))
+def test_methods_with_keywords(form):
+    f = define("def f(x):\n    return (x * 2.0 - 1.0).%s" % form[2:] if form[:2] == "x." else
+               "def f(x):\n    return np.min(x * 2.0 - 1.0, axis=-1)")
+    many = np.random.RandomState(2).normal(size=(30, 7))
+    with fail_unless_captured():
+        check(f, many, others=[(many[:1],), (many.astype("f"),)])
+    check(f, many, others=[(many.T,), (many[::2, ::3],), (many[0],), (np.arange(6).reshape(2, 3),)])
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("form", ("np.clip(x, a, b)", "x.clip(a, b)", "np.clip(x, 0, 2)", "x.clip(-1.0, 1.5)", "np.clip(x, a, 7)",
                                   "np.clip(x, None, 1.0)", "x.clip(0, 300)", "np.clip(x, float('nan'), 1.0)", "x.clip(a)"))

@@ -106,7 +106,53 @@ def test_what_groups():
     outer = ufunc(b, VECTOR, np.exp, "d->d", total, exit=exit)
     b.leave(2, outer)
     groups = find_groups(b.graph)
-    assert [[op.result for op in group] for group in groups.values()] == [[left, right, total]]
+    assert [[op.result for op in group] for group in groups.values()] == [[shared, left, right, total]]
+    x, y = np.array([0.1, 11.0, -3.0]), np.array([7.0, 0.3, 1e-9])
+    assert b.run("numba")(x, y)[1].tobytes() == np.exp((x + y) * y + (x + y) * x).tobytes()
+
+
+def test_a_result_used_outside_is_no_part_of_a_group():
+    b = Builder("outside", VECTOR, VECTOR)
+    x, y = b.inputs
+    exit = b.exit(1)
+    shared = ufunc(b, VECTOR, np.add, "dd->d", x, y, exit=exit)
+    squared = ufunc(b, VECTOR, np.multiply, "dd->d", shared, shared, exit=exit)
+    b.leave(2, ufunc(b, VECTOR, np.subtract, "dd->d", squared, y, exit=exit), shared)
+    assert [[op.result for op in group] for group in find_groups(b.graph).values()][0][0] is squared
+    x, y = np.arange(3.0), np.ones(3)
+    _, result, kept = b.run("numba")(x, y)
+    assert result.tolist() == ((x + y) ** 2 - y).tolist() and kept.tolist() == (x + y).tolist()
+
+
+def test_what_is_written_to_is_no_inner_result():
+    b = Builder("into", VECTOR, VECTOR)
+    x, y = b.inputs
+    exit = b.exit(1)
+    fresh = ufunc(b, VECTOR, np.add, "dd->d", x, y, exit=exit)
+    b.op("ufunc_into", None, fresh, fresh, y, exit=exit, ufunc=np.multiply, types="dd->d",
+         loop=np.multiply.types.index("dd->d"))
+    b.leave(2, fresh)
+    assert all(len(group) == 1 for group in find_groups(b.graph).values())
+    x, y = np.arange(3.0), np.full(3, 2.0)
+    assert b.run("numba")(x, y)[1].tolist() == ((x + y) * y).tolist()
+
+
+@pytest.mark.parametrize("function", [np.subtract, np.true_divide, np.add])
+@pytest.mark.parametrize("layout", "CF")
+def test_rows_against_a_vector(function, layout):
+    matrix = Array(np.dtype("d"), 2, layout)
+    b = Builder("rows", matrix, VECTOR)
+    x, y = b.inputs
+    b.leave(2, ufunc(b, Array(np.dtype("d"), 2, "A"), function, "dd->d", x, y, exit=b.exit(1)))
+    assert len(find_groups(b.graph)) == 1
+    run = b.run("numba")
+    assert ("nest_0(" in run.kernel.source) == (layout == "C")
+    x = np.array(np.random.RandomState(1).rand(7, 3), order=layout)
+    for y in (np.array([0.5, 3.0, -1.0]), np.array([4.0])):
+        got, want = run(x, y)[1], function(x, y)
+        assert got.tobytes() == want.tobytes() and got.strides == want.strides
+    assert run(x, np.ones(2)) == (1,)
+    assert run(np.full((2, 3), 1.5e308), np.array([1.5e308, -1.5e308, 1e-10])) == (1,)
 
 
 def test_an_effect_ends_a_group():

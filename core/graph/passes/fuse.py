@@ -1,7 +1,7 @@
 """Groups of elementwise operations that one loop nest can compute without temporaries.
 
-A group is a tree of ``ufunc`` operations of one block whose inner results have no other use. It may end in
-``assign`` or ``ufunc_into``: then the nest computes into an array that was there before.
+A group is a set of ``ufunc`` operations of one block with one result; its inner results have no use outside. It
+may end in ``assign`` or ``ufunc_into``: then the nest computes into an array that was there before.
 
 **Leaving.** Leaving a group means leaving at its first operation's exit: between the first and the last
 operation nothing has an effect, so repeating all of them in bytecode is the same. That is also why an inner
@@ -94,7 +94,7 @@ def roots(graph: Graph) -> Dict[Value, Value]:
 def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
     """The groups, in order of their operations, by last operation.
 
-    A single operation is a group only if it writes to an array that was there before.
+    A single operation is a group only if it writes to an array that was there before, or broadcasts.
     """
     users: Dict[Value, List[Op]] = {}
     leaving: Dict[Value, List[Op]] = {}
@@ -133,7 +133,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1 or op.name == "ufunc_into":
+        if len(group) > 1 or op.name == "ufunc_into" or not stores and _broadcasts(op):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
@@ -145,17 +145,32 @@ def _effect_between(block: Block, first: int, last: int) -> bool:
 
 def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], escaping: Set[Value],
              excluded: Set[Op]) -> Set[Op]:
-    """``op`` and the operations that only it, directly or not, uses."""
-    group, todo = {op}, [op]
-    while todo:
-        user = todo.pop()
-        for value in operands(user):
-            maker = makers.get(value)
-            if maker is None or maker in excluded or value in escaping or len(users[value]) != 1:
-                continue
-            compares = user.name != "assign" and user.attrs["ufunc"] in COMPARISONS
-            if compares and maker.attrs["types"][0] in "fd":
-                continue
-            group.add(maker)
-            todo.append(maker)
+    """``op`` and the operations that only the group uses."""
+    group, changed = {op}, True
+    while changed:
+        changed = False
+        for user in list(group):
+            for value in operands(user):
+                maker = makers.get(value)
+                if maker is None or maker in group or maker in excluded or value in escaping:
+                    continue
+                if all(one in group and not _writes(one, value)
+                       and not _looks_at_floats(one, maker) for one in users[value]):
+                    group.add(maker)
+                    changed = True
     return group
+
+
+def _writes(user: Op, value: Value) -> bool:
+    return user.name in EFFECTS and user.args[0] is value
+
+
+def _looks_at_floats(user: Op, maker: Op) -> bool:
+    """Whether ``user`` compares what ``maker`` computed in floating point."""
+    compares = user.name != "assign" and user.attrs["ufunc"] in COMPARISONS
+    return compares and maker.attrs["types"][0] in "fd"
+
+
+def _broadcasts(op: Op) -> bool:
+    """Whether arrays of different rank meet: NumPy's inner loops then run once per row, however short."""
+    return len({value.type.ndim for value in operands(op) if isinstance(value.type, Array)}) > 1
