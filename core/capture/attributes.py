@@ -80,8 +80,6 @@ class Attributes:
             return self.binary("*", Number(INT, self.size(owner)), Const(kind.dtype.itemsize))
         if name == "real" and kind.dtype.kind != "c":
             return owner
-        if name in ARRAY_METHODS:
-            return Method(owner, name)
         raise Break("PJ204", attribute=name, object="array")
 
     def dimension(self, owner: Tensor, axis: int) -> Value:
