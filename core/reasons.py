@@ -130,6 +130,10 @@ _ROWS = (
            "The value comes from a call that Python makes; the first run observes its type, the next "
            "capture uses it.",
            "Nothing to do: call the function again."),
+    Reason("PJ219", "read of what compiled code of the function changes",
+           "What is read of an object is fetched where a segment starts; here the segment itself, or another "
+           "one of the function, changes that object.",
+           "Keep the value in a local variable."),
     # Recompiles.
     Reason("PJ301", "guard failed",
            "Something that the compiled code relies on is different in this call.",

@@ -27,6 +27,7 @@ from pijit.core.capture.values import (
     join_states,
     known_of,
     number_type,
+    object_type,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -82,6 +83,9 @@ class TypePropagator(Interpreter):
             raise Break("PJ203", operand=repr(value))
         return Value(-1, kind)
 
+    def object_value(self, value: Abstract) -> Value:
+        return Value(-1, object_type(value))
+
     def in_loop_block(self, instr: Instr) -> bool:
         return in_loop_block(self.cfg, instr)
 
@@ -113,11 +117,11 @@ class Analysis:
         self.interpreter = TypePropagator(cfg.function, facts, cfg)
 
     def run(self) -> "Analysis":
-        """Propagate until stable; again without an instruction whose value cannot leave a kernel."""
-        poisoned = -1
-        while poisoned != len(self.poisoned):
+        """Propagate until stable; again when a value turned out that cannot leave a kernel, or an effect."""
+        known = None
+        while known != (len(self.poisoned), len(self.facts.changed)):
             self.forget()
-            poisoned = len(self.poisoned)
+            known = len(self.poisoned), len(self.facts.changed)
             self._propagate_all()
         for version in self.versions:
             for successor in version.edges.values():

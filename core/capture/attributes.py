@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, FrozenSet, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.effects import has_method
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Sequence, Tensor
 from pijit.core.errors import Break
@@ -48,6 +49,8 @@ class Attributes:
         """``owner.name``."""
         if isinstance(owner, Tensor):
             return self._array_attribute(owner, name)
+        if has_method(owner, name):
+            return Method(owner, name)
         if isinstance(owner, (Const, Opaque)):
             return self._object_attribute(owner, name)
         if isinstance(owner, Number):

@@ -17,6 +17,7 @@ from pijit.core.capture.values import (
     UNBOUND,
     Abstract,
     Const,
+    Instance,
     Number,
     Opaque,
     RangeIterator,
@@ -27,12 +28,13 @@ from pijit.core.capture.values import (
     Unbound,
     Unknown,
     number_type,
+    object_type,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.types import RANGE_ITERATOR, SKIP, WORD, Type
-from pijit.guards.source import Item
+from pijit.guards.source import Constant, Item
 
 
 class Fact(NamedTuple):
@@ -46,6 +48,15 @@ class Fact(NamedTuple):
     value: Any
 
 
+class Apart(NamedTuple):
+    """Two places that must hold two objects: where they are when the segment starts, and at function entry (or None)."""
+
+    root: Any
+    other: Any
+    source: Any
+    other_source: Any
+
+
 class Captured:
     """A region with its graph: what the linker, the guards and the reports need.
 
@@ -54,7 +65,7 @@ class Captured:
         depth: operand stack items below this one are left alone.
         head_depth: operand stack depth at the head.
         inputs: for each graph input its root.
-        facts: what must be guarded.
+        facts, apart: what must be guarded.
     """
 
     def __init__(self, region: Region, graph: Graph, depth: int, head_depth: int) -> None:
@@ -63,6 +74,7 @@ class Captured:
         self.depth = depth
         self.head_depth = head_depth
         self.inputs: List[Any] = []
+        self.apart: List[Apart] = []
         self.facts: Dict[Tuple[Any, ...], Fact] = {}
 
     @property
@@ -84,6 +96,7 @@ class GraphBuilder(Interpreter):
         self.stored = {analysis.function.instructions[i].value for i in region.instructions()
                        if analysis.function.instructions[i].opname == "STORE_FAST"}
         self.inputs: Dict[Any, Value] = {}
+        self.accesses: Dict[Any, Tuple[Dict[Any, Any], Dict[Any, Any]]] = {}
         self.head = self._head_state()
         depth = self.untouched_depth() if depth is None else depth
         self.captured = Captured(region, self.graph, depth, len(self.head.stack))
@@ -171,6 +184,7 @@ class GraphBuilder(Interpreter):
             else:
                 state = self.entry[piece]
             self._run(piece, state)
+        self._note_apart()
         self.block = first
         self._start(params)
         for jump, piece, state, block in self.pending:
@@ -203,6 +217,8 @@ class GraphBuilder(Interpreter):
     def _parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
         if isinstance(wanted, Number):
             return [self.number_value(self.use(given))]
+        if isinstance(wanted, Instance):
+            return [self.object_value(given)]  # type: ignore[arg-type]
         if isinstance(wanted, Tensor):
             return [self.use(given).value]  # type: ignore[union-attr]
         if isinstance(wanted, Sequence):
@@ -325,6 +341,15 @@ class GraphBuilder(Interpreter):
             raise Break("PJ203", operand=repr(value))
         return self.use(value).value  # type: ignore[return-value]
 
+    def object_value(self, value: Abstract) -> Value:
+        value = self.use(value)
+        if isinstance(value, Instance):
+            return value.value  # type: ignore[return-value]
+        if value.root is None and not isinstance(value, Const):
+            raise Break("PJ218")
+        return self._input(Constant(value.object) if value.root is None else value.root,  # type: ignore[attr-defined]
+                           object_type(value))
+
     def use(self, value: Abstract) -> Abstract:
         if value.root is not None:
             self._note(value, value)
@@ -344,6 +369,19 @@ class GraphBuilder(Interpreter):
         if isinstance(value, RangeIterator) and value.values[0] is None:
             return self._iterator_input(value)
         return value
+
+    def note_access(self, place: Any, owner: Abstract, changes: bool) -> None:
+        accesses = self.accesses.setdefault(place, ({}, {}))
+        accesses[changes][owner.root] = owner.source
+
+    def _note_apart(self) -> None:
+        """Objects of which a place is read must not be those of which it is changed, by whatever path."""
+        for read, changed in self.accesses.values():
+            for root, source in changed.items():
+                for other in read:
+                    if root is None or other is None:
+                        raise Break("PJ219")
+                    self.captured.apart.append(Apart(root, other, source, read[other]))
 
     def rely(self, value: Abstract, condition: Any) -> None:
         if value.root is None:

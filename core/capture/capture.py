@@ -17,7 +17,7 @@ from pijit.core.capture.segments import Region, form_regions
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract, State
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Graph
+from pijit.core.graph.ir import Graph, Op
 from pijit.core.graph.ops import OPS
 from pijit.core.graph.passes.simplify import simplify
 from pijit.core.graph.types import Array
@@ -122,6 +122,11 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: i
         return Candidate(region, None, error.without_frames())
 
 
+def stores_into_object(op: Op) -> bool:
+    """Whether the operation is an effect on a Python object: bytecode does it about as fast."""
+    return OPS[op.name].effect and not isinstance(op.args[0].type, Array)
+
+
 def work_of(graph: Graph, has_loop: bool) -> int:
     """A rough count of what a kernel saves: array operations weigh more, loops most."""
     work = 0
@@ -129,7 +134,7 @@ def work_of(graph: Graph, has_loop: bool) -> int:
         for op in block.ops:
             if op.name in FREE:
                 continue
-            touches_array = OPS[op.name].effect or any(isinstance(v.type, Array) for v in op.args)
+            touches_array = any(isinstance(v.type, Array) for v in op.args) and not stores_into_object(op)
             makes_array = op.result is not None and isinstance(op.result.type, Array)
             work += ARRAY_WORK if makes_array or (touches_array and op.name not in ("load", "view")) else 1
     return work + (MINIMUM_WORK if has_loop and work else 0)

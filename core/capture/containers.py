@@ -27,6 +27,7 @@ class Containers:
     push: Callable[[Abstract], None]
     use: Callable[[Abstract], Abstract]
     rely: Callable[[Abstract, Any], None]
+    reading: Callable[[Any, Abstract], None]
     known_object: Callable[..., Abstract]
     constant: Callable[[Abstract], Any]
     state: State
@@ -39,6 +40,7 @@ class Containers:
             return len(value.object)
         if isinstance(value, Opaque) and type(value.sample) in CONTAINERS:
             length = len(value.sample)
+            self.reading(type(value.sample), value)
             self.rely(value, HasLength(length))
             return length
         return None
@@ -65,6 +67,7 @@ class Containers:
             raise Break("PJ205", index=describe(Const(key)))
         if owner.root is None and owner.source is None:
             raise Break("PJ218")
+        self.reading(type(owner.sample), owner)
         source = Item(owner.source, key) if owner.source is not None else None
         root = Item(owner.root, key) if owner.root is not None else None
         return self.known_object(found, source, root)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Callable, Dict, Optional
 
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.values import UNBOUND, Abstract, State, Unknown
+from pijit.core.capture.values import UNBOUND, Abstract, Instance, State, Unknown
+from pijit.core.graph.types import Object
 
 
 def _arg(instr: Instr) -> int:
@@ -26,6 +27,12 @@ POPS: Dict[str, Callable[[Instr], int]] = {
     "MAKE_FUNCTION": lambda i: 2 + bin(_arg(i) & 15).count("1"),
     "RAISE_VARARGS": _arg,
 }
+
+MADE: Dict[str, type] = {
+    "BUILD_LIST": list, "BUILD_LIST_UNPACK": list, "BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict,
+    "BUILD_MAP_UNPACK": dict, "BUILD_SET": set, "BUILD_SET_UNPACK": set,
+}
+"""What an instruction pushes that makes a container."""
 
 _FIXED = {
     0: ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
@@ -68,6 +75,8 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
     stack = state.stack[:min(kept, depth_after)]
     while len(stack) < depth_after:
         stack.append(Unknown("PJ218", instr.index))
+    if result is None and instr.opname in MADE:
+        result = Instance(Object(MADE[instr.opname]), born=instr.index)
     if result is not None and depth_after == kept + 1:
         stack[-1] = result
     return State(dict(state.locals), stack)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from pijit.core.capture.values import Abstract, Opaque, Unknown, abstract_of, join
+from pijit.core.capture.values import Abstract, Instance, Opaque, Unknown, abstract_of, join
+from pijit.core.graph.types import Object
 
 MAX_OBSERVATIONS = 3
+CONTAINERS = (list, dict, set)
 
 
 class Pending:
@@ -37,7 +39,8 @@ class Pending:
         def observer(value: Any) -> None:
             seen = abstract_of(value, born=index)
             if isinstance(seen, Opaque):
-                seen = Unknown("PJ203", index)
+                kind = type(value)
+                seen = Instance(Object(kind), born=index) if kind in CONTAINERS else Unknown("PJ203", index)
             observed[index] = join(observed[index], seen) if index in observed else seen
 
         return observer

@@ -7,7 +7,7 @@ from typing import Sequence as SequenceType
 
 from pijit.core.capture.builder import Captured
 from pijit.core.capture.roots import Root
-from pijit.core.capture.values import Abstract, Const, Number, Opaque, RangeIterator, Sequence, Tensor
+from pijit.core.capture.values import Abstract, Const, Instance, Number, Opaque, RangeIterator, Sequence, Tensor
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.program import GuardProgram
@@ -27,6 +27,8 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         if value.type == INT:
             return [kinds.IntRange(source)]
         return [kinds.IsType(source, PYTHON_CLASS.get(value.type, value.type.dtype.type))]
+    if isinstance(value, Instance):
+        return [kinds.IsType(source, value.type.python)]
     if isinstance(value, Const):
         by_value = type(value.object) in BY_VALUE
         return [kinds.Equals(source, value.object) if by_value else kinds.IsIdentical(source, value.object)]
@@ -49,6 +51,7 @@ def roots_of(path: Any) -> List[Root]:
 def launch_arguments(captured: Captured) -> List[Root]:
     """What linked code passes to the launcher, each once, locals first."""
     paths = list(captured.inputs) + [fact.root for fact in captured.facts.values()]
+    paths += [path for apart in captured.apart for path in (apart.root, apart.other)]
     roots = {root for path in paths for root in roots_of(path)}
     return sorted(roots, key=lambda root: (root.kind, str(root.name)))
 
@@ -68,6 +71,8 @@ def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardP
     """The guards of one segment; fetches its graph's inputs."""
     position = {root: k for k, root in enumerate(arguments)}
     guards = [guard for fact in captured.facts.values() for guard in guards_for(rebase(fact.root, position), fact.value)]
+    guards += [kinds.DistinctObject(rebase(apart.root, position), rebase(apart.other, position))
+               for apart in captured.apart]
     return GuardProgram(guards, [rebase(path, position) for path in captured.inputs])
 
 
@@ -78,4 +83,7 @@ def entry_program(segments: Iterable[Captured]) -> GuardProgram:
         for fact in captured.facts.values():
             if fact.source is not None:
                 guards += [g for g in guards_for(fact.source, fact.value) if g not in guards]
+        for apart in captured.apart:
+            if apart.source is not None and apart.other_source is not None:
+                guards.append(kinds.DistinctObject(apart.source, apart.other_source))
     return GuardProgram(guards, [])

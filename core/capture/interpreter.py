@@ -7,13 +7,15 @@ graph is built (``emit`` adds operations). A handler that meets something it can
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Set
 
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.opcodes import CLASS_OF_NAME
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.calls import Calls
 from pijit.core.capture.conditions import HasValue
 from pijit.core.capture.containers import Containers
+from pijit.core.capture.effects import Effects
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.roots import Root
@@ -47,14 +49,21 @@ BINARY = {
 INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
 UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}
 SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
+REASON_OF = {"IMPORT_NAME": "PJ207", "IMPORT_FROM": "PJ207", "FORMAT_VALUE": "PJ216"}
+REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("BUILD_"))
+"""Why instructions that never have a handler stay bytecode, where there is a better reason than PJ202."""
+
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Facts:
     """What capture may look at: the frame at entry, the types seen at run time for fallback results, and which
-    numbers it may know by value."""
+    numbers it may know by value.
 
-    __slots__ = ("globals", "builtins", "cells", "feedback", "steering", "written")
+    ``changed`` is what captured code changes, found while it is analysed: (place, id of the object).
+    """
+
+    __slots__ = ("globals", "builtins", "cells", "feedback", "steering", "written", "changed")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any],
                  cells: List[Any], feedback: Dict[int, Abstract], steering: Steering = Steering()) -> None:
@@ -63,10 +72,11 @@ class Facts:
         self.cells = cells
         self.feedback = feedback
         self.steering = steering
+        self.changed: Set[Any] = set()
         self.written = frozenset(instr.value for instr in function.instructions if instr.opname in SCOPE_WRITES)
 
 
-class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteration):
+class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteration, Effects):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -87,6 +97,10 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
         raise NotImplementedError
 
     def number_value(self, value: Abstract) -> Value:
+        raise NotImplementedError
+
+    def object_value(self, value: Abstract) -> Value:
+        """The SSA value of the pointer to an object."""
         raise NotImplementedError
 
     def use(self, value: Abstract) -> Abstract:
@@ -137,7 +151,7 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
         else:
             handler: Optional[Callable[[Instr], None]] = getattr(self, "op_" + name, None)
             if handler is None:
-                raise Break("PJ202", opcode=name)
+                raise Break(REASON_OF.get(name, "PJ202"), opcode=name)
             handler(instr)
 
     def push(self, value: Abstract) -> None:

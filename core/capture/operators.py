@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 from pijit.core.capture import sampling
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
-from pijit.core.capture.values import Abstract, Const, Number, Sequence, Tensor, number_type
+from pijit.core.capture.values import Abstract, Const, Number, Sequence, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, Array, Scalar, numpy_scalar
@@ -44,8 +44,8 @@ def describe(value: Abstract) -> str:
         return value.object.__name__ if named else type(value.object).__name__
     if isinstance(value, (Number, Tensor)):
         return repr(value.type)
-    sample = getattr(value, "sample", None)
-    return type(sample).__name__ if sample is not None else type(value).__name__.lower()
+    kind = class_of(value)
+    return kind.__name__ if kind is not None else type(value).__name__.lower()
 
 
 class Operators:

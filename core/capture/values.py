@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import CAPTURED_DTYPES, PYTHON_SCALARS, Array, Scalar, Type, numpy_scalar
+from pijit.core.graph.types import CAPTURED_DTYPES, PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Scalar, Type, numpy_scalar
 
 
 class Abstract:
@@ -77,6 +77,13 @@ class Tensor(Typed):
     def __init__(self, type: Array, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
         super().__init__(type, value, source, born)
         self.part: Any = None
+
+
+class Instance(Typed):
+    """An object of exactly one class, of which nothing else is known: a list that the function has made."""
+
+    __slots__ = ()
+    type: Object
 
 
 class Const(Abstract):
@@ -293,6 +300,9 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         return Sequence([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
     if isinstance(left, Slice) and isinstance(right, Slice):
         return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
+    classes = class_of(left), class_of(right)
+    if (isinstance(left, Instance) or isinstance(right, Instance)) and classes[0] is classes[1]:
+        return Instance(Object(classes[0]), born=left.born)
     kinds = number_type(left), number_type(right)
     if kinds[0] is not None and kinds[0] == kinds[1]:
         return Number(kinds[0], born=left.born)
@@ -309,6 +319,22 @@ def number_type(value: Abstract) -> Optional[Scalar]:
             return None
         return kind
     return None
+
+
+def class_of(value: Abstract) -> Optional[type]:
+    """The exact class of an object that kernels carry as a pointer, else None."""
+    if isinstance(value, Instance):
+        return value.type.python
+    return type(value.sample) if isinstance(value, Opaque) else None
+
+
+def object_type(value: Abstract) -> Object:
+    """The type of the pointer to a value that is an object as it stands."""
+    if isinstance(value, Const):
+        return Object(type(value.object))
+    if isinstance(value, Number):
+        return Object(PYTHON_CLASS.get(value.type, value.type.dtype.type))
+    return Object(tuple if isinstance(value, Sequence) else class_of(value))  # type: ignore[arg-type]
 
 
 def knows_nothing(value: Abstract) -> bool:

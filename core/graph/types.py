@@ -1,4 +1,4 @@
-"""The types of values inside a subgraph: scalars (Python's or NumPy's), arrays, and raw machine words."""
+"""The types of values inside a subgraph: scalars (Python's or NumPy's), arrays, objects, and raw machine words."""
 
 from __future__ import annotations
 
@@ -80,7 +80,25 @@ class Opaque:
         return self.kind
 
 
-Type = Union[Scalar, Array, Opaque]
+class Object:
+    """A Python object whose class is exactly ``python``, carried as a borrowed pointer for the runtime to work on."""
+
+    __slots__ = ("python",)
+
+    def __init__(self, python: type) -> None:
+        self.python = python
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Object) and self.python is other.python
+
+    def __hash__(self) -> int:
+        return hash(self.python.__name__)
+
+    def __repr__(self) -> str:
+        return "object.%s" % self.python.__name__
+
+
+Type = Union[Scalar, Array, Opaque, Object]
 
 INT = Scalar(np.dtype(np.int64), "py")
 FLOAT = Scalar(np.dtype(np.float64), "py")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Tuple
 
 from pijit.core.graph.ir import Graph, Output, SideExit, Value
-from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Opaque, Scalar
+from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Object, Opaque, Scalar
 from pijit.core.kernel.errors import CompileError
 
 FIRST_INPUT_WORD = 2
@@ -18,6 +18,8 @@ def input_code(kind: Any) -> Tuple[Any, ...]:
     """The launcher's input code of a type."""
     if isinstance(kind, Opaque):
         return (kind.kind,)
+    if isinstance(kind, Object):
+        return ("object",)
     if isinstance(kind, Array):
         return ("array", kind.ndim)
     if kind in _PYTHON_CODES:
@@ -118,8 +120,8 @@ class Layout:
 
 
 def _value_code(kind: Any, word: int) -> Tuple[Any, ...]:
-    if isinstance(kind, Array):
-        return ("array", word)
+    if isinstance(kind, (Array, Object)):
+        return ("array" if isinstance(kind, Array) else "object", word)
     if kind in _PYTHON_CODES:
         return (_PYTHON_CODES[kind], word)
     if isinstance(kind, Scalar):

@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Tuple
 from numba import cfunc, float32, types, uint64
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.passes.fuse import find_groups
-from pijit.core.graph.types import RANGE_ITERATOR, Array, Opaque, Scalar
+from pijit.core.graph.types import RANGE_ITERATOR, Array, Object, Opaque, Scalar
 from pijit.core.kernel import float_intrinsics, fusion, intrinsics, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.arrays import ArrayVariable, ArrayWriter
@@ -21,6 +21,7 @@ from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.layout import Layout
 from pijit.core.kernel.lifetimes import Lifetimes
+from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
 _PARTS = ("index", "start", "step", "length")
 _NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, uint64=uint64, float32=float32)
@@ -62,6 +63,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         elif isinstance(value.type, Scalar):
             self.text[value] = "v%d" % value.id
             self.line("v%d = %s" % (value.id, self.read_word(value.type, word)))
+        elif isinstance(value.type, Object):
+            self.define(value, "ld_i8(frame, %d)" % (8 * word))
         elif value.type == RANGE_ITERATOR:
             self.text[value] = str(word)
 
@@ -220,7 +223,7 @@ def _require(emitter: NumbaEmitter, op: Op) -> None:
 
 
 _SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "libm": _libm,
-            "iterator_part": _iterator_part, "require": _require}
+            "iterator_part": _iterator_part, "require": _require, **OBJECT_OPERATIONS}
 
 
 def compile_source(source: str, names: Dict[str, Any], filename: str) -> Tuple[int, Any]:

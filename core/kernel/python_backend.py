@@ -227,6 +227,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "alloc": _alloc,
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
+    "append": lambda emitter, op: "%s.append(%s)" % tuple(_args(op)),
 }
 _OPERATIONS.update(dict.fromkeys(_BINARY, _binary))
 _OPERATIONS.update(dict.fromkeys(_UNARY, _unary))

@@ -10,9 +10,10 @@ from pijit.core.graph.ops import OPS
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel import reductions, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
+from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biuf")
-_FREE = frozenset(("const", "same", "flag", "require", "iterator_part"))
+_FREE = frozenset(("const", "same", "flag", "require", "iterator_part")) | frozenset(OBJECT_OPERATIONS)
 MAX_OPERANDS = 16
 
 

@@ -12,7 +12,7 @@
 #define FIRST_INPUT_WORD 2
 
 typedef enum {
-    IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_RANGE_ITERATOR
+    IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_RANGE_ITERATOR, IN_OBJECT
 } InputKind;
 
 typedef struct {
@@ -80,7 +80,7 @@ typedef struct {
 static const CodeRow input_rows[] = {
     {"skip", IN_SKIP, 1, 0}, {"array", IN_ARRAY, 2, 0}, {"int", IN_INT, 1, 0}, {"float", IN_FLOAT, 1, 0},
     {"bool", IN_BOOL, 1, 0}, {"complex", IN_COMPLEX, 1, 0}, {"scalar", IN_SCALAR, 2, 0},
-    {"range_iterator", IN_RANGE_ITERATOR, 1, 0}, {NULL, 0, 0, 0},
+    {"range_iterator", IN_RANGE_ITERATOR, 1, 0}, {"object", IN_OBJECT, 1, 0}, {NULL, 0, 0, 0},
 };
 
 static const CodeRow output_rows[] = {

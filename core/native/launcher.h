@@ -63,6 +63,20 @@
  *       Writes a frame word to array memory; a complex number is stored as its two halves.
  *   load_scalar(address, typenum) -> word
  *       The reverse.
+ *
+ *   Effects on Python objects (effects.h). `value` is the address of the value's words, `kind` says what object
+ *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself. All
+ *   return 0, or something else when nothing was done: LAUNCHER_ERROR with an exception set, or 1 where code
+ *   of the user's would run; the kernel leaves by the operation's side exit then.
+ *
+ *   append(list, kind, value)
+ *       Appends to an exact list.
+ *   store_item(list, index, kind, value), store_key(dict, key, kind, value)
+ *       Stores into an exact list, or into an exact dict under a str or int.
+ *   store_attr(object, name, kind, value)
+ *       Stores into an instance dict or slot.
+ *   store_global(name, kind, value), store_cell(cell, kind, value)
+ *       Stores into the globals of the frame that runs the linked code, or into a cell.
  */
 #ifndef PIJIT_LAUNCHER_H
 #define PIJIT_LAUNCHER_H
@@ -120,5 +134,11 @@ int scalar_is_complex(int typenum);
 
 int64_t scalar_load(const void *source, int typenum);
 void scalar_store(void *target, int typenum, int64_t word);
+
+/* All scalar types that fit frame words keep their value right behind the object header. */
+#define SCALAR_VALUE(object) ((char *)(object) + sizeof(PyObject))
+
+/* The NumPy scalar of a type for frame words: a new reference, NULL with MemoryError set. */
+PyObject *scalar_box(PyTypeObject *type, int typenum, const int64_t *words);
 
 #endif

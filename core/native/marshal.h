@@ -19,8 +19,7 @@ typedef struct {
     long len;
 } RangeIterator;
 
-/* All scalar types that fit frame words keep their value right behind the object header. */
-#define SCALAR_VALUE(object) ((char *)(object) + sizeof(PyObject))
+/* What SCALAR_VALUE relies on. */
 typedef char check_double_scalar[offsetof(PyDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
 typedef char check_byte_scalar[offsetof(PyByteScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
 typedef char check_complex_scalar[offsetof(PyCDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
@@ -119,6 +118,9 @@ input_load(const Input *input, PyObject *object, int64_t *words)
         return 1;
     case IN_SCALAR:
         return scalar_input_load(input, object, words);
+    case IN_OBJECT:
+        words[0] = (int64_t)object;  /* borrowed: the launcher holds what it fetched until the kernel is done */
+        return 1;
     case IN_RANGE_ITERATOR:
         if (Py_TYPE(object) != &PyRangeIter_Type) {
             return 0;
@@ -134,25 +136,6 @@ input_load(const Input *input, PyObject *object, int64_t *words)
 }
 
 /* ---- outputs ---- */
-
-static PyObject *
-scalar_build(const Output *output, const int64_t *words)
-{
-    if (output->typenum == NPY_BOOL) {
-        PyArrayScalar_RETURN_BOOL_FROM_LONG(words[0] != 0);
-    }
-    PyTypeObject *type = (PyTypeObject *)output->object;
-    PyObject *scalar = type->tp_alloc(type, 0);  /* new: the result */
-    if (scalar == NULL) {
-        return NULL;
-    }
-    char *value = SCALAR_VALUE(scalar);
-    scalar_store(value, output->typenum, words[0]);
-    if (scalar_is_complex(output->typenum)) {
-        scalar_store(value + scalar_size(output->typenum), output->typenum, words[1]);
-    }
-    return scalar;
-}
 
 static PyObject *
 range_build(const int64_t *words)
@@ -216,7 +199,7 @@ native_value(const Output *output, ValueSource *source)
     case OUT_FLOAT: return PyFloat_FromDouble(double_from_word(words[0]));
     case OUT_BOOL: return PyBool_FromLong(words[0] != 0);
     case OUT_COMPLEX: return PyComplex_FromDoubles(double_from_word(words[0]), double_from_word(words[1]));
-    case OUT_SCALAR: return scalar_build(output, words);
+    case OUT_SCALAR: return scalar_box((PyTypeObject *)output->object, output->typenum, words);
     case OUT_OBJECT: return object_build(words[0]);
     case OUT_RANGE: return range_build(words);
     case OUT_RANGE_ITERATOR: return range_iterator_build(words);

@@ -3,12 +3,15 @@
  * launcher.h documents every entry. All take and return int64_t, so that generated code needs one kind of
  * call; the first argument of most is the frame, whose word 1 leads to the references that this call owns.
  * NumPy objects are made by NumPy: its allocator, its base rules, its assignment. The loop nests are in
- * nest.h, reductions in reduce.h, floating-point flags in flags.h, and what Python calls in addresses.h. */
+ * nest.h, reductions in reduce.h, floating-point flags in flags.h, effects on Python objects in effects.h, and
+ * what Python calls in addresses.h. */
 #include "launcher.h"
 #include "nest.h"
 #include "reduce.h"
 #include "addresses.h"
 #include "flags.h"
+#include "effects.h"
+#include <numpy/arrayscalars.h>
 
 static const int64_t OK = 0;
 
@@ -80,6 +83,24 @@ scalar_store(void *target, int typenum, int64_t word)
         default: *(npy_int64 *)target = word; break;
         }
     }
+}
+
+PyObject *
+scalar_box(PyTypeObject *type, int typenum, const int64_t *words)
+{
+    if (typenum == NPY_BOOL) {
+        PyArrayScalar_RETURN_BOOL_FROM_LONG(words[0] != 0);
+    }
+    PyObject *scalar = type->tp_alloc(type, 0);  /* new: the result */
+    if (scalar == NULL) {
+        return NULL;
+    }
+    char *value = SCALAR_VALUE(scalar);
+    scalar_store(value, typenum, words[0]);
+    if (scalar_is_complex(typenum)) {
+        scalar_store(value + scalar_size(typenum), typenum, words[1]);
+    }
+    return scalar;
 }
 
 static int64_t
@@ -409,7 +430,8 @@ runtime_reduce(int64_t frame, int64_t spec)
 /* Index, name and function of each entry in one place. */
 #define RUNTIME_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) \
-    X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar)
+    X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(append) X(store_item) X(store_key) \
+    X(store_attr) X(store_global) X(store_cell)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,

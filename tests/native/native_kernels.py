@@ -1,5 +1,7 @@
 """Kernels for the tests of the launcher: compiled by numba, calling the runtime table through one intrinsic."""
 
+import ctypes
+
 import numba
 import numpy as np
 from llvmlite import ir
@@ -93,3 +95,33 @@ def launcher(kernel, inputs, exits, width=6, words=FRAME_WORDS, output_word=40, 
 def descriptor(array):
     """The words of an array's descriptor, as an int64 array."""
     return np.array([array.ctypes.data, id(array), *array.shape, *array.strides], np.int64)
+
+
+class OwnedList(ctypes.Structure):
+    """The OwnedList of launcher.h."""
+
+    _fields_ = [("count", ctypes.c_ssize_t), ("capacity", ctypes.c_ssize_t), ("items", ctypes.c_void_p),
+                ("inline_items", ctypes.c_void_p * 16)]
+
+
+class Runtime:
+    """Calls entries of the table from Python, with a frame of its own."""
+
+    def __init__(self):
+        self.owned = OwnedList(0, 16, None)
+        self.owned.items = ctypes.addressof(self.owned) + OwnedList.inline_items.offset
+        self.frame = np.array([_launcher.RUNTIME_TABLE, ctypes.addressof(self.owned)], np.int64)
+
+    def call(self, name, *arguments):
+        """The entry's result; arrays are passed by address, an exception that it set is raised."""
+        address = ctypes.c_int64.from_address(_launcher.RUNTIME_TABLE + 8 * _launcher.RUNTIME[name]).value
+        words = [each.ctypes.data if isinstance(each, np.ndarray) else int(each) for each in arguments]
+        return ctypes.PYFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(words))(address)(*words)
+
+    def objects(self):
+        items = (ctypes.c_void_p * self.owned.count).from_address(self.owned.items)
+        return [ctypes.cast(item, ctypes.py_object).value for item in items]
+
+    def release_all(self):
+        while self.owned.count:
+            self.call("release", self.frame, id(self.objects()[-1]))

@@ -8,7 +8,7 @@ from random import Random
 import numba
 import numpy as np
 import pytest
-from native_kernels import SIGNATURE, descriptor, launcher, pointer_address, runtime
+from native_kernels import SIGNATURE, Runtime, descriptor, launcher, pointer_address, runtime
 
 from pijit.core import _launcher
 
@@ -16,36 +16,6 @@ try:
     from numpy._core.umath import clip
 except ImportError:
     from numpy.core.umath import clip
-
-
-class OwnedList(ctypes.Structure):
-    """The OwnedList of launcher.h."""
-
-    _fields_ = [("count", ctypes.c_ssize_t), ("capacity", ctypes.c_ssize_t), ("items", ctypes.c_void_p),
-                ("inline_items", ctypes.c_void_p * 16)]
-
-
-class Runtime:
-    """Calls entries of the table from Python, with a frame of its own."""
-
-    def __init__(self):
-        self.owned = OwnedList(0, 16, None)
-        self.owned.items = ctypes.addressof(self.owned) + OwnedList.inline_items.offset
-        self.frame = np.array([_launcher.RUNTIME_TABLE, ctypes.addressof(self.owned)], np.int64)
-
-    def call(self, name, *arguments):
-        """The entry's result; arrays are passed by address, an exception that it set is raised."""
-        address = ctypes.c_int64.from_address(_launcher.RUNTIME_TABLE + 8 * _launcher.RUNTIME[name]).value
-        words = [each.ctypes.data if isinstance(each, np.ndarray) else int(each) for each in arguments]
-        return ctypes.PYFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(words))(address)(*words)
-
-    def objects(self):
-        items = (ctypes.c_void_p * self.owned.count).from_address(self.owned.items)
-        return [ctypes.cast(item, ctypes.py_object).value for item in items]
-
-    def release_all(self):
-        while self.owned.count:
-            self.call("release", self.frame, id(self.objects()[-1]))
 
 
 @pytest.fixture

@@ -1,0 +1,181 @@
+/* Effects of kernels on Python objects: lists, dicts, attributes, globals, cells.
+ *
+ * Part of runtime.c, apart for its size. No code of the user's runs in the middle of a kernel: what a kernel has
+ * read may be in its registers. So a store declines, having done nothing, if it would end the life of an object
+ * whose end can be noticed, or if anything else than a plain dict, slot, list or cell takes the value. */
+#ifndef PIJIT_EFFECTS_H
+#define PIJIT_EFFECTS_H
+
+#include "launcher.h"
+#include <structmember.h>
+
+#define DECLINED 1
+
+/* How the words of a value become an object, besides the dtype numbers of NumPy scalars. */
+enum { BOX_INT = -1, BOX_FLOAT = -2, BOX_BOOL = -3, BOX_OBJECT = -4 };
+
+/* The object for the words at `address`: a new reference, NULL with MemoryError set. */
+static PyObject *
+value_box(int64_t kind, int64_t address)
+{
+    const int64_t *words = (const int64_t *)address;
+    double number;
+
+    switch (kind) {
+    case BOX_INT: return PyLong_FromLongLong(words[0]);
+    case BOX_BOOL: return PyBool_FromLong(words[0] != 0);
+    case BOX_FLOAT:
+        memcpy(&number, words, sizeof(number));
+        return PyFloat_FromDouble(number);
+    case BOX_OBJECT:
+        Py_INCREF((PyObject *)words[0]);
+        return (PyObject *)words[0];
+    default: break;
+    }
+    PyObject *type = PyArray_TypeObjectFromType((int)kind);  /* owned */
+    PyObject *scalar = type == NULL ? NULL : scalar_box((PyTypeObject *)type, (int)kind, words);  /* the result */
+    Py_XDECREF(type);
+    return scalar;
+}
+
+static int
+array_dies_quietly(PyArrayObject *array)
+{
+    PyObject *base = PyArray_BASE(array);  /* borrowed */
+    return *PyObject_GET_WEAKREFS_LISTPTR((PyObject *)array) == NULL && Py_REFCNT(PyArray_DESCR(array)) > 1
+           && !PyDataType_REFCHK(PyArray_DESCR(array)) && !PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEBACKIFCOPY)
+           && (base == NULL || Py_REFCNT(base) > 1);
+}
+
+/* Whether giving up one reference runs no code of the user's: no finalizer, no weak reference's callback. */
+static int
+dies_quietly(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (Py_REFCNT(object) > 1 || type == &PyFloat_Type || type == &PyLong_Type || type == &PyUnicode_Type
+            || type == &PyComplex_Type || type == &PyBytes_Type) {
+        return 1;
+    }
+    if (type == &PyArray_Type) {
+        return array_dies_quietly((PyArrayObject *)object);
+    }
+    return PyArray_IsScalar(object, Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE);
+}
+
+static int64_t
+runtime_append(int64_t list, int64_t kind, int64_t address)
+{
+    PyObject *value = value_box(kind, address);  /* owned */
+    int status = value == NULL ? -1 : PyList_Append((PyObject *)list, value);
+    Py_XDECREF(value);
+    return status < 0 ? LAUNCHER_ERROR : 0;
+}
+
+/* Puts a value where a reference is; the place may be empty. */
+static int64_t
+place_store(PyObject **place, int64_t kind, int64_t address)
+{
+    PyObject *old = *place;  /* the place's reference, given up here */
+    if (old != NULL && !dies_quietly(old)) {
+        return DECLINED;
+    }
+    PyObject *value = value_box(kind, address);  /* moved to the place */
+    if (value == NULL) {
+        return LAUNCHER_ERROR;
+    }
+    *place = value;
+    Py_XDECREF(old);
+    return 0;
+}
+
+/* The place of a list's item, NULL if there is none; a negative index counts from the end. */
+static PyObject **
+item_place(int64_t list, int64_t index)
+{
+    Py_ssize_t size = PyList_GET_SIZE((PyObject *)list);
+    if (index < 0) {
+        index += size;
+    }
+    return index < 0 || index >= size ? NULL : &((PyListObject *)list)->ob_item[index];
+}
+
+static int64_t
+runtime_store_item(int64_t list, int64_t index, int64_t kind, int64_t address)
+{
+    PyObject **place = item_place(list, index);
+    return place == NULL ? DECLINED : place_store(place, kind, address);
+}
+
+static int64_t
+runtime_store_cell(int64_t cell, int64_t kind, int64_t address)
+{
+    return place_store(&((PyCellObject *)cell)->ob_ref, kind, address);
+}
+
+/* dict[key] = value; `owner` is NULL, or the object whose instance dict it is. */
+static int64_t
+dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObject *owner)
+{
+    PyObject *old = PyDict_GetItemWithError(dict, key);  /* borrowed */
+    if (old == NULL ? PyErr_Occurred() != NULL : !dies_quietly(old)) {
+        return DECLINED;
+    }
+    PyObject *value = value_box(kind, address);  /* owned */
+    if (value == NULL) {
+        return LAUNCHER_ERROR;
+    }
+    /* A new attribute goes the ordinary way, which lets the instances of a class share their keys. */
+    int status = old == NULL && owner != NULL ? PyObject_GenericSetAttr(owner, key, value)
+                                              : PyDict_SetItem(dict, key, value);
+    Py_DECREF(value);
+    return status < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+runtime_store_key(int64_t dict, int64_t key, int64_t kind, int64_t address)
+{
+    return dict_store((PyObject *)dict, (PyObject *)key, kind, address, NULL);
+}
+
+static int64_t
+runtime_store_global(int64_t name, int64_t kind, int64_t address)
+{
+    PyObject *globals = PyEval_GetGlobals();  /* borrowed: of the frame that runs the linked code */
+    if (globals == NULL || !PyDict_CheckExact(globals)) {
+        return DECLINED;
+    }
+    return dict_store(globals, (PyObject *)name, kind, address, NULL);
+}
+
+static int64_t
+slot_store(PyObject *object, PyMemberDescrObject *slot, int64_t kind, int64_t address)
+{
+    const PyMemberDef *member = slot->d_member;
+    if (member->type != T_OBJECT_EX || (member->flags & READONLY)
+            || !PyType_IsSubtype(Py_TYPE(object), slot->d_common.d_type)) {
+        return DECLINED;
+    }
+    return place_store((PyObject **)((char *)object + member->offset), kind, address);
+}
+
+/* An instance dict that something else refers to may be that of another instance, or read as a dict. */
+static int64_t
+runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
+{
+    PyObject *object = (PyObject *)owner, *key = (PyObject *)name;  /* borrowed */
+    if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr) {
+        return DECLINED;
+    }
+    PyObject *found = _PyType_Lookup(Py_TYPE(object), key);  /* borrowed */
+    if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
+        return Py_TYPE(found) == &PyMemberDescr_Type
+                   ? slot_store(object, (PyMemberDescrObject *)found, kind, address) : DECLINED;
+    }
+    PyObject **dict = _PyObject_GetDictPtr(object);
+    if (dict == NULL || *dict == NULL || !PyDict_CheckExact(*dict) || Py_REFCNT(*dict) > 1) {
+        return DECLINED;
+    }
+    return dict_store(*dict, key, kind, address, object);
+}
+
+#endif
