@@ -8,10 +8,11 @@
 from __future__ import annotations
 
 import builtins as builtins_module
+import collections
 import threading
 import types
 import weakref
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Deque, Dict, List, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core._launcher import Launcher
@@ -33,6 +34,7 @@ from pijit.core.report import busy_lines, capture_record
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 
 MAX_FAILURES = 3
+RECOMPILES_KEPT = 100
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
 _kernels: Dict[int, Dict[Any, Kernel]] = {}
@@ -47,7 +49,7 @@ class State:
             has that of ``py_func`` (closures of one factory share it).
         skip: why the function is not captured at all, or None.
         cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
-        recompiles: why there are more entries than one.
+        recompiles: why there were more captures than one, the last ones.
         steering: which numbers a capture may know by value.
         failures: our own errors, in spite of which the function ran.
     """
@@ -60,7 +62,7 @@ class State:
         self.cache = EntryCache(config.cache_limit)
         self.entries: List[Entry] = []
         self.pending: List[Pending] = []
-        self.recompiles: List[str] = []
+        self.recompiles: Deque[str] = collections.deque(maxlen=RECOMPILES_KEPT)
         self.failures: List[str] = []
         self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
         self.shared_kernels = kernels_of(py_func.__code__)
@@ -107,11 +109,13 @@ class State:
         for pending in self.pending:
             if pending.entry.program.check(*roots) is not None:
                 return self._observed(pending, code, roots)
+        self.pending = [pending for pending in self.pending if not pending.entry.program.dead]
         if len(self.cache) + len(self.pending) >= self.cache.limit:
             warn_limit(self.cache, self.py_func.__qualname__, *roots, stacklevel=4)
             return None
         pending = Pending()
         why = self._why_again(roots)
+        self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
         self.steering = self.steering.after([guard for entry in self.entries for guard in entry.program.guards], *roots)
         return self._add(pending, make_entry(self, code, roots, {}, pending.observe, why))
 

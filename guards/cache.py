@@ -2,7 +2,8 @@
 
 `EntryCache` is a C type (`native/cache.h`): at most `limit` entries of guard program and payload, tried in
 order of the most recent hit. At the limit `add` returns False and the existing entries keep serving;
-`warn_limit` then says, once per cache, which guard kept failing.
+`warn_limit` then says, once per cache, which guard kept failing. Entries whose guards can never hold again,
+because a class or another object that they speak of is gone, make room at the next miss.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 import types
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Dict, Iterable, Tuple
 
 import numpy
 
@@ -17,9 +17,15 @@ LONGEST_REPR = 60
 _class_name = type.__dict__["__name__"].__get__
 
 
+def is_exactly(value: Any, types: Iterable[type]) -> bool:
+    """Whether the type of a value is one of these; its metaclass may define `__eq__` and `__hash__`, so neither `in`
+    nor a dict may be asked."""
+    return any(type(value) is cls for cls in types)
+
+
 def is_constant(value: Any) -> bool:
     """Whether a value can be compared by Equals: an exact builtin immutable, or a tuple of those."""
-    return type(value) in CONSTANT_TYPES and (type(value) is not tuple or all(map(is_constant, value)))
+    return is_exactly(value, CONSTANT_TYPES) and (type(value) is not tuple or all(map(is_constant, value)))
 
 
 def constant_key(value: Any) -> Tuple[Any, ...]:
@@ -72,11 +78,10 @@ def type_name(cls: type) -> str:
     return str(_class_name(cls))
 
 
-def was_type(source: object, old: type, value: Any) -> str:
-    """The sentence for a value that is no longer of type `old`."""
-    if type_name(old) == type_name(type(value)):
-        return f"{source} was of type {type_name(old)} and is now of another type {type_name(old)}"
-    return f"{source} was of type {type_name(old)} and is now of type {type_name(type(value))}"
+def was_type(source: object, old: str, value: Any) -> str:
+    """The sentence for a value that is no longer of the type of this name."""
+    new = type_name(type(value))
+    return f"{source} was of type {old} and is now of {'another type' if old == new else 'type'} {new}"
 
 
 def _describe_builtin(value: Any) -> str:
@@ -120,5 +125,5 @@ def describe(value: Any) -> str:
         return _describe_builtin(value)
     if issubclass(type(value), type):  # isinstance would ask the value for its __class__
         return f"the class {type_name(value)}"
-    special = _DESCRIPTIONS.get(type(value))
+    special = _DESCRIPTIONS[type(value)] if is_exactly(value, _DESCRIPTIONS) else None
     return special(value) if special is not None else f"an object of type {type_name(type(value))}"

@@ -9,12 +9,13 @@ side.
 from __future__ import annotations
 
 import types
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
 
 from pijit.guards.facts import (LAYOUTS, SINGLETONS, constant_key, count, describe, extent, is_constant,
-                                layout_of, layout_words, type_name, was_type)
+                                is_exactly, layout_of, layout_words, type_name, was_type)
+from pijit.guards.held import Held
 from pijit.guards.source import (UNBOUND, Attr, Cell, Global, Item, Local, NoPlaceError, Record, Source,
                                  SourceError, is_absent, is_plain_tuple)
 
@@ -81,26 +82,39 @@ class Guard(Record):
             return str(absence)
 
 
-class IsType(Guard):
-    """The value is exactly of `type`, not of a subclass."""
+class OnObject(Guard):
+    """Base of the guards that compare with one object by identity; they do not keep it alive."""
 
-    __slots__ = fields = ("source", "type")
-    cost = 1
+    __slots__ = fields = ("source", "held")
     source: Source
-    type: Type[Any]
+    held: Held
 
-    def identity(self) -> Tuple[Any, ...]:
-        return self.source, id(self.type)
+    def __init__(self, source: Source, value: Any) -> None:
+        super().__init__(source, value if type(value) is Held else Held(value, self.words(value)))
+
+    def words(self, value: Any) -> str:
+        """The object as the guard's text names it."""
+        return describe(value)
+
+
+class IsType(OnObject):
+    """The value is exactly of this type, not of a subclass."""
+
+    __slots__ = ()
+    cost = 1
+
+    def words(self, value: Any) -> str:
+        return type_name(value)
 
     def __str__(self) -> str:
-        return f"type({self.source}) is {type_name(self.type)}"
+        return f"type({self.source}) is {self.held.text}"
 
     def step(self) -> Step:
-        return Step("CHECK_TYPE", object=self.type)
+        return Step("CHECK_WEAK_TYPE" if self.held.is_weak else "CHECK_TYPE", object=self.held.holder)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
-        return None if type(value) is self.type else was_type(self.source, self.type, value)
+        return None if type(value) is self.held.get() else was_type(self.source, self.held.text, value)
 
 
 class IsArray(Guard):
@@ -147,7 +161,7 @@ class IsArray(Guard):
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
         if type(value) is not numpy.ndarray:
-            return was_type(self.source, numpy.ndarray, value)
+            return was_type(self.source, "ndarray", value)
         if value.dtype != self.dtype:
             return f"{self.source} had dtype {self.dtype} and now has dtype {value.dtype}"
         if value.ndim != self.ndim:
@@ -161,28 +175,23 @@ class IsArray(Guard):
         return None
 
 
-class IsIdentical(Guard):
+class IsIdentical(OnObject):
     """The value is this very object."""
 
-    __slots__ = fields = ("source", "object")
+    __slots__ = ()
     cost = 0
-    source: Source
-    object: Any
-
-    def identity(self) -> Tuple[Any, ...]:
-        return self.source, id(self.object)
 
     def __str__(self) -> str:
-        return f"{self.source} is {describe(self.object)}"
+        return f"{self.source} is {self.held.text}"
 
     def step(self) -> Step:
-        return Step("CHECK_IDENTICAL", object=self.object)
+        return Step("CHECK_WEAK_IDENTICAL" if self.held.is_weak else "CHECK_IDENTICAL", object=self.held.holder)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
-        if value is self.object:
+        if value is self.held.get():
             return None
-        old, new = describe(self.object), describe(value)
+        old, new = self.held.text, describe(value)
         return f"{self.source} was {old} and is now {'another object, also ' if old == new else ''}{new}"
 
 
@@ -255,7 +264,7 @@ class LengthIs(Guard):
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
-        if type(value) not in (list, dict) and not is_plain_tuple(value):
+        if not is_exactly(value, (list, dict)) and not is_plain_tuple(value):
             return f"{self.source} was a tuple, list or dict and is now {describe(value)}"
         if len(value) == self.length:
             return None
@@ -353,7 +362,7 @@ class ArrayPair(Pair):
     def why_not(self, *values: Any) -> Optional[str]:
         for source, value in zip(self.sources, values):
             if type(value) is not numpy.ndarray:
-                return was_type(source, numpy.ndarray, value)
+                return was_type(source, "ndarray", value)
         return self.why_not_arrays(*values)
 
     def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
@@ -432,26 +441,21 @@ class DistinctObject(Pair):
         return None if a is not b else f"{self.a} and {self.b} were two objects and are now the same"
 
 
-class FunctionCode(Guard):
+class FunctionCode(OnObject):
     """The value is a Python function whose `__code__` is this very code object."""
 
-    __slots__ = fields = ("source", "code")
-    source: Source
-    code: types.CodeType
-
-    def identity(self) -> Tuple[Any, ...]:
-        return self.source, id(self.code)
+    __slots__ = ()
 
     def __str__(self) -> str:
-        return f"{self.source}.__code__ is {describe(self.code)}"
+        return f"{self.source}.__code__ is {self.held.text}"
 
     def step(self) -> Step:
-        return Step("CHECK_CODE", object=self.code)
+        return Step("CHECK_CODE", object=self.held.holder)
 
     def why_not(self, *values: Any) -> Optional[str]:
         value, = values
         if type(value) is not types.FunctionType:
-            return was_type(self.source, types.FunctionType, value)
-        if value.__code__ is self.code:
+            return was_type(self.source, "function", value)
+        if value.__code__ is self.held.get():
             return None
-        return f"the code of {self.source} was {describe(self.code)} and is now {describe(value.__code__)}"
+        return f"the code of {self.source} was {self.held.text} and is now {describe(value.__code__)}"

@@ -109,6 +109,7 @@ class GuardProgram(_evaluate.Program):
         failures: how often each guard failed, in the order of `guards`; an absent source fails the guard that
             first reads it.
         last_failed: the Guard that failed last, or None.
+        dead: whether an object that a guard compares with is gone, so that the guards will never hold again.
 
     Example:
         >>> x = Local(0, "x")

@@ -18,7 +18,7 @@ import types
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from pijit.guards._evaluate import UNBOUND, attribute_rule
-from pijit.guards.facts import describe
+from pijit.guards.facts import describe, is_exactly
 
 __all__ = ["Attr", "Cell", "Constant", "Global", "Item", "Local", "NoPlaceError", "Record", "Source",
            "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple", "read_attribute", "read_item"]
@@ -334,7 +334,7 @@ def is_absent(base: Any, source: Source) -> bool:
         NoPlaceError: a key of a dict raised an exception when compared.
     """
     if isinstance(source, Item):
-        is_container = type(base) in (dict, list) or is_plain_tuple(base)
+        is_container = is_exactly(base, (dict, list)) or is_plain_tuple(base)
         return (is_container and (type(base) is dict or type(source.key) is int)
                 and read_item(base, source.key) is UNBOUND)
     assert isinstance(source, Attr)
@@ -362,7 +362,7 @@ def read_item(base: Any, key: Union[int, str]) -> Any:
 def _instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
     for base in _mro_of(type(value)):
         descriptor = _namespace_of(base).get("__dict__")
-        if type(descriptor) in _DICT_DESCRIPTORS:
+        if is_exactly(descriptor, _DICT_DESCRIPTORS):
             return descriptor.__get__(value)  # type: ignore[no-any-return]
     return None
 
@@ -388,7 +388,7 @@ def _type_attribute(cls: type, name: str) -> Any:
     if found is UNBOUND:
         return UNBOUND if _has(meta, "__get__") else meta
     if _has(found, "__get__"):
-        return _read_descriptor(found, None, cls) if type(found) in _PLAIN_ON_TYPES else UNBOUND
+        return _read_descriptor(found, None, cls) if is_exactly(found, _PLAIN_ON_TYPES) else UNBOUND
     return found
 
 

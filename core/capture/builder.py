@@ -285,7 +285,8 @@ class GraphBuilder(Interpreter):
                 outputs.append(self._output(value))
             elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):
                 names.append(name)
-                outputs.append(Output("const", value.object if isinstance(value, Const) else None))
+                keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
+                outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
         stack = [self._output(value) for value in reversed(state.stack[self.captured.depth:])]
         number = self.graph.exit_number(target, tuple(names), len(stack), side)
         return SideExit(number, outputs + stack)

@@ -3,7 +3,9 @@
  * A lookup tries the entries in order and moves the one that hits to the front, so a stable caller pays for
  * one program. At the limit add() refuses and the existing entries keep serving. An evaluation may, through a
  * dict key's __eq__ or in mirror mode, run code that changes this very cache; `changes` counts modifications,
- * and a lookup that sees it move gives up as a miss rather than touch entries that may be gone. */
+ * and a lookup that sees it move gives up as a miss rather than touch entries that may be gone.
+ *
+ * Dead entries - a guarded class, function or other object is gone - leave at the next miss or add(). */
 #ifndef PIJIT_GUARDS_CACHE_H
 #define PIJIT_GUARDS_CACHE_H
 
@@ -99,6 +101,25 @@ cache_put_first(CacheObject *self, Py_ssize_t index)
     self->entries[0] = entry;
 }
 
+/* Drop the entries that can never hit again. */
+static void
+cache_evict_dead(CacheObject *self)
+{
+    for (Py_ssize_t i = 0; i < self->size;) {
+        if (!program_is_dead(self->entries[i].program)) {
+            i++;
+            continue;
+        }
+        /* owns: the entry is gone before its references are dropped, which may run code that changes the cache */
+        Entry dead = self->entries[i];
+        self->changes++;
+        self->size--;
+        memmove(self->entries + i, self->entries + i + 1, (size_t)(self->size - i) * sizeof(Entry));
+        Py_DECREF(dead.program);
+        Py_DECREF(dead.payload);
+    }
+}
+
 /* NEW reference to the payload that serves these roots; NULL without an exception on a miss, or, with the
  * mirror on or out of memory, with one. */
 static PyObject *
@@ -128,6 +149,7 @@ cache_search(CacheObject *self, const Roots *roots)
         }
     }
     self->misses++;
+    cache_evict_dead(self);
     return NULL;
 }
 
@@ -143,6 +165,7 @@ cache_add(CacheObject *self, PyObject *args)
                         "the program is in this cache already: replace() changes its payload");
         return NULL;
     }
+    cache_evict_dead(self);
     if (self->size == self->limit) {
         Py_RETURN_FALSE;
     }

@@ -210,6 +210,12 @@ program_last_failed_get(ProgramObject *self, void *unused)
     return guard;
 }
 
+static PyObject *
+program_dead_get(ProgramObject *self, void *unused)
+{
+    return PyBool_FromLong(program_is_dead(self));
+}
+
 static PyMethodDef program_methods[] = {
     {"check", (PyCFunction)program_check, METH_VARARGS,
      "check(values, globals, builtins) -> list of fetched objects if all guards hold, else None."},
@@ -231,6 +237,7 @@ static PyGetSetDef program_getset[] = {
     {"last_failed", (getter)program_last_failed_get, NULL,
      "The guard that failed last; None if none did, or if it was a fetch source that was absent.",
      NULL},
+    {"dead", (getter)program_dead_get, NULL, "Whether a guarded object is gone: the guards never hold again.", NULL},
     {NULL},
 };
 

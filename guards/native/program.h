@@ -8,6 +8,9 @@
  * (guards/program.py) orders the steps; program_new checks that no step reads a register before it is filled
  * or passes a check an object it cannot handle, so no tuple from Python can make an evaluation crash.
  *
+ * Types, functions, code and whatever else is compared by identity is held weakly where it can be
+ * (guards/held.py); a program of which one such object is gone is dead: it will never hold again.
+ *
  * A Program refers to everything from its construction on and never changes its references. A reference cycle
  * through it has some other object that was changed later and that can be cleared, so, like a tuple, it has
  * no tp_clear: a cleared program would be a program whose guards all hold. */
@@ -21,12 +24,13 @@
 enum {
     FETCH_LOCAL, FETCH_CONSTANT, LAST_BORROWED = FETCH_CONSTANT,
     FETCH_CELL, FETCH_GLOBAL, FETCH_ATTR, FETCH_ITEM, FETCH_TYPE, LAST_FETCH = FETCH_TYPE,
-    CHECK_TYPE, CHECK_ARRAY, CHECK_IDENTICAL, CHECK_EQUAL, CHECK_INT64, CHECK_LENGTH, CHECK_CODE,
+    CHECK_TYPE, CHECK_WEAK_TYPE, CHECK_ARRAY, CHECK_IDENTICAL, CHECK_WEAK_IDENTICAL, CHECK_EQUAL, CHECK_INT64,
+    CHECK_LENGTH, CHECK_CODE,
     CHECK_LOCAL_UNBOUND, CHECK_CELL_EMPTY, CHECK_GLOBAL_ABSENT, CHECK_ATTR_ABSENT, CHECK_ITEM_ABSENT,
     CHECK_APART, CHECK_SHAPES, CHECK_SAME, CHECK_DISTINCT, OPERATION_COUNT
 };
 
-typedef enum { NO_OBJECT, ANY_OBJECT, A_TYPE, A_DTYPE, A_NAME, A_KEY } ObjectRule;
+typedef enum { NO_OBJECT, ANY_OBJECT, A_TYPE, A_REFERENCE, A_DTYPE, A_NAME, A_KEY } ObjectRule;
 
 /* One row per operation: its name for Python, how many registers it reads, and what its object must be. */
 static const struct {
@@ -42,12 +46,14 @@ static const struct {
     [FETCH_ITEM] = {"FETCH_ITEM", 1, A_KEY},
     [FETCH_TYPE] = {"FETCH_TYPE", 1, NO_OBJECT},
     [CHECK_TYPE] = {"CHECK_TYPE", 1, A_TYPE},
+    [CHECK_WEAK_TYPE] = {"CHECK_WEAK_TYPE", 1, A_REFERENCE},
     [CHECK_ARRAY] = {"CHECK_ARRAY", 1, A_DTYPE},
     [CHECK_IDENTICAL] = {"CHECK_IDENTICAL", 1, ANY_OBJECT},
+    [CHECK_WEAK_IDENTICAL] = {"CHECK_WEAK_IDENTICAL", 1, A_REFERENCE},
     [CHECK_EQUAL] = {"CHECK_EQUAL", 1, ANY_OBJECT},
     [CHECK_INT64] = {"CHECK_INT64", 1, NO_OBJECT},
     [CHECK_LENGTH] = {"CHECK_LENGTH", 1, NO_OBJECT},
-    [CHECK_CODE] = {"CHECK_CODE", 1, ANY_OBJECT},
+    [CHECK_CODE] = {"CHECK_CODE", 1, A_REFERENCE},
     [CHECK_LOCAL_UNBOUND] = {"CHECK_LOCAL_UNBOUND", 0, NO_OBJECT},
     [CHECK_CELL_EMPTY] = {"CHECK_CELL_EMPTY", 0, NO_OBJECT},
     [CHECK_GLOBAL_ABSENT] = {"CHECK_GLOBAL_ABSENT", 0, A_NAME},
@@ -66,7 +72,7 @@ typedef struct {
     Py_ssize_t out;        /* register a fetch fills */
     Py_ssize_t a, b;       /* registers it reads */
     Py_ssize_t number;     /* root index, position, length or ndim */
-    PyObject *object;      /* owned: name, key, type, dtype or constant; NULL if it has none */
+    PyObject *object;      /* owned: name, key, type, dtype, constant or weak reference; NULL if it has none */
 } Step;
 
 typedef unsigned long long Count;
@@ -102,6 +108,8 @@ object_obeys(PyObject *object, ObjectRule rule)
         return object == Py_None;
     case A_TYPE:
         return PyType_Check(object);
+    case A_REFERENCE:
+        return PyWeakref_CheckRefExact(object);
     case A_DTYPE:
         return PyArray_DescrCheck(object);
     case A_NAME:
@@ -261,6 +269,20 @@ program_dealloc(ProgramObject *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
+/* Whether an object that a guard speaks of is gone, so that the guards will never hold again. */
+static int
+program_is_dead(const ProgramObject *self)
+{
+    for (Py_ssize_t i = 0; i < self->nsteps; i++) {
+        const Step *step = &self->steps[i];
+        if (operation_table[step->operation].object == A_REFERENCE
+            && PyWeakref_GET_OBJECT(step->object) == Py_None) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* ---- evaluation ---------------------------------------------------------------------------------------- */
 
 static inline PyObject *
@@ -299,6 +321,14 @@ cell_is_empty(const Roots *roots, Py_ssize_t index)
     return cell != NULL && PyCell_Check(cell) && PyCell_GET(cell) == NULL;
 }
 
+/* The object that a step's weak reference leads to, borrowed; once it is gone None, and while it goes itself. So
+ * an object that somebody holds is it exactly if it is the same and not None. */
+static inline PyObject *
+step_referent(const Step *step)
+{
+    return ((PyWeakReference *)step->object)->wr_object;
+}
+
 static inline int
 step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
 {
@@ -306,10 +336,14 @@ step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
     switch (step->operation) {
     case CHECK_TYPE:
         return Py_TYPE(*a) == (PyTypeObject *)step->object;
+    case CHECK_WEAK_TYPE:
+        return Py_TYPE(*a) == (PyTypeObject *)step_referent(step);
     case CHECK_ARRAY:
         return array_matches(*a, step->object, (int)step->number, step->mask, step->flags);
     case CHECK_IDENTICAL:
         return *a == step->object;
+    case CHECK_WEAK_IDENTICAL:
+        return *a == step_referent(step) && *a != Py_None;
     case CHECK_EQUAL:
         return constant_matches(step->object, *a);
     case CHECK_INT64:
@@ -317,7 +351,7 @@ step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
     case CHECK_LENGTH:
         return length_matches(*a, step->number);
     case CHECK_CODE:
-        return function_has_code(*a, step->object);
+        return function_has_code(*a, step_referent(step));
     case CHECK_LOCAL_UNBOUND:
         return step->number < roots->nvalues && roots->values[step->number] == NULL;
     case CHECK_CELL_EMPTY:

@@ -278,7 +278,6 @@ def test_object_with_a_jitted_method_is_freed_at_once():
     assert alive() is None
 
 
-@pytest.mark.xfail(strict=True, reason="guards hold the type of self, and the garbage collector does not see through code")
 def test_class_with_a_jitted_method_is_collected():
     alive = weakref.ref(type(new_model()))
     collect()
