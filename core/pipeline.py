@@ -115,8 +115,8 @@ class State:
             return None
         pending = Pending()
         why = self._why_again(roots)
-        self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
         self.steering = self.steering.after([guard for entry in self.entries for guard in entry.program.guards], *roots)
+        self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
         return self._add(pending, make_entry(self, code, roots, {}, pending.observe, why))
 
     def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
