@@ -1,0 +1,145 @@
+"""``python -m benchmarks.dispatch``: what a call costs, against numba's dispatcher, NumPy and plain Python, in one run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+import numba
+import numpy as np
+import pijit
+from benchmarks.measure import seconds_per_call
+
+
+class Call(NamedTuple):
+    """One kind of call; ``unit`` is how many times what is measured happens in it."""
+
+    function: Callable[..., Any]
+    arguments: Tuple[Any, ...]
+    unit: int = 1
+
+
+def two_arrays(x, y):
+    return x * 2.0 + y
+
+
+def two_floats(a, b):
+    return (a - b) * (a + b) * 0.5 + a * b
+
+
+def eight_arrays(a, b, c, d, e, f, g, h):
+    return (a + b) * (c + d) - (e + f) * (g + h)
+
+
+class Model:
+    """An object with three arrays."""
+
+    def __init__(self) -> None:
+        self.w, self.b, self.s = np.ones(3), np.zeros(3), np.full(3, 0.5)
+
+    def step(self, x):
+        return (x * self.w + self.b) * self.s
+
+
+def model_step(model, x):
+    return model.step(x)
+
+
+def breaks(x, sink):
+    y = x * 2.0 + 1.0
+    sink(None)
+    z = y * 0.5 - x
+    sink(None)
+    u = z * z + y
+    sink(None)
+    return u - z * 0.25
+
+
+def segment_in_a_loop(n, table, sink):
+    total = 0.0
+    for i in range(n):
+        total = total + table[i % 7] * 2.0 - 1.0
+        sink(None)
+    return total
+
+
+def unrelated(n):
+    total = 0
+    for i in range(n):
+        total += _plus_one(i)
+    return total
+
+
+def _plus_one(i):
+    return i + 1
+
+
+def _sink(value):
+    return None
+
+
+SMALL = tuple(np.arange(3.0) + k for k in range(8))
+CALLS: Dict[str, Call] = {
+    "x * 2.0 + y, 3 doubles": Call(two_arrays, SMALL[:2]),
+    "four operations on two floats": Call(two_floats, (2.5, 1.5)),
+    "seven ufuncs on eight arrays of 3 doubles": Call(eight_arrays, SMALL),
+    "method that reads three arrays of self": Call(model_step, (Model(), SMALL[0])),
+    "three breaks between four segments": Call(breaks, (SMALL[0], _sink)),
+    "loop of 1e4 steps with a break each": Call(segment_in_a_loop, (10000, SMALL[0].repeat(3), _sink), 10000),
+}
+
+
+def njit(call: Call) -> Optional[Callable[..., Any]]:
+    """The function compiled by numba, or None where it refuses."""
+    compiled = numba.njit(call.function)
+    try:
+        compiled(*call.arguments)
+    except Exception:  # numba has many kinds of refusal
+        return None
+    return compiled  # type: ignore[no-any-return]
+
+
+def import_seconds(statement: str) -> float:
+    """The best of five runs of a statement in a new process, imports included."""
+    program = "import time; t = time.perf_counter(); %s; print(time.perf_counter() - t)" % statement
+    runs = [subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True, env=os.environ)
+            for _ in range(5)]
+    return min(float(run.stdout) for run in runs)
+
+
+def tax(seconds: float) -> float:
+    """Undecorated code after pijit was used, as a multiple of the same code before."""
+    before = seconds_per_call({"before": unrelated}, (20000,), seconds)["before"]
+    jitted = pijit.jit(two_arrays)
+    for _ in range(3):
+        jitted(*SMALL[:2])
+    return seconds_per_call({"after": unrelated}, (20000,), seconds)["after"] / before
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.dispatch", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=1.0, help="time for each row (default: 1)")
+    options = parser.parse_args(argv)
+    write = sys.stdout.write
+    write("undecorated code after pijit was used: %.3f times its time before\n" % tax(options.seconds))
+    write("import numpy, numba: %.3f s; and pijit: %.3f s\n\n"
+          % (import_seconds("import numpy, numba"), import_seconds("import numpy, numba, pijit")))
+    write("| call | plain, us | pijit, us | numba.njit, us | pijit / plain | pijit / numba |\n|---|---|---|---|---|---|\n")
+    for name, call in CALLS.items():
+        competitors = {"plain": call.function, "pijit": pijit.jit(call.function), "njit": njit(call)}
+        times = seconds_per_call({key: f for key, f in competitors.items() if f is not None}, call.arguments,
+                                 options.seconds)
+        micro = {key: 1e6 * value / call.unit for key, value in times.items()}
+        other = "%.2f" % micro["njit"] if "njit" in micro else "refused"
+        against = "%.2f" % (micro["pijit"] / micro["njit"]) if "njit" in micro else "-"
+        write("| %s | %.2f | %.2f | %s | %.2f | %s |\n" % (name, micro["plain"], micro["pijit"], other,
+                                                         micro["pijit"] / micro["plain"], against))
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
