@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import collections
+import enum
+import operator
 import types
 from typing import Any, Callable, Dict, FrozenSet, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.effects import has_method
+from pijit.core.capture.conditions import ClassHolds
+from pijit.core.capture.object_calls import method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Sequence, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT, WORD, Array
-from pijit.guards.source import UNBOUND, Attr, read_attribute
+from pijit.guards.source import UNBOUND, Attr, is_plain_tuple, read_attribute
 
 ARRAY_METHODS = frozenset(["sum", "prod", "min", "max", "copy", "astype", "fill", "mean", "clip"])
 
 CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
+    enum.Enum: frozenset(["name", "value"]),
     np.dtype: frozenset(["kind", "char", "itemsize", "num", "name", "str", "type", "byteorder", "alignment", "isnative",
                          "ndim", "shape", "hasobject"]),
 }
 """Attributes of immutable objects, which are known when the object is."""
 
 
+TUPLE_GETTER: type = type(collections.namedtuple("_Pair", "first").first)  # type: ignore[attr-defined]
 SCALAR_ATTRIBUTES = frozenset(["dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"])
 
 
@@ -36,6 +42,8 @@ class Attributes:
     use: Callable[[Abstract], Abstract]
     known_object: Callable[..., Abstract]
     binary: Callable[..., Abstract]
+    rely: Callable[[Abstract, Any], None]
+    item: Callable[..., Abstract]
 
     def op_LOAD_ATTR(self, instr: Instr) -> None:
         self.push(self.attribute(self.pop(), instr.value))
@@ -49,7 +57,7 @@ class Attributes:
         """``owner.name``."""
         if isinstance(owner, Tensor):
             return self._array_attribute(owner, name)
-        if has_method(owner, name):
+        if method_of(owner, name) is not None:
             return Method(owner, name)
         if isinstance(owner, (Const, Opaque)):
             return self._object_attribute(owner, name)
@@ -85,6 +93,15 @@ class Attributes:
             return owner
         raise Break("PJ204", attribute=name, object="array")
 
+    def _field(self, owner: Opaque, name: str) -> Abstract:
+        """A field of a named tuple: an item, as long as the class reads the field there."""
+        field = read_attribute(type(owner.sample), name)
+        position = field_position(field)
+        if position is None:
+            raise Break("PJ204", attribute=name, object=describe(owner))
+        self.rely(owner, ClassHolds(name, field))
+        return self.item(owner, position)
+
     def dimension(self, owner: Tensor, axis: int) -> Value:
         """``shape[axis]`` as a Python int."""
         raw = self.emit("dim", [owner.value], WORD, {"axis": axis})
@@ -108,8 +125,11 @@ class Attributes:
     def _object_attribute(self, owner: Abstract, name: str) -> Abstract:
         """An attribute of an object: what inlines properties and other descriptors belongs here too."""
         sample = owner.object if isinstance(owner, Const) else owner.sample  # type: ignore[attr-defined]
-        if isinstance(owner, Const) and name in constant_attributes(sample):
-            return Const(getattr(sample, name))
+        constant = constant_attribute(sample, name) if isinstance(owner, Const) else UNBOUND
+        if constant is not UNBOUND:
+            return Const(constant)
+        if isinstance(owner, Opaque) and is_plain_tuple(sample):
+            return self._field(owner, name)
         found = UNBOUND if issubclass(type(sample), np.ndarray) else read_attribute(sample, name)
         if found is UNBOUND:
             raise Break("PJ204", attribute=name, object=type(sample).__name__)
@@ -120,6 +140,20 @@ class Attributes:
         return self.known_object(found, source, root)
 
 
-def constant_attributes(sample: Any) -> FrozenSet[str]:
-    """The names of the attributes that never change while ``sample`` lives."""
-    return next((names for kind, names in CONSTANT_ATTRIBUTES.items() if issubclass(type(sample), kind)), frozenset())
+def field_position(field: Any) -> Optional[int]:
+    """The position that a named tuple's class reads for a field, or None if ``field`` is something else."""
+    getter = field.fget if type(field) is property else field
+    if type(getter) is not operator.itemgetter and type(getter) is not TUPLE_GETTER:
+        return None
+    position = getter.__reduce__()[1][0]
+    return position if type(position) is int else None
+
+
+def constant_attribute(sample: Any, name: str) -> Any:
+    """An attribute that never changes while ``sample`` lives, or UNBOUND."""
+    if type(sample) is enum.EnumMeta:
+        return sample.__dict__["_member_map_"].get(name, UNBOUND)
+    for kind, names in CONSTANT_ATTRIBUTES.items():
+        if name in names and issubclass(type(sample), kind):
+            return getattr(sample, name)
+    return UNBOUND

@@ -390,7 +390,7 @@ class GraphBuilder(Interpreter):
         self._note(value, condition)
 
     def _note(self, value: Abstract, known: Any) -> None:
-        key = (value.root, value.source, known if known is not value else None)
+        key = (value.root, value.source, type(known), None if known is value else known)
         self.captured.facts.setdefault(key, Fact(value.root, value.source, known))
 
     def _input(self, root: Any, type: Type) -> Value:

@@ -8,14 +8,14 @@ import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.array_calls import ARRAY_CALLS, METHODS
 from pijit.core.capture.call_arguments import Arguments, Handler
-from pijit.core.capture.effects import OBJECT_METHODS
+from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
-from pijit.core.capture.values import Abstract, Const, Method, Null, Tensor, class_of
+from pijit.core.capture.values import Abstract, Const, Method, Null, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
-CALLS: Dict[int, Handler] = {id(target): handler for target, handler in SCALAR_CALLS + ARRAY_CALLS}
+CALLS: Dict[int, Handler] = {id(target): handler for target, handler in SCALAR_CALLS + ARRAY_CALLS + OBJECT_CALLS}
 
 
 class Calls:
@@ -82,8 +82,8 @@ class Calls:
         return self.ufunc_call(ufunc, arguments, out=out)
 
     def _call_method(self, method: Method, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        objects = class_of(method.owner)
-        handler = METHODS.get(method.name) if objects is None else OBJECT_METHODS.get((objects, method.name))
+        of_array = isinstance(method.owner, Tensor)
+        handler = METHODS.get(method.name) if of_array else method_of(method.owner, method.name)
         if handler is None:
             raise Break("PJ210", callee=method.name)
         return handler(self, [method.owner] + arguments, keywords)

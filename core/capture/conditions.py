@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple
+from typing import Any, List, NamedTuple, Union
 
 from pijit.guards import guard as kinds
+from pijit.guards.source import UNBOUND, Attr, Constant, Item, TypeOf
 
 
 class HasLength(NamedTuple):
@@ -23,3 +24,49 @@ class HasValue(NamedTuple):
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.Equals(source, self.value)]
+
+
+class HasItem(NamedTuple):
+    """A tuple, list or dict has an item, whatever it is."""
+
+    key: Union[int, str]
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.DistinctObject(Item(source, self.key), Constant(UNBOUND))]
+
+
+class LacksItem(NamedTuple):
+    """A tuple, list or dict has no such item."""
+
+    key: Union[int, str]
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsAbsent(Item(source, self.key))]
+
+
+class LacksAttribute(NamedTuple):
+    """An object has no attribute of this name."""
+
+    name: str
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsAbsent(Attr(source, self.name))]
+
+
+class ClassLacks(NamedTuple):
+    """An object's class defines nothing of this name, nor do its bases."""
+
+    name: str
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsAbsent(Attr(TypeOf(source), self.name))]
+
+
+class ClassHolds(NamedTuple):
+    """An object's class has this very object under a name, which is what makes the attribute."""
+
+    name: str
+    object: Any
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsIdentical(Attr(TypeOf(source), self.name), self.object)]

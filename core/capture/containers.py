@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from typing import Any, Callable, List, Optional
 
+import numpy as np
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.conditions import HasLength
+from pijit.core.capture.conditions import ClassLacks, HasItem, HasLength, LacksItem
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Opaque, Sequence, State
+from pijit.core.capture.sampling import PYTHON_OPERATORS
+from pijit.core.capture.values import Abstract, Const, Number, Opaque, Sequence, State, class_of, number_type
 from pijit.core.errors import Break
-from pijit.guards.source import UNBOUND, Item, SourceError, read_item
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import BOOL, FLAG
+from pijit.guards.source import UNBOUND, Item, SourceError, is_plain_tuple, read_item
 
-CONTAINERS = (tuple, list, dict)
 ITEM_KEYS = (int, str)
+PLAIN = (int, float, bool, complex, str, bytes, type(None))
+UNORDERED = ("==", "!=")
 
 
 class Containers:
@@ -30,6 +35,9 @@ class Containers:
     reading: Callable[[Any, Abstract], None]
     known_object: Callable[..., Abstract]
     constant: Callable[[Abstract], Any]
+    emit: Callable[..., Optional[Value]]
+    truth: Callable[[Abstract], Optional[Value]]
+    compare: Callable[..., Abstract]
     state: State
 
     def length_of(self, value: Abstract) -> Optional[int]:
@@ -38,7 +46,7 @@ class Containers:
             return len(value.items)
         if isinstance(value, Const) and type(value.object) is tuple:
             return len(value.object)
-        if isinstance(value, Opaque) and type(value.sample) in CONTAINERS:
+        if is_container(value):
             length = len(value.sample)
             self.reading(type(value.sample), value)
             self.rely(value, HasLength(length))
@@ -51,18 +59,13 @@ class Containers:
             return list(value.items)
         if isinstance(value, Const) and type(value.object) is tuple:
             return [Const(item) for item in value.object]
-        if isinstance(value, Opaque) and type(value.sample) in (tuple, list):
+        if is_container(value) and type(value.sample) is not dict:  # type: ignore[attr-defined]
             return [self.item(value, position) for position in range(self.length_of(value) or 0)]
         return None
 
     def item(self, owner: Opaque, key: Any) -> Abstract:
         """``owner[key]`` of a tuple, list or dict that comes from outside."""
-        if type(key) not in ITEM_KEYS:
-            raise Break("PJ205", index=type(key).__name__)
-        try:
-            found = read_item(owner.sample, key)
-        except SourceError:
-            found = UNBOUND
+        found = _look(owner, key)
         if found is UNBOUND:
             raise Break("PJ205", index=describe(Const(key)))
         if owner.root is None and owner.source is None:
@@ -72,10 +75,107 @@ class Containers:
         root = Item(owner.root, key) if owner.root is not None else None
         return self.known_object(found, source, root)
 
+    def holds_item(self, owner: Abstract, key: Any) -> bool:
+        """Whether a container from outside has an item of this position or key; a guard holds it there."""
+        if not is_container(owner):
+            raise Break("PJ203", operand=describe(owner))
+        found = _look(owner, key) is not UNBOUND  # type: ignore[arg-type]
+        self.reading(class_of(owner), owner)
+        self.rely(owner, HasItem(key) if found else LacksItem(key))
+        return found
+
+    def is_true(self, value: Abstract) -> bool:
+        """The truth of an object from outside that is no number."""
+        if is_container(value):
+            if type(value.sample) is dict:  # type: ignore[attr-defined]
+                return self.length_of(value) != 0
+            return self.holds_item(value, 0)
+        kind = class_of(value)
+        if kind is None or any(name in base.__dict__ for base in kind.__mro__ for name in ("__bool__", "__len__")):
+            raise Break("PJ203", operand=describe(value))
+        if isinstance(value, Opaque):
+            self.rely(value, ClassLacks("__bool__"))
+            self.rely(value, ClassLacks("__len__"))
+        return True
+
+    def contains(self, owner: Abstract, value: Abstract) -> Abstract:
+        """``value in owner`` of a dict, or of a tuple or list of plain values."""
+        if class_of(owner) is str:
+            return self._string_contains(owner, value)
+        if class_of(owner) is dict:
+            return Const(self.holds_item(owner, self.constant(value)))
+        items = self.items_of(owner)
+        if items is None:
+            raise Break("PJ203", operand=describe(owner))
+        return self._any([self._same_or_equal(self.use(item), value) for item in items])
+
+    def _string_contains(self, owner: Abstract, value: Abstract) -> Abstract:
+        text, part = self.constant(owner), self.constant(value)
+        if type(text) is not str or type(part) is not str:
+            raise Break("PJ203", operand=describe(value))
+        return Const(part in text)
+
+    def compare_objects(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+        """A comparison of plain constants, or of the items of tuples and lists; None where there are neither."""
+        if is_plain(left) and is_plain(right):
+            return _fold_comparison(symbol, left.object, right.object)  # type: ignore[attr-defined]
+        kinds = class_of(left), class_of(right)
+        if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and _compare_plainly(kinds):
+            return _fold_comparison(symbol, left.object, right.object)
+        if symbol not in UNORDERED or not {tuple, list} & set(kinds):
+            return None
+        if kinds[0] is not kinds[1] and all(kind in (tuple, list) + PLAIN for kind in kinds):
+            return Const(symbol == "!=")
+        pair = self.items_of(left), self.items_of(right)
+        if kinds[0] is not kinds[1] or kinds[0] not in (tuple, list) or None in pair:
+            raise Break("PJ203", operand=describe(right))
+        return self._compare_items(symbol, *pair)  # type: ignore[arg-type]
+
+    def _compare_items(self, symbol: str, left: List[Abstract], right: List[Abstract]) -> Abstract:
+        if len(left) != len(right):
+            return Const(symbol == "!=")
+        equal = [self._same_or_equal(self.use(one), self.use(other)) for one, other in zip(left, right)]
+        if symbol == "!=":
+            return self._any([self.negated(answer) for answer in equal])
+        return self.negated(self._any([self.negated(answer) for answer in equal]))
+
+    def _same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
+        """``left is right or left == right`` of plain values: what containers ask about their items."""
+        for value in (left, right):
+            if not is_plain(value) and number_type(value) is None and class_of(value) not in (tuple, list):
+                raise Break("PJ203", operand=describe(value))
+        kinds = [number_type(value) for value in (left, right)]
+        constants = [value.object for value in (left, right) if isinstance(value, Const)]
+        if not constants and any(kind is not None and kind.dtype.kind == "f" for kind in kinds):
+            raise Break("PJ203", operand="two floats that may be one NaN")
+        if any(constant != constant for constant in constants):
+            raise Break("PJ203", operand="nan")
+        if None in kinds and (is_plain(left) or is_plain(right)) and len(constants) < 2:
+            return Const(False)
+        return self.compare("==", left, right)
+
+    def negated(self, answer: Abstract) -> Abstract:
+        """``not answer`` of a constant or a bool."""
+        if isinstance(answer, Const):
+            return Const(not answer.object)
+        return Number(BOOL, self.emit("flag", [self.emit("not", [self.truth(answer)], FLAG)], BOOL))
+
+    def _any(self, answers: List[Abstract]) -> Abstract:
+        """Whether one of these is true."""
+        if any(isinstance(answer, Const) and answer.object for answer in answers):
+            return Const(True)
+        flags = [self.truth(answer) for answer in answers if not isinstance(answer, Const)]
+        if not flags:
+            return Const(False)
+        found = flags[0]
+        for flag in flags[1:]:
+            found = self.emit("or", [found, flag], FLAG)
+        return Number(BOOL, self.emit("flag", [found], BOOL))
+
     def container_item(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]`` of a tuple, list or dict."""
         key = self.constant(index)
-        if isinstance(owner, Opaque) and type(owner.sample) in CONTAINERS:
+        if is_container(owner):
             return self.item(owner, key)
         items = self.items_of(owner)
         if items is None:
@@ -93,3 +193,39 @@ class Containers:
         if items is None or len(items) != instr.arg:
             raise Break("PJ203", operand=describe(value))
         self.state.stack += reversed(items)
+
+
+def is_container(value: Abstract) -> bool:
+    """Whether a value is a tuple, list or dict from outside whose items are read by no code of the user's."""
+    return isinstance(value, Opaque) and (type(value.sample) in (list, dict) or is_plain_tuple(value.sample))
+
+
+def is_plain(value: Abstract) -> bool:
+    """Whether a value is a constant whose comparison runs no code of the user's."""
+    return isinstance(value, Const) and (type(value.object) in PLAIN
+                                         or type(value.object) is tuple and all(is_plain(Const(item))
+                                                                                for item in value.object))
+
+
+def _compare_plainly(kinds: Any) -> bool:
+    """Whether constants of these classes compare by identity, or as dtypes do."""
+    if np.dtype in [base for kind in kinds for base in kind.__mro__]:
+        return all(issubclass(kind, (np.dtype, str, type)) for kind in kinds)
+    return all(kind.__eq__ is object.__eq__ for kind in kinds)
+
+
+def _look(owner: Opaque, key: Any) -> Any:
+    """The item that a container has now, or UNBOUND."""
+    if type(key) not in ITEM_KEYS:
+        raise Break("PJ205", index=type(key).__name__)
+    try:
+        return read_item(owner.sample, key)
+    except SourceError:
+        raise Break("PJ205", index=describe(Const(key)))
+
+
+def _fold_comparison(symbol: str, left: Any, right: Any) -> Abstract:
+    try:
+        return Const(bool(PYTHON_OPERATORS[symbol](left, right)))
+    except TypeError:
+        raise Break("PJ203", operand=describe(Const(right)))

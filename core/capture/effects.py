@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Instance, Opaque, RangeIterator, Tensor, class_of, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, Opaque, RangeIterator, Tensor, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
@@ -63,12 +63,7 @@ def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstra
     return Const(None)
 
 
-OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {
+EFFECT_METHODS: Dict[Tuple[type, str], Handler] = {
     (list, "append"): _append,
 }
-"""Methods of exact builtin classes that kernels call."""
-
-
-def has_method(owner: Abstract, name: str) -> bool:
-    """Whether kernels call this method of an object."""
-    return (class_of(owner), name) in OBJECT_METHODS
+"""Methods of exact builtin classes that change the object."""

@@ -27,6 +27,7 @@ from pijit.core.capture.values import (
     Abstract,
     Const,
     Number,
+    Opaque,
     RangeIterator,
     Sequence,
     State,
@@ -266,10 +267,15 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
         right, left = self.pop(), self.pop()
         self.push(self.compare("is not" if instr.arg else "is", left, right))
 
+    def op_CONTAINS_OP(self, instr: Instr) -> None:
+        right, left = self.pop(), self.pop()
+        self.push(self.compare("not in" if instr.arg else "in", left, right))
+
     def op_UNARY_NOT(self, instr: Instr) -> None:
         value = self.pop()
-        if isinstance(value, (Const, Sequence)):
-            self.push(Const(not self.known_truth(value)))
+        known = self.known_truth(value)
+        if known is not None:
+            self.push(Const(not known))
             return
         flag = self.emit("not", [self.truth(value)], FLAG)
         self.push(Number(BOOL, self.emit("flag", [flag], BOOL)))
@@ -279,10 +285,10 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
         if isinstance(value, Const):
             if type(value.object) in IMMUTABLE_BY_VALUE or scalar_type(value.object) is not None:
                 return bool(value.object)
-            raise Break("PJ203", operand=describe(value))
+            return len(value.object) > 0 if type(value.object) is tuple else self.is_true(value)
         if isinstance(value, Sequence):
             return bool(value.items)
-        return None
+        return self.is_true(value) if isinstance(value, Opaque) else None
 
     def op_JUMP_FORWARD(self, instr: Instr) -> None:
         self.flow = "jump"

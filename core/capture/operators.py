@@ -8,14 +8,15 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 from pijit.core.capture import sampling
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
-from pijit.core.capture.values import Abstract, Const, Number, Sequence, Tensor, class_of, number_type
+from pijit.core.capture.values import BY_IDENTITY, Abstract, Const, Number, Sequence, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, Array, Scalar, numpy_scalar
+from pijit.core.graph.types import FLAG, FLOAT, INT, Array, Scalar, numpy_scalar
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
 FAST_POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
+SINGLES = (type(None), bool, type(Ellipsis), type(NotImplemented))
 UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
 
 
@@ -57,6 +58,9 @@ class Operators:
     emit: Callable[..., Optional[Value]]
     number_value: Callable[[Abstract], Value]
     constant: Callable[[Abstract], Any]
+    contains: Callable[[Abstract, Abstract], Abstract]
+    negated: Callable[[Abstract], Abstract]
+    compare_objects: Callable[..., Optional[Abstract]]
 
     def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` as a new abstract value."""
@@ -70,11 +74,14 @@ class Operators:
         """``left <symbol> right`` for the six rich comparisons, ``is`` and ``is not``."""
         if symbol in ("is", "is not"):
             return self._identity(symbol, left, right)
+        if symbol in ("in", "not in"):
+            return self.negated(self.contains(right, left)) if symbol == "not in" else self.contains(right, left)
         if symbol not in COMPARE_UFUNCS:
             raise Break("PJ202", operator=symbol)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self.ufunc_call(COMPARE_UFUNCS[symbol], [left, right])
-        return self._scalar_compare(symbol, left, right)
+        known = self.compare_objects(symbol, left, right)
+        return known if known is not None else self._scalar_compare(symbol, left, right)
 
     def inplace(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol>= right``; an array is written and stays the same object."""
@@ -227,14 +234,13 @@ def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract
 
 
 def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
-    """Whether two values are one object, when the answer is certain: only None and friends against others."""
-    singles = (type(None), bool, type(Ellipsis), type(NotImplemented), type)
+    """Whether two values are one object, when that is certain: one is known by identity, or their types differ."""
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, Const) and isinstance(one.object, singles):
+        if isinstance(one, Const) and issubclass(type(one.object), SINGLES + BY_IDENTITY):
             if isinstance(other, Const):
                 return one.object is other.object
-            if isinstance(other, (Tensor, Sequence)) or (isinstance(other, Number) and other.type != BOOL):
-                return False
+            kind = class_of(other)
+            return False if kind is not None and kind is not type(one.object) else None
     return None
 
 

@@ -6,12 +6,22 @@ made the value; it tells which instruction must stay bytecode when a value canno
 
 from __future__ import annotations
 
+import enum
 import types
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import CAPTURED_DTYPES, PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Scalar, Type, numpy_scalar
+from pijit.core.graph.types import (
+    CAPTURED_DTYPES,
+    PYTHON_CLASS,
+    PYTHON_SCALARS,
+    Array,
+    Object,
+    Scalar,
+    Type,
+    numpy_scalar,
+)
 
 
 class Abstract:
@@ -226,7 +236,21 @@ FRAGILE = (Method, Null, Slice, Range)
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
-BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype)
+BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype,
+               enum.Enum)
+
+
+def class_of(value: Abstract) -> Optional[type]:
+    """``type(value)``, or None if it is not known."""
+    if isinstance(value, Number):
+        return PYTHON_CLASS.get(value.type) or value.type.dtype.type
+    if isinstance(value, Const):
+        return type(value.object)
+    if isinstance(value, Opaque):
+        return type(value.sample)
+    if isinstance(value, Instance):
+        return value.type.python
+    return {Tensor: np.ndarray, Sequence: tuple, Slice: slice, Range: range}.get(type(value))
 
 
 def layout_of(array: np.ndarray) -> str:
@@ -300,7 +324,7 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         return Sequence([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
     if isinstance(left, Slice) and isinstance(right, Slice):
         return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
-    classes = class_of(left), class_of(right)
+    classes = pointer_class(left), pointer_class(right)
     if (isinstance(left, Instance) or isinstance(right, Instance)) and classes[0] is classes[1]:
         return Instance(Object(classes[0]), born=left.born)
     kinds = number_type(left), number_type(right)
@@ -321,11 +345,9 @@ def number_type(value: Abstract) -> Optional[Scalar]:
     return None
 
 
-def class_of(value: Abstract) -> Optional[type]:
+def pointer_class(value: Abstract) -> Optional[type]:
     """The exact class of an object that kernels carry as a pointer, else None."""
-    if isinstance(value, Instance):
-        return value.type.python
-    return type(value.sample) if isinstance(value, Opaque) else None
+    return class_of(value) if isinstance(value, (Instance, Opaque)) else None
 
 
 def object_type(value: Abstract) -> Object:
@@ -334,7 +356,7 @@ def object_type(value: Abstract) -> Object:
         return Object(type(value.object))
     if isinstance(value, Number):
         return Object(PYTHON_CLASS.get(value.type, value.type.dtype.type))
-    return Object(tuple if isinstance(value, Sequence) else class_of(value))  # type: ignore[arg-type]
+    return Object(tuple if isinstance(value, Sequence) else pointer_class(value))  # type: ignore[arg-type]
 
 
 def knows_nothing(value: Abstract) -> bool:

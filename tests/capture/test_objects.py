@@ -143,3 +143,32 @@ CONSTANTS = [
 def test_attributes_of_arrays_and_dtypes(f, args, others):
     with fail_unless_captured():
         check(f, *args, others=others)
+
+
+Fields = collections.namedtuple("Fields", "weight scale")
+
+
+def fields(p, x):
+    weight, scale = p
+    return p.weight * x + p.scale + p[0] * len(p) - scale
+
+
+def test_named_tuples():
+    with fail_unless_captured():
+        check(fields, Fields(Y, 2.0), X, others=[(Fields(3.0, X), X), (Fields(scale=Y, weight=2), X)])
+
+
+def test_a_named_tuple_whose_class_changes():
+    class Own(Fields):
+        pass
+
+    j = jitted(weighted)
+    with fail_unless_captured():
+        check(weighted, Own(Y, 2.0), X)
+    for change in [lambda: None, lambda: setattr(Own, "scale", property(lambda self: 7.0)),
+                   lambda: setattr(Own, "weight", property(lambda self: X)), lambda: delattr(Own, "scale"),
+                   lambda: setattr(Own, "__getitem__", lambda self, k: 1.0)]:
+        change()
+        for _ in range(3):
+            np.testing.assert_array_equal(j(Own(Y, 2.0), X), weighted(Own(Y, 2.0), X))
+    check(fields, Own(Y, 2.0), X)

@@ -1,0 +1,168 @@
+"""Calls of builtins that ask about objects, of methods of dicts, and of methods of strings: answered under guards."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from typing import Any, Dict, List, Optional, Tuple
+
+from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.conditions import ClassHolds, LacksAttribute
+from pijit.core.capture.effects import EFFECT_METHODS
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import Abstract, Const, Opaque, Sequence, class_of
+from pijit.core.errors import Break
+from pijit.guards.source import Attr, SourceError, is_absent
+
+HEAP_TYPE = 1 << 9
+"""The flag of classes that a class statement made: their attributes may change."""
+
+
+def is_heap_type(kind: type) -> bool:
+    """Whether a class may be changed."""
+    return bool(kind.__flags__ & HEAP_TYPE)
+
+
+def _known_class(value: Abstract) -> type:
+    kind = class_of(value)
+    if kind is None:
+        raise Break("PJ203", operand=describe(value))
+    return kind
+
+
+def call_type(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``type(x)``."""
+    only(arguments, keywords, "type", 1)
+    return Const(_known_class(arguments[0]))
+
+
+def call_isinstance(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``isinstance(x, classes)`` where neither the classes nor x's class say it in code of their own."""
+    only(arguments, keywords, "isinstance", 2)
+    kind = _known_class(arguments[0])
+    classes = _classes(self, arguments[1])
+    if any(issubclass(kind, cls) for cls in classes if type(cls) is type):
+        return Const(True)
+    own = next(base for base in kind.__mro__ if "__class__" in base.__dict__)
+    if own is not object or any(type(cls) is not type for cls in classes):
+        raise Break("PJ201", callee="isinstance")
+    return Const(False)
+
+
+def _classes(self: Any, value: Abstract) -> List[type]:
+    """The classes of a class or of a tuple of them, however deep."""
+    if isinstance(value, Const) and issubclass(type(value.object), type):
+        return [value.object]
+    items = self.items_of(value) if class_of(value) is tuple else None
+    if items is None:
+        raise Break("PJ203", operand=describe(value))
+    return [cls for item in items for cls in _classes(self, self.use(item))]
+
+
+def call_callable(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``callable(x)``."""
+    only(arguments, keywords, "callable", 1)
+    kind = _known_class(arguments[0])
+    found = next((base.__dict__["__call__"] for base in kind.__mro__ if "__call__" in base.__dict__), None)
+    if isinstance(arguments[0], Opaque) and is_heap_type(kind):
+        if type(found) is not types.FunctionType:
+            raise Break("PJ201", callee="callable")
+        self.rely(arguments[0], ClassHolds("__call__", found))
+    return Const(found is not None)
+
+
+def call_hasattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``hasattr(x, name)``: a look that runs code stays bytecode."""
+    only(arguments, keywords, "hasattr", 2)
+    owner, name = arguments[0], _name(self, arguments[1])
+    if _lacks(self, owner, name):
+        return Const(False)
+    self.use(self.attribute(owner, name))
+    return Const(True)
+
+
+def call_getattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``getattr(x, name)`` and ``getattr(x, name, default)``."""
+    only(arguments, keywords, "getattr", 2, 3)
+    owner, name = arguments[0], _name(self, arguments[1])
+    if len(arguments) == 3 and _lacks(self, owner, name):
+        return arguments[2]
+    return self.attribute(owner, name)
+
+
+def _name(self: Any, value: Abstract) -> str:
+    name = self.constant(value)
+    if type(name) is not str:
+        raise Break("PJ204", attribute=describe(value), object="any")
+    return name
+
+
+def _lacks(self: Any, owner: Abstract, name: str) -> bool:
+    """Whether the attribute is certainly absent, held by a guard where it could come to be."""
+    if isinstance(owner, Opaque):
+        try:
+            absent = is_absent(owner.sample, Attr(owner.source, name))
+        except SourceError:
+            return False
+        if absent:
+            self.rely(owner, LacksAttribute(name))
+        return absent
+    kind = class_of(owner)
+    plain = kind is not None and kind.__module__ in ("builtins", "numpy") and not isinstance(owner, Const)
+    return plain and not hasattr(kind, name)
+
+
+def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``tuple(xs)`` of a tuple or list."""
+    only(arguments, keywords, "tuple", 0, 1)
+    if not arguments:
+        return Const(())
+    if class_of(arguments[0]) is tuple:
+        return arguments[0]
+    items = self.items_of(arguments[0])
+    if items is None:
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return Sequence([self.use(item) for item in items])
+
+
+def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``d.get(key)`` and ``d.get(key, default)``."""
+    only(arguments, keywords, "get", 2, 3)
+    owner, key = arguments[0], self.constant(arguments[1])
+    if self.holds_item(owner, key):
+        return self.item(owner, key)  # type: ignore[no-any-return]
+    return arguments[2] if len(arguments) == 3 else Const(None)
+
+
+def method_of(owner: Abstract, name: str) -> Optional[Handler]:
+    """The handler of a method of a builtin class that is no array, or None."""
+    kind = class_of(owner)
+    return OBJECT_METHODS.get((kind, name)) if kind is not None else None
+
+
+def _string_method(name: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        known = [self.constant(argument) for argument in arguments]
+        if keywords or any(type(argument) not in (str, int) for argument in known):
+            raise Break("PJ216", method=name)
+        try:
+            return Const(getattr(str, name)(*known))
+        except Exception:
+            raise Break("PJ216", method=name)
+    return call
+
+
+STRING_METHODS = ("capitalize", "endswith", "find", "isdigit", "lower", "lstrip", "replace", "rstrip", "startswith",
+                  "strip", "title", "upper")
+OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(name) for name in STRING_METHODS}
+OBJECT_METHODS[(dict, "get")] = call_dict_get
+OBJECT_METHODS.update(EFFECT_METHODS)
+
+OBJECT_CALLS: List[Tuple[Any, Handler]] = [
+    (builtins.type, call_type),
+    (builtins.isinstance, call_isinstance),
+    (builtins.callable, call_callable),
+    (builtins.hasattr, call_hasattr),
+    (builtins.getattr, call_getattr),
+    (builtins.tuple, call_tuple),
+]
