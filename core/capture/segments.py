@@ -126,7 +126,8 @@ def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[i
         if cuts:
             continue
         for slot, successor in version.edges.items():
-            if successor in first and not successor.lossy:
+            # A finally body is entered at its first instruction only: what is on the stack there tells how.
+            if successor in first and not successor.lossy and successor.block.start not in analysis.cfg.flow.handlers:
                 piece.successors[slot] = first[successor]
                 first[successor].predecessors.append(piece)
     return pieces

@@ -185,6 +185,20 @@ def breaks_out_of_finally(x, n):
     return y, count
 
 
+def ends_in_finally(x, s):
+    try:
+        s = 2
+    except Exception:
+        x = x
+    finally:
+        x = (x + x)
+    return x, s
+
+
+def test_kernels_around_the_start_of_a_finally_body():
+    check(ends_in_finally, X, 0.5, others=[(X.astype(int), 1)])
+
+
 def test_break_in_finally():
     check(breaks_out_of_finally, X, 5)
     check(breaks_out_of_finally, X, 5, config={"backend": "python", "force_breaks": "every"})
