@@ -49,11 +49,18 @@ class Outcome(NamedTuple):
 
 
 class World:
-    """One side's globals and closure cells."""
+    """One side's globals and closure cells.
 
-    def __init__(self, function: types.FunctionType) -> None:
+    Args:
+        function: the function that is called.
+        calls: its calls; what those that are functions use belongs to the world too.
+    """
+
+    def __init__(self, function: types.FunctionType, calls: Sequence[Call] = ()) -> None:
         self._function = function
-        self._names = sorted(_names_used(function, set()))
+        seen = set()  # type: Set[int]
+        names = [_names_used(user, seen) for user in (function,) + tuple(calls) if isinstance(user, types.FunctionType)]
+        self._names = sorted(set().union(*names))
         self._copier = Copier()
         self._state = {name: self._own(value) for name, value in self._read().items()}
 
@@ -90,10 +97,10 @@ class World:
 
     def call(self, callee: Callable[..., Any], call: Call) -> Outcome:
         """Call with copies of the arguments while this world's globals and cells are in place."""
-        args, kwargs = call() if callable(call) else Copier(self._copier).copy(call)
         before = self._read()
         self._write(self._state)
         try:
+            args, kwargs = call() if callable(call) else Copier(self._copier).copy(call)
             outcome = observe(callee, args, kwargs)
             self._state = self._read()
         finally:
@@ -254,19 +261,25 @@ def unbound(f: Any) -> Tuple[Any, Tuple[Any, ...]]:
     return (f.__func__, (f.__self__,)) if isinstance(f, types.MethodType) else (f, ())
 
 
-def compare_calls(function: types.FunctionType, jitted: Callable[..., Any], calls: Sequence[Call]) -> None:
+def compare_calls(function: types.FunctionType, jitted: Callable[..., Any],
+                  calls: Sequence[Call]) -> List[Outcome]:
     """Call both functions with each of `calls` in turn and compare everything after each.
 
     Args:
         function: the function, whose globals and closure both use.
         jitted: what has to behave like it.
-        calls: (args, kwargs) pairs, or callables that make one, for arguments that cannot be copied.
+        calls: (args, kwargs) pairs, or callables that make one, for arguments that cannot be copied or are held by
+            globals; they may also change globals before the call.
+
+    Returns:
+        What the calls did without pijit.
 
     Raises:
         DifferenceError: they differ.
     """
     plain = plain_twin(function)
-    worlds = World(function), World(function)
+    worlds = World(function, calls), World(function, calls)
+    outcomes = []
     for number, call in enumerate(calls, 1):
         start = random.getstate(), np.random.get_state()
         expected = worlds[0].call(plain, call)
@@ -278,6 +291,8 @@ def compare_calls(function: types.FunctionType, jitted: Callable[..., Any], call
             message = "{} behaves differently with pijit in call {} of {}:".format(
                 function.__qualname__, number, len(calls))
             raise DifferenceError(message, found) from got.error
+        outcomes.append(expected)
+    return outcomes
 
 
 def checked_call(function: types.FunctionType, plain: Callable[..., Any], jitted: Callable[..., Any],

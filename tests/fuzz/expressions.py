@@ -1,0 +1,138 @@
+"""What generated programs compute: for each kind of value, templates by group.
+
+Kinds: `vec` (1-d, all of one length), `short` (one item less), `mat` (three rows of that length), `mask` (comparisons of
+    vectors), `num` (any scalar), `int` (Python and NumPy ints), `index`, `bound` (a few loop rounds), `cond`.
+A slot `{kind}` is filled with an expression, `{kind!}` with the name of a variable that exists. The first templates
+    are the ones that shrinking ends with. A program uses the group "core" and some of the others.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, Tuple
+
+Templates = Dict[str, Tuple[str, ...]]
+
+GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures", "iteration",
+          "errors", "output")
+
+# Expressions without slots, besides the names in scope.
+LEAVES = {
+    "vec": (), "short": (), "mat": (), "mask": (),
+    "num": ("0.5", "2", "-1.5", "3", "0", "True", "1e3", "np.float32(1.5)", "2 ** 40"),
+    "int": ("1", "2", "3", "-1", "0", "5"),
+    "index": ("0", "-1", "1", "2", "-2"),
+    "bound": ("3", "2", "4", "n", "len(x)"),
+    "cond": ("flag", "n > 2"),
+}  # type: Dict[str, Tuple[str, ...]]
+
+VECTORS = {
+    "core": ("({vec} + {vec})", "({vec} * {num})", "({vec} - {vec})", "({vec} * {vec})", "({vec} / {num})", "-{vec}",
+             "({num} - {vec})", "({vec} + {int})", "np.maximum({vec}, {vec})", "np.where({mask}, {vec}, {vec})",
+             "np.sqrt({vec})", "abs({vec})", "{vec}[::-1]", "({vec} if {cond} else {vec})"),
+    "maths": ("({vec} / {vec})", "({vec} // {num})", "({vec} % {num})", "({vec} ** 2)", "np.exp({vec})",
+              "np.tanh({vec})", "np.floor({vec})", "np.minimum({vec}, {num})", "np.clip({vec}, 0, 2)",
+              "{vec}.astype(np.float32)", "{vec}.astype(int)", "({vec} & {vec})", "({mask} * {vec})",
+              "np.add({vec}, {vec}, out={vec!})", "{vec}.round(1)"),
+    "views": ("{vec}[:]", "{vec}.copy()", "{vec}[None, :][0]", "{vec}.reshape(-1)", "{vec}[..., ::1]",
+              "np.zeros_like({vec})", "np.full(len(x), {num})", "np.arange(len(x))", "np.arange(x.shape[0]) * 0.5",
+              "np.concatenate(({short}, {short}[:1]))", "np.array({vec})", "np.asarray({vec})", "{vec}.T"),
+    "matrices": ("{mat}[{index}]", "{mat}.sum(axis=0)", "{mat}.T[:, 0]", "{mat}.max(axis=0)", "{mat}[1, :]",
+                 "({vec} @ np.eye(len(x)))"),
+    "containers": ("xs[{index}]", "d['a']", "pair[0]", "d.get('b', {vec})", "[{vec}, {vec}][{int} % 2]", "pair[-1]",
+                   "({vec}, {vec})[0]", "{'u': {vec}, 'v': {vec}}['u']", "xs[0:2][-1]"),
+    "objects": ("box.w", "box.scale({vec})", "box.half({vec})", "box({vec})", "getattr(box, 'w')", "box.mixed({vec}, b={num})"),
+    "helpers": ("h0({vec}, {num})", "h0({vec})", "h0(k={num}, v={vec})", "h0(*({vec}, {num}))", "down({vec}, {bound})",
+                "h0(**{'v': {vec}, 'k': {num}})", "both(h0, {vec})", "spread({vec}, {vec})", "partial(h0, k={num})({vec})"),
+    "closures": ("inner({vec})", "(lambda v: v * {num})({vec})"),
+    "globals": ("({vec} * GAIN)", "TABLE[:len(x)]", "(TABLE[0] + {vec})"),
+    "iteration": ("np.array([e * 2 for e in {vec}])", "np.array([e for e in reversed({vec})])",
+                  "sum([v for v in ({vec}, {vec})])", "np.array(list(map(float, {vec})))"),
+    "errors": ("({vec} + {short})", "{vec}[{int}:]", "np.reshape({vec}, (2, -1))", "({vec} / 0)"),
+}  # type: Templates
+
+SHORTS = {
+    "core": ("{vec}[1:]", "{vec}[:-1]", "({short} + {short})", "({short} * {num})", "({vec}[1:] - {vec}[:-1])"),
+    "maths": ("np.diff({vec})", "np.sqrt({short})", "(0.5 * ({vec}[1:] + {vec}[:-1]))"),
+    "views": ("{short}[::-1]", "{vec}[::-1][1:]", "{short}.copy()"),
+    "matrices": ("{mat}[0, 1:]", "{mat}[1, :-1]"),
+}  # type: Templates
+
+MATRICES = {
+    "core": ("M", "({mat} + {mat})", "({mat} * {num})", "({mat} * {vec})", "({mat} - {vec})"),
+    "maths": ("np.exp({mat})", "({mat} / {mat})", "np.maximum({mat}, {vec})", "({mat} ** 2)"),
+    "views": ("{mat}[::-1]", "{mat}[:, ::-1]", "{mat}.T.T", "({mat} * {vec}[None, :])", "{mat}.copy()",
+              "np.transpose({mat}.T)", "({mat}[:, :1] + {vec})"),
+    "matrices": ("({mat} - {mat}.mean(axis=0))", "({mat} - {mat}.sum(axis=1)[:, None])", "np.where({mat} > 0, {mat}, {num})",
+                 "(np.eye(3) @ {mat})"),
+    "containers": ("np.stack([{vec}, {vec}, {vec}])", "np.array([{vec}, {vec}, {vec}])"),
+}  # type: Templates
+
+MASKS = {
+    "core": ("({vec} < {num})", "({vec} >= {vec})", "({vec} == {num})", "({mask} & {mask})", "~{mask}"),
+    "maths": ("np.isnan({vec})", "np.isfinite({vec})", "({mask} | {mask})", "np.logical_not({vec})"),
+}  # type: Templates
+
+NUMBERS = {
+    "core": ("({num} + {num})", "({num} - {num})", "({num} * 0.5)", "{vec}[{index}]", "({num} / {num})", "-{num}",
+             "{vec}.sum()", "abs({num})", "float({num})", "min({num}, {num})", "max({num}, {num})", "len({vec})",
+             "({num} if {cond} else {num})", "({int} * 2.5)", "(x[0] * x[-1])"),
+    "maths": ("({num} // {num})", "({num} % {num})", "math.sqrt({num})", "math.floor({num})", "int({num})", "2 ** {bound}",
+              "round({num}, 2)", "math.exp({num})", "np.float64({num})", "np.float32({num})", "np.sqrt({num})",
+              "np.int64({int})", "{vec}.mean()", "{vec}.max()", "np.dot({vec}, {vec})", "({vec} @ {vec})",
+              "({num} and {num})", "({num} or {num})", "divmod({num}, {num})[0]", "complex({num})", "bool({num})",
+              "{vec}.min()", "np.max({vec})", "{vec}.argmax()", "({mask}).sum()", "np.uint8({index})"),
+    "matrices": ("M[{index}, {index}]", "{mat}[{index}][{index}]", "{mat}.sum()", "{mat}.mean()", "M.shape[1]"),
+    "views": ("{vec}[-2:].sum()", "{vec}[::2].sum()", "{short}.sum()", "{vec}.item({index})"),
+    "containers": ("c['k']", "c.get('q', {num})", "len(xs)", "sum([{num}, {num}])", "xs[{index}][{index}]", "max(c.values())",
+                   "[{num}, {num}][{index}]", "d['a'][{index}]", "({num}, {num}).index({num})"),
+    "objects": ("box.gain", "box.total", "box.bump({num})", "len(box.items)", "box.w[{index}]", "box.items[{index}]"),
+    "helpers": ("h1({vec}, {vec})", "h1({vec})", "h1(*pair)", "operator.add({num}, {num})", "fact({bound})"),
+    "closures": ("rate", "(lambda a, b=2: a + b)({num})"),
+    "globals": ("GAIN", "TABLE[{index}]", "STATE['total']", "len(LOG)"),
+    "iteration": ("sum(e * 2 for e in {vec})", "sum([e for e in {vec} if e > 0])", "max([e + 1 for e in {vec}])",
+                  "len([e for e in {vec} if {cond}])", "sum([e * g for e, g in zip({vec}, {vec})])",
+                  "any(e > 1 for e in {vec})", "sum(i * e for i, e in enumerate({vec}))", "sum(map(abs, {vec}))"),
+    "errors": ("out[-1]", "({num} / 0)", "int('q')", "({int} // 0)", "{vec}[{int}]", "({num} % 0)"),
+    "output": ("len(out)", "sum(out)"),
+}  # type: Templates
+
+INTEGERS = {
+    "core": ("({int} + {int})", "({int} - {int})", "({int} * 3)", "({int} // 2)", "({int} % 3)", "len({vec})",
+             "x.shape[0]", "-{int}", "min({int}, {int})", "({int} if {cond} else {int})"),
+    "maths": ("({int} & 3)", "({int} << 2)", "({int} >> 1)", "({int} // {int})", "({int} % {int})", "~{int}", "int({num})",
+              "abs({int})", "({int} ^ {int})", "({int} * 2 ** 61)", "({int} + 2 ** 62)"),
+    "views": ("x.size", "x.ndim", "{vec}.size"),
+    "matrices": ("M.shape[0]", "M.shape[1]", "M.ndim"),
+    "containers": ("len(xs)", "len(d)", "sum([{int}, {int}])"),
+    "globals": ("len(LOG)",),
+}  # type: Templates
+
+INDICES = {
+    "core": ("(len(x) - 1)", "({int} % 4)", "-({int} % 3)", "{int}"),
+    "errors": ("len(x)", "99"),
+}  # type: Templates
+
+BOUNDS = {"core": ("({int} % 5)", "min(n, 3)"), "matrices": ("M.shape[0]",), "containers": ("len(xs)",)}  # type: Templates
+
+CONDITIONS = {
+    "core": ("({num} < {num})", "({int} % 2 == 1)", "({int} > n)", "(not {cond})", "({cond} and {cond})", "({num} == {num})",
+             "({cond} or {cond})", "(0 < {num} <= 2)", "{vec}[{index}] > {num}", "{mask}.any()", "({int} % 3 == 0)"),
+    "maths": ("{mask}.all()", "isinstance({num}, float)", "({int} in (1, 2))", "{num}", "(type({num}) is int)", "bool({num})"),
+    "views": ("({vec!} is {vec!})", "(x.dtype == np.float64)", "{vec}.size > 2"),
+    "containers": ("len(xs) > 1", "('k' in c)", "('a' in d)", "xs", "(c['k'] == {num})"),
+    "objects": ("(box.gain > {num})", "hasattr(box, 'w')", "isinstance(box, Box)", "(box.label is None)"),
+    "globals": ("(GAIN > {num})", "LOG"),
+    "iteration": ("any(e > 1 for e in {vec})", "all([e < 2 for e in {vec}])"),
+    "output": ("(len(out) > 2)",),
+}  # type: Templates
+
+EXPRESSIONS = {
+    "vec": VECTORS, "short": SHORTS, "mat": MATRICES, "mask": MASKS, "num": NUMBERS, "int": INTEGERS, "index": INDICES,
+    "bound": BOUNDS, "cond": CONDITIONS,
+}  # type: Dict[str, Templates]
+
+# Products of two scalars: ints would get too many digits for a run where loops repeat them.
+GROWING = {
+    "num": ("({num} * {num})", "({num} ** 2)", "({num} * {int})"),
+    "int": ("({int} * {int})", "({int} ** 3)", "({int} * m)"),
+}  # type: Dict[str, Tuple[str, ...]]

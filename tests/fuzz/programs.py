@@ -1,0 +1,116 @@
+"""Programs as a Hypothesis strategy: a function, what it uses, and calls of it, in one module's source.
+
+    groups -> body (statements) -> helpers and closures that the body mentions -> parameters -> calls -> source
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Tuple
+
+from hypothesis import strategies as st
+
+from tests.fuzz.arguments import PARAMETERS, Calls
+from tests.fuzz.expressions import GROUPS
+from tests.fuzz.library import ARRAYS, DEFINITIONS, GLOBALS, IMPORTS
+from tests.fuzz.statements import HELPER, MAIN
+from tests.fuzz.tree import Compound, Line, Node, render
+from tests.fuzz.writer import Scope, Writer, mentions
+
+MAX_STATEMENTS = 14  # in all
+MAX_LINES = 8  # statements that are in no other
+HELPER_STATEMENTS = 3
+MAX_GROUPS = 4
+# What only the main function has; its helpers may not mention it.
+_OWN = "|".join(PARAMETERS + ("out", "rate", "inner"))
+_HELPER_GROUPS = ("core", "maths", "views", "globals", "iteration", "errors")
+_HELPERS = (("h0", "def h0(v, k=2):", "vec", "|h0|h1|both"), ("h1", "def h1(v, k=0.5):", "num", "|h1"))
+
+
+@st.composite
+def programs(draw: Callable[[Any], Any]) -> str:
+    """The source of a module with the functions ``f`` and ``call_*``, and ``CALLS``, the order of its calls."""
+    groups = _groups(draw)
+    writer = Writer(draw, groups, MAIN, MAX_STATEMENTS)
+    scope = writer.scope("any")
+    body = writer.block(scope, MAX_LINES)
+    body.append(Line("return " + ", ".join(_results(scope, body))))
+    body[:0] = _inner(draw, writer, body)
+    parameters = [name for name in PARAMETERS if mentions(name, render(body))]
+    main = _function("def f({}):".format(", ".join(parameters)), body)
+    if mentions("rate", render(body)):
+        main = [Compound(("def make(rate):", main + [Line("return f")])), Line("f = make(0.5)")]
+    functions = "\n\n".join(_helpers(draw, groups, render(main)) + [render(main)])
+    calls = Calls(writer.choose, writer.chance, functions, parameters)
+    return _module(functions, calls, draw(st.integers(1, 4)))
+
+
+def _groups(draw: Callable[[Any], Any]) -> Tuple[str, ...]:
+    chosen = {GROUPS[draw(st.integers(0, len(GROUPS) - 1))] for _ in range(draw(st.integers(0, MAX_GROUPS)))}
+    return tuple(group for group in GROUPS if group == "core" or group in chosen)
+
+
+def _results(scope: Scope, body: List[Node]) -> List[str]:
+    """The names that the function returns: all that are surely bound and occur in it."""
+    names = [name for kind in ("vec", "num", "int", "short", "mat") for name in scope.names.get(kind, ())]
+    names += ["out"] if _uses_output(body) else []
+    return [name for name in names if mentions(name, render(body))] or ["x"]
+
+
+def _inner(draw: Callable[[Any], Any], writer: Writer, body: List[Node]) -> List[Node]:
+    """What has to stand before a body: the list of its output, and the closure that it calls."""
+    text = render(body)
+    nodes = [Line("out = []")] if _uses_output(body) else []  # type: List[Node]
+    if mentions("inner", text):
+        scope = writer.scope("vec")
+        scope.bind("vec", "v")
+        changed = [Line("nonlocal s"), Line(writer.fill("s += {num}", scope, 1))] if writer.chance(3) else []
+        result = Line(writer.fill("return {vec}", scope).replace("inner(", "abs("))
+        nodes.append(Compound(("def inner(v):", changed + [result])))
+    return nodes
+
+
+def _uses_output(body: List[Node]) -> bool:
+    return mentions("out", render(body).replace("out=", ""))
+
+
+def _function(header: str, body: List[Node]) -> List[Node]:
+    """A function that declares what it assigns of the globals, and of the variable of its factory."""
+    text = render(body)
+    declared = [Line("global GAIN")] if _assigns("GAIN", text) else []
+    declared += [Line("nonlocal rate")] if _assigns("rate", text) else []
+    return [Compound((header, list(declared) + body))]
+
+
+def _assigns(name: str, text: str) -> bool:
+    return any(line.strip().startswith((name + " =", name + " +=")) for line in text.splitlines())
+
+
+def _helpers(draw: Callable[[Any], Any], groups: Tuple[str, ...], main: str) -> List[str]:
+    """The generated helpers that a function needs, callees first."""
+    sources = []  # type: List[str]
+    for name, header, result, barred in reversed(_HELPERS):
+        if mentions(name + ("|both" if name == "h0" else ""), main + "".join(sources)):
+            chosen = tuple(group for group in groups if group in _HELPER_GROUPS)
+            writer = Writer(draw, chosen, HELPER, HELPER_STATEMENTS, _OWN + barred)
+            scope = writer.scope(result, loops=2)
+            body = writer.block(scope, HELPER_STATEMENTS) if writer.chance(2) else []
+            body.append(Line(writer.fill("return {%s}" % result, scope)))
+            sources.insert(0, render(_function(header, body)))
+    return sources
+
+
+def _module(functions: str, calls: Calls, count: int) -> str:
+    """The whole source."""
+    made = calls.draw(count)
+    order = [0, 0, 0] + [number for number in range(1, count) for _ in range(2)] + [0] * (count > 1)
+    tail = "\n\n".join(made) + "\n\nCALLS = [{}]\n".format(", ".join("call_%d" % number for number in order))
+    kept = calls.globals()
+    used = functions + kept + tail
+    definitions = [source for name, source in DEFINITIONS.items() if mentions(name, used)]
+    used += "".join(definitions)
+    arrays = [source for name, source in ARRAYS.items() if mentions(name, tail)]
+    used += "".join(arrays)
+    top = [text for name, text in GLOBALS.items() if mentions(name, used)]
+    imports = [text for name, text in IMPORTS.items() if mentions(name, used + "".join(top))]
+    head = "\n".join(imports) + "\n\n" + "".join(line + "\n" for line in top)
+    return "\n\n".join([head] + definitions + arrays + ([kept] if kept else []) + [functions, tail])

@@ -1,0 +1,82 @@
+"""What generated programs do: templates of statements by group, and of the statements that hold blocks.
+
+A slot `{kind=}` is filled with a variable that the statement binds. The rest is as in `expressions`.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, NamedTuple, Tuple
+
+from tests.fuzz.expressions import Templates
+
+SIMPLE = {
+    "core": ("{vec=} = {vec}", "{num=} = {num}", "{int=} = {int}", "{vec!} += {vec}", "{num!} += {num}", "{vec!} *= {num}",
+             "{vec!}[{index}] = {num}", "{vec!}[{index}] += {num}", "{vec!}[1:] = {short}", "{vec!}[:] = {vec}",
+             "{short=} = {short}", "{int!} += {int}", "{vec!}[1:] = {vec!}[:-1]", "{vec!} -= {num}", "x, y = y, x",
+             "{vec!}[1:-1] = {vec!}[2:] * 0.5", "{num=}, {int=} = {num}, {int}", "{vec!}[::2] = {vec!}[::2] + 1"),
+    "maths": ("{vec!} /= {num}", "{vec!}[{mask}] = {num}", "{num!} /= {num}", "{int!} //= {int}", "{vec!} **= 2",
+              "{num!} -= {num}", "{vec!} %= {num}", "np.multiply({vec}, {num}, out={vec!})", "{int!} *= 3"),
+    "views": ("{vec!}[::-1] = {vec}", "{vec!}[:-1] += {vec!}[1:]", "{vec!}[1:] += {vec!}[:-1]", "{vec=} = {vec!}[::-1]",
+              "{vec!}[...] = {num}", "{vec!}[:2] = {num}", "{vec!}[-1:] = {vec!}[:1]", "{vec=} = {vec!}"),
+    "matrices": ("{mat=} = {mat}", "{mat!}[{index}] = {vec}", "{mat!}[:, {index}] = {num}", "{mat!}[{index}, {index}] = {num}",
+                 "{mat!} += {vec}", "{mat!}[1:] = {mat!}[:-1]", "{mat!}[0] += {mat!}[1]", "{mat!}.T[{index}] = {num}",
+                 "{mat!}[:, 1:] = {mat!}[:, :-1]", "{mat!} *= {num}", "{vec=} = {mat!}[{index}]",
+                 "{mat!}[1, 1:-1] = {mat!}[0, 2:] + {mat!}[2, :-2]"),
+    "containers": ("xs[0] = {vec}", "xs[-1] += {vec}", "xs.reverse()", "xs[{index}][{index}] = {num}", "c['k'] = {num}",
+                   "c['k'] += {num}", "d['a'] = {vec}", "d['b'] += {vec}", "c.update(k={num}, q={int})", "d['a'][{index}] = {num}",
+                   "{vec=}, {vec=} = pair", "xs[0], xs[-1] = xs[-1], xs[0]", "xs.insert(0, xs.pop())", "c.setdefault('z', {num})",
+                   "pair = ({vec}, {vec})", "{vec=} = xs[{index}]", "xs = [{vec}, {vec}]", "d = {'a': {vec}, 'b': {vec}}",
+                   "c.pop('q', None)", "{vec=}, *rest = xs", "xs = xs + [{vec}]", "d['b'][:] = {vec}"),
+    "objects": ("box.gain = {num}", "box.w = {vec}", "box.w += {vec}", "box.gain += {num}", "box.items.append({num})",
+                "box.w[{index}] = {num}", "box.bump({num})", "box.w[1:] = {short}", "setattr(box, 'gain', {num})",
+                "box.items[-1] = {num}", "box.label = 'seen'", "box = Box({vec}, {num})"),
+    "helpers": ("{vec=} = h0({vec}, {num})", "{num=} = h1({vec})", "poke({vec!}, {index}, {num})", "note({num})",
+                "{vec=}, {num=} = two({vec}, {num})"),
+    "globals": ("GAIN = {num}", "GAIN += {num}", "LOG.append({num})", "STATE['total'] = {num}", "STATE['total'] += {num}",
+                "TABLE[{index}] = {num}", "STATE.update(last={int})", "change({int})"),
+    "closures": ("rate = {num}", "rate += {num}", "{num=} = rate"),
+    "iteration": ("{num=} = sum([e for e in {vec}])", "out.extend([e + {num} for e in {vec}])", "out += [i for i in range({bound})]",
+                  "{num=} = sum(e for v in ({vec}, {vec}) for e in v)", "out.append({i: e for i, e in enumerate({vec})})",
+                  "{num=} = max([{num}] + [e for e in {vec}])", "out.append(sorted([{int}, {int}]))"),
+    "errors": ("assert {cond}", "del {num!}", "out.append(out[{int}])", "raise ValueError({num})", "{vec!}[{int}] = {num}",
+               "warnings.warn('seen')", "{num=} = {num!} / {num}"),
+    "output": ("print({num})", "out.append({num})", "print({int}, {num}, sep='-')", "out.append({vec})", "print({vec}.shape)",
+               "out.append(({int}, {num}))", "print({vec})", 'print(f"{({num}):}")', "out.append('%s' % {num})"),
+}  # type: Templates
+
+LOOPS = {
+    "core": ("for {loop=} in range({bound}):", "for {loop=} in range(len({vec!})):", "for {loop=} in range(1, len(x) - 1):",
+             "for {loop=} in range({bound}, 0, -1):", "for {loop=} in range(0, len(x), 2):", "while"),
+    "matrices": ("for {loop=} in range(M.shape[0]):", "for {vec=} in {mat}:", "for {loop=}, {vec=} in enumerate({mat}):"),
+    "iteration": ("for {num=} in {vec}:", "for {loop=}, {num=} in enumerate({vec}):", "for {num=}, {num=} in zip({vec}, {vec}):",
+                  "for {num=} in reversed({vec}):", "for {num=} in ({num}, {num}):", "for {loop=} in [{int}, {int}]:",
+                  "for {loop=}, {num=} in zip(range({bound}), {vec}):", "for {num=} in [e * 2 for e in {vec}]:"),
+    "containers": ("for {vec=} in xs:", "for {vec=} in pair:", "for {loop=}, {vec=} in enumerate(xs):", "for {num=} in c.values():",
+                   "for {vec=}, {vec=} in zip(xs, pair):", "for {vec=} in reversed(xs):", "for key, {vec=} in d.items():",
+                   "for key in d:", "for key, {num=} in sorted(c.items()):"),
+}  # type: Templates
+
+CONTEXTS = {
+    "core": ("with np.errstate(all='ignore'):",),
+    "maths": ("with np.errstate(divide='raise', invalid='ignore'):", "with np.errstate(over='raise'):"),
+    "globals": ("with Note(LOG, 'one'):", "with Note(LOG, 'two', ZeroDivisionError):", "with Note(LOG, 'three', Exception) as seen:"),
+}  # type: Templates
+
+HANDLERS = ("except Exception:", "except IndexError:", "except (ZeroDivisionError, ValueError) as error:",
+            "except FloatingPointError:", "except (TypeError, AttributeError, KeyError):", "except UnboundLocalError:")
+
+RETURNS = {"vec": "return {vec}", "num": "return {num}", "any": "return {vec}, {num}"}
+
+
+class Variables(NamedTuple):
+    """Names by kind: those that a statement may bind, and those that are there from the start."""
+
+    bound: Dict[str, Tuple[str, ...]]
+    parameters: Dict[str, Tuple[str, ...]]
+
+
+MAIN = Variables({"vec": ("x", "y", "u", "v"), "num": ("s", "t", "a", "b"), "int": ("m", "k"), "short": ("p", "q"),
+                  "mat": ("M", "W"), "loop": ("i", "j", "l")},
+                 {"vec": ("x", "y"), "num": ("s", "t"), "int": ("m", "n"), "mat": ("M",)})
+HELPER = Variables({"vec": ("v", "w"), "num": ("k", "r"), "int": ("g",), "short": ("p",), "loop": ("i", "j")},
+                   {"vec": ("v",), "num": ("k",), "int": ("len(v)",)})
