@@ -28,16 +28,21 @@ class Launcher:
         globals, builtins: the dicts that guards look names up in; None: those of the calling frame.
         inputs: one code per fetched value:
             ("skip",) | ("array", ndim) | ("int",) | ("float",) | ("bool",) | ("complex",) | ("scalar", typenum)
-            | ("range_iterator",)
+            | ("range_iterator",) | ("sequence_iterator", (array,)) | ("reversed_iterator", (array,))
+            | ("enumerate", (iterator code,)) | ("zip", (iterator codes...)), where array is
+            ("typed_array", typenum, ndim, "C" or "F" or "A", must be writeable)
         words: the size of the frame in words.
         output_word: the first word behind the inputs; from there on the frame is zero when the kernel starts.
         kernel: the address of `int64_t kernel(int64_t *frame)`, or a callable that takes the fetched values and returns
-            (exit id, value...) with one value per output code that is not "fetched", "const" or "tuple" (those inside a
-            tuple included; for "advance" the new index, or None), or None for a miss.
+            (exit id, value...), or None for a miss. There is a value per output code that is not "fetched" or "const";
+            for those made of codes the values of these come first, then an int per word of their own ("advance": per
+            index and count that moves, outermost first).
         exits: per exit id the tuple of its output codes, at most `width` of them:
             ("fetched", i) | ("const", object) | ("tuple", (codes...)) | ("int", word) | ("float", word) | ("bool", word)
             | ("complex", word) | ("scalar", word, dtype) | ("array", word) | ("object", word) | ("range", word)
-            | ("range_iterator", word) | ("advance", i, word)
+            | ("range_iterator", word) | ("advance", i, word) | ("sequence_iterator", (code,), word)
+            | ("reversed_iterator", (code,), word) | ("enumerate", (code,), word) | ("zip", (codes...))
+            | ("stepped", (code,), steps) | ("stepped_reversed", (code,), steps)
         width: the number of items of an answer behind the exit id.
         name: for messages.
         owner: an object to keep alive, such as the owner of the machine code.

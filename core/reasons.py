@@ -99,8 +99,9 @@ _ROWS = (
            "Other code can see such a variable at any moment, so Python writes it.",
            "Compute in a local variable and write the global or closure variable once, after the loop."),
     Reason("PJ209", "iteration over a type that is not captured",
-           "Compiled loops run over range(); other iterators run code for each item.",
-           "Loop over range(len(x)) and index."),
+           "Compiled loops run over arrays, range(), enumerate(), zip() and reversed() of these; other iterators run code for "
+           "each item.",
+           "Loop over an array, or use the iterator only in the loop."),
     Reason("PJ210", "NumPy function that is not captured",
            "There is no compiled form of this NumPy function, so NumPy runs it.",
            "Nothing to do if it works on large arrays: NumPy is fast there."),

@@ -280,7 +280,7 @@ def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State
     kind, _, kept = flow
     if kind == "branch":
         return {0: (last.index + 1, state), 1: (target, State(state.locals, state.stack + kept))}
-    return {0: (last.index + 1, State(state.locals, state.stack + kept)), 1: (target, state)}
+    return {0: (last.index + 1, State(state.locals, state.stack + kept())), 1: (target, state)}
 
 
 def entry_state(function: Function, localsplus: List[Any], unbound: Any, steering: Steering = Steering()) -> State:

@@ -10,6 +10,7 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block
 from pijit.core.capture.fallback import pops
 from pijit.core.capture.interpreter import Interpreter
+from pijit.core.capture.iterators import ITERATOR_OUTPUTS, iterator_type, moving_words
 from pijit.core.capture.roots import Root
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.values import (
@@ -18,9 +19,10 @@ from pijit.core.capture.values import (
     Abstract,
     Const,
     Instance,
+    LoopIterator,
     Number,
     Opaque,
-    RangeIterator,
+    Range,
     Sequence,
     State,
     Tensor,
@@ -33,7 +35,7 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.graph.types import RANGE_ITERATOR, SKIP, WORD, Type
+from pijit.core.graph.types import ITERATOR_WORDS, SKIP, WORD, Type
 from pijit.guards.source import Constant, Item
 
 
@@ -154,13 +156,20 @@ class GraphBuilder(Interpreter):
             likes = like.items if isinstance(like, Sequence) else [None] * len(value.items)
             return Sequence([self._parameters(item, block, hint, item_like)
                              for item, item_like in zip(value.items, likes)], None, value.born)
-        if isinstance(value, RangeIterator):
-            parts = tuple(self.graph.new_value(WORD, part) for part in ("index", "start", "step", "length"))
-            block.params += parts
-            return RangeIterator(parts, like.input if isinstance(like, RangeIterator) else None, value.born)
+        if isinstance(value, Range):
+            return Range(self._word_parameters(("start", "step", "length"), block), value.born)
+        if isinstance(value, LoopIterator):
+            words = self._word_parameters(ITERATOR_WORDS[value.kind], block)
+            parts = tuple(self._parameters(part, block, hint, None) for part in value.parts)
+            return LoopIterator(value.kind, words, parts, like.input if isinstance(like, LoopIterator) else None, value.born)
         if isinstance(value, (Const, Opaque)):
             return _rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
+
+    def _word_parameters(self, names: Tuple[str, ...], block: Block) -> Tuple[Value, ...]:
+        words = tuple(self.graph.new_value(WORD, name) for name in names)
+        block.params += words
+        return words
 
     # building
 
@@ -224,8 +233,12 @@ class GraphBuilder(Interpreter):
         if isinstance(wanted, Sequence):
             given = self.use(given)
             return [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
-        if isinstance(wanted, RangeIterator):
-            return list(self.use(given).values)  # type: ignore[union-attr]
+        if isinstance(wanted, Range):
+            return list(given.words)
+        if isinstance(wanted, LoopIterator):
+            given = self.use(given)
+            parts = [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
+            return list(given.words) + parts
         if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
             raise Break("PJ213")
         if isinstance(wanted, Const):
@@ -246,6 +259,9 @@ class GraphBuilder(Interpreter):
         if not piece.at_end:
             self.block.terminator = Leave(self._exit(piece.end, self.state, False))
             return
+        if self.flow[0] == "iterate":
+            self._enter_body(piece, last)
+            return
         if last.opname == "BREAK_LOOP":
             edges = {1: (self.cfg.block_stack[last.index][-1].handler, self.state)}
         else:
@@ -253,14 +269,20 @@ class GraphBuilder(Interpreter):
         arms = {slot: self._arm(piece, slot, target, after) for slot, (target, after) in edges.items()}
         self.block.terminator = self._terminator(arms)
 
+    def _enter_body(self, piece: Piece, last: Instr) -> None:
+        """The end of a loop's header: the item is made in a block of its own, only where there is one."""
+        _, more, enter = self.flow
+        header, state = self.block, self.state
+        ended = self._arm(piece, 1, last.target, state)
+        self.block = self.graph.new_block(last.lineno or 0)
+        header.terminator = Branch(more, Jump(self.block, []), ended)
+        self.block.terminator = _arm_alone(self._arm(piece, 0, last.index + 1, State(state.locals, state.stack + enter())))
+
     def _terminator(self, arms: Dict[int, Any]) -> Any:
         if len(arms) == 1:
-            arm = next(iter(arms.values()))
-            return Leave(arm) if isinstance(arm, SideExit) else arm
-        kind, flag, _ = self.flow
-        if kind == "branch":
-            return Branch(flag, arms[1], arms[0])
-        return Branch(flag, arms[0], arms[1])
+            return _arm_alone(next(iter(arms.values())))
+        _, flag, _ = self.flow
+        return Branch(flag, arms[1], arms[0])
 
     def _arm(self, piece: Piece, slot: int, target: int, state: State) -> Any:
         successor = piece.successors.get(slot)
@@ -297,18 +319,21 @@ class GraphBuilder(Interpreter):
         if isinstance(value, Typed):
             value = self.use(value)
             return Output("value", value.value)
-        if isinstance(value, RangeIterator):
-            value = self.use(value)
-            if value.input is not None:
-                return Output("advance", (value.input, value.values[0]))
-            return Output("range_iterator", value.values)
+        if isinstance(value, LoopIterator):
+            return self._iterator_output(self.use(value))
         if value.root is not None:
             return Output("value", self._input(value.root, SKIP))
         if isinstance(value, Sequence):
-            return Output("tuple", tuple(self._output(item) for item in value.items))
+            return Output("tuple", None, [self._output(item) for item in value.items])
         if isinstance(value, Const):
             return Output("const", value.object)
         raise Break("PJ202", value=repr(value))
+
+    def _iterator_output(self, value: LoopIterator) -> Output:
+        """The iterator object that came in, moved; a new one if it was made here."""
+        if value.input is not None:
+            return Output("advance", value.input, (), moving_words(value))
+        return Output(ITERATOR_OUTPUTS[value.kind], None, [self._output(part) for part in value.parts], value.words)
 
     def _has_fragile(self) -> bool:
         return any(isinstance(value, FRAGILE) for value in self.state.stack)
@@ -367,7 +392,7 @@ class GraphBuilder(Interpreter):
             copy = Sequence(items, value.source, value.born)
             copy.root = value.root
             return copy
-        if isinstance(value, RangeIterator) and value.values[0] is None:
+        if isinstance(value, LoopIterator) and value.root is not None:
             return self._iterator_input(value)
         return value
 
@@ -401,22 +426,33 @@ class GraphBuilder(Interpreter):
             self.captured.inputs.append(root)
         return known
 
-    def _iterator_input(self, value: RangeIterator) -> RangeIterator:
-        iterator = self._input(value.root, RANGE_ITERATOR)
-        first, block = self.graph.blocks[0], self.block
-        parts = []
-        for part in ("index", "start", "step", "length"):
-            result = self.graph.new_value(WORD, part)
-            first.ops.append(Op("iterator_part", [iterator], {"part": part}, result))
-            parts.append(result)
-        self.block = block
-        return RangeIterator(tuple(parts), self.graph.inputs.index(iterator), value.born)
+    def _iterator_input(self, value: LoopIterator) -> LoopIterator:
+        object = self._input(value.root, iterator_type(value))
+        found = self._iterator_parts(object, value, ())
+        found.input = self.graph.inputs.index(object)
+        return found
+
+    def _iterator_parts(self, object: Value, value: LoopIterator, path: Tuple[Any, ...]) -> LoopIterator:
+        """The iterator that ``path`` leads to, with its words and arrays read where the graph begins."""
+        def read(step: Any, type: Type) -> Value:
+            result = self.graph.new_value(type, str(step))
+            self.graph.blocks[0].ops.append(Op("iterator_part", [object], {"path": path + (step,)}, result))
+            return result
+
+        words = tuple(read(name, WORD) for name in ITERATOR_WORDS[value.kind])
+        parts = tuple(self._iterator_parts(object, part, path + (position,)) if isinstance(part, LoopIterator)
+                      else Tensor(part.type, read(position, part.type)) for position, part in enumerate(value.parts))
+        return LoopIterator(value.kind, words, parts, None, value.born)
 
     def in_loop_block(self, instr: Instr) -> bool:
         return in_loop_block(self.cfg, instr)
 
     def loop_depth(self, instr: Instr) -> int:
         return self.cfg.block_stack[instr.index][-1].level
+
+
+def _arm_alone(arm: Any) -> Any:
+    return Leave(arm) if isinstance(arm, SideExit) else arm
 
 
 def _with_value(value: Typed, ssa: Value) -> Typed:
@@ -440,8 +476,8 @@ def _rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     elif isinstance(value, Sequence):
         items = value.items if keep else [_rooted(item, None) for item in value.items]
         copy = Sequence(list(items), value.source, value.born)
-    elif isinstance(value, RangeIterator):
-        copy = RangeIterator((None,) * 4, born=value.born)
+    elif isinstance(value, LoopIterator):
+        copy = LoopIterator(value.kind, (), tuple(_rooted(part, None) for part in value.parts), None, value.born)
     else:
         return value
     copy.root = root

@@ -8,6 +8,7 @@ import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.array_calls import ARRAY_CALLS, METHODS
 from pijit.core.capture.call_arguments import Arguments, Handler
+from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
@@ -15,7 +16,8 @@ from pijit.core.capture.values import Abstract, Const, Method, Null, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
-CALLS: Dict[int, Handler] = {id(target): handler for target, handler in SCALAR_CALLS + ARRAY_CALLS + OBJECT_CALLS}
+CALLS: Dict[int, Handler] = {
+    id(target): handler for target, handler in SCALAR_CALLS + ITERATION_CALLS + ARRAY_CALLS + OBJECT_CALLS}
 
 
 class Calls:

@@ -38,6 +38,7 @@ class Containers:
     emit: Callable[..., Optional[Value]]
     truth: Callable[[Abstract], Optional[Value]]
     compare: Callable[..., Abstract]
+    alone: Callable[[Abstract], Abstract]
     state: State
 
     def length_of(self, value: Abstract) -> Optional[int]:
@@ -185,7 +186,7 @@ class Containers:
         return items[key]
 
     def op_BUILD_TUPLE(self, instr: Instr) -> None:
-        self.push(Sequence(self.pop_many(instr.arg or 0)))
+        self.push(Sequence([self.alone(value) for value in self.pop_many(instr.arg or 0)]))
 
     def op_UNPACK_SEQUENCE(self, instr: Instr) -> None:
         value = self.pop()

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Instance, Opaque, RangeIterator, Tensor, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Opaque, Tensor, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
@@ -47,7 +47,7 @@ class Effects:
         """What an effect stores: an array, a number, or an object by identity; Break for what only bytecode makes."""
         if isinstance(value, Tensor):
             return value.value  # type: ignore[return-value]
-        if isinstance(value, Instance) or value.root is not None and not isinstance(value, RangeIterator):
+        if isinstance(value, Instance) or value.root is not None and not isinstance(value, LoopIterator):
             return self.object_value(value)
         if number_type(value) is not None:
             return self.number_value(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable, Dict, Optional
 
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.values import UNBOUND, Abstract, Instance, State, Unknown
+from pijit.core.capture.values import UNBOUND, Abstract, Instance, LoopIterator, State, Unknown
 from pijit.core.graph.types import Object
 
 
@@ -88,7 +88,9 @@ def _load_fast(instr: Instr, state: State) -> None:
 
 
 def _store_fast(instr: Instr, state: State) -> None:
-    state.locals[instr.value] = state.stack.pop()
+    value = state.stack.pop()
+    shared = isinstance(value, LoopIterator)  # natively it has one user, the loop that it is on the stack for
+    state.locals[instr.value] = Unknown("PJ209", instr.index) if shared else value
 
 
 def _delete_fast(instr: Instr, state: State) -> None:

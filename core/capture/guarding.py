@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, List
 from typing import Sequence as SequenceType
 
+import numpy as np
 from pijit.core.capture.builder import Captured
 from pijit.core.capture.roots import Root
-from pijit.core.capture.values import Abstract, Const, Instance, Number, Opaque, RangeIterator, Sequence, Tensor
+from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Opaque, Sequence, Tensor
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Attr, Cell, Item, Local
 
+ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
+                    "enumerate": enumerate, "zip": zip}
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
 
@@ -36,8 +39,8 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         return [kinds.IsType(source, type(value.sample))]
     if isinstance(value, Sequence):
         return [kinds.IsType(source, tuple), kinds.LengthIs(source, len(value.items))]
-    if isinstance(value, RangeIterator):
-        return [kinds.IsType(source, type(iter(range(0))))]
+    if isinstance(value, LoopIterator):
+        return [kinds.IsType(source, ITERATOR_CLASSES[value.kind])]
     raise AssertionError("no guard for %r" % value)
 
 

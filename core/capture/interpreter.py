@@ -26,9 +26,9 @@ from pijit.core.capture.values import (
     IMMUTABLE_BY_VALUE,
     Abstract,
     Const,
+    LoopIterator,
     Number,
     Opaque,
-    RangeIterator,
     Sequence,
     State,
     Unbound,
@@ -81,7 +81,8 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
-    true, else on; branches whose condition is known become "fall" or "jump".
+    true, else on; branches whose condition is known become "fall" or "jump". A loop's step is ("iterate", flag, enter):
+    on if the FLAG is true, with what ``enter()`` makes on the stack, else to the target.
     """
 
     def __init__(self, function: Function, facts: Facts) -> None:
@@ -183,6 +184,12 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
         values.reverse()
         return values
 
+    def alone(self, value: Abstract) -> Abstract:
+        """``value`` as something that may be used again: an iterator may not, one user's steps would not be the other's."""
+        if isinstance(value, LoopIterator):
+            raise Break("PJ209", type=describe(value))
+        return value
+
     # stack and locals
 
     def op_NOP(self, instr: Instr) -> None:
@@ -192,11 +199,11 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
         self.take()
 
     def op_DUP_TOP(self, instr: Instr) -> None:
-        value = self.take()
+        value = self.alone(self.take())
         self.state.stack += [value, value]
 
     def op_DUP_TOP_TWO(self, instr: Instr) -> None:
-        pair = self.take_many(2)
+        pair = [self.alone(value) for value in self.take_many(2)]
         self.state.stack += pair + pair
 
     def op_ROT_N(self, instr: Instr) -> None:
@@ -215,11 +222,11 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
             raise Break("PJ212", name=instr.value)
         if isinstance(value, Unknown):
             raise Break(value.reason, name=instr.value)
-        self.state.stack.append(value)
+        self.state.stack.append(self.alone(value))
 
     def op_STORE_FAST(self, instr: Instr) -> None:
         value = self.take()
-        if isinstance(value, FRAGILE) or isinstance(value, RangeIterator):
+        if isinstance(value, FRAGILE) or isinstance(value, LoopIterator):
             raise Break("PJ202", value=describe(value))
         self.state.locals[instr.value] = value
 

@@ -9,38 +9,9 @@ from typing import Any, Callable, List, Tuple
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Number, Range, Sequence, Tensor, number_type
+from pijit.core.capture.values import Abstract, Const, Number, Sequence, Tensor, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, numpy_scalar
-
-
-def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``range(...)`` of integers that fit a machine word."""
-    only(arguments, keywords, "range", 1, 2, 3)
-    for argument in arguments:
-        kind = number_type(argument)
-        if kind is None or kind.dtype.kind != "i":
-            raise Break("PJ203", operand=describe(argument))
-    first, last = ([Const(0)] + arguments if len(arguments) == 1 else arguments)[:2]
-    step = self.constant(arguments[2]) if len(arguments) == 3 else 1
-    if type(step) is not int or step == 0:
-        raise Break("PJ209", type="range with a computed step")
-    return Range(self.word(first), self.word(_range_length(self, first, last, step)), step)
-
-
-def _range_length(self: Any, first: Abstract, last: Abstract, step: int) -> Abstract:
-    """``len(range(first, last, step))``: the rounded quotient where the step leads towards ``last``, else 0."""
-    one = Const(1 if step > 0 else -1)
-    distance = self.binary("-", last, first) if first != Const(0) else last
-    steps = distance
-    if step not in (1, -1):
-        steps = self.binary("-", self.binary("+", distance, Const(step)), one)
-    if step != 1:
-        steps = self.binary("//", steps, Const(step))
-    ahead = self.compare(">" if step > 0 else "<", distance, Const(0))
-    if isinstance(ahead, Const):
-        return steps if ahead.object else Const(0)
-    return self.binary("*", ahead, steps)
 
 
 def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -168,7 +139,6 @@ MATH_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "atan", "tanh", "si
                   "log1p", "expm1")
 
 SCALAR_CALLS: List[Tuple[Any, Handler]] = [
-    (builtins.range, call_range),
     (builtins.len, call_len),
     (builtins.abs, call_abs),
     (builtins.min, _extreme("min", "<")),

@@ -90,6 +90,12 @@ class Subscripts:
         value = self.emit("view", [owner.value] + words, result, {"index": tuple(codes)}, exits=exits)
         return Tensor(result, value)
 
+    def row(self, owner: Tensor, index: Value) -> Tensor:
+        """``owner[index]`` of an array with more axes than one, for an index that is known to be in range."""
+        codes = ("i",) + ("e",) * (owner.type.ndim - 1)
+        result = _view_type(owner.type, list(codes))
+        return Tensor(result, self.emit("view", [owner.value, index], result, {"index": codes, "inside": True}))
+
     def _index_code(self, item: Abstract) -> Tuple[str, List[Value]]:
         if isinstance(item, Const) and item.object is None:
             return "n", []

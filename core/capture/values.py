@@ -155,35 +155,41 @@ class Slice(Abstract):
 
 
 class Range(Abstract):
-    """A range object: start and length as raw words, and its constant step."""
+    """A range object: start, step and length as raw words."""
 
-    __slots__ = ("start", "length", "step")
+    __slots__ = ("words",)
 
-    def __init__(self, start: Optional[Value], length: Optional[Value], step: int, born: int = -1) -> None:
+    def __init__(self, words: Tuple[Optional[Value], ...], born: int = -1) -> None:
         super().__init__(None, born)
-        self.start = start
-        self.length = length
-        self.step = step
-
-    def key(self) -> Any:
-        return self.step
-
-
-class RangeIterator(Abstract):
-    """An iterator over a range: index, start, step and length as raw words.
-
-    ``input`` is the graph input that holds the iterator object when it came from outside the segment.
-    """
-
-    __slots__ = ("values", "input")
-
-    def __init__(self, values: Tuple[Optional[Value], ...], input: Optional[int] = None, born: int = -1) -> None:
-        super().__init__(None, born)
-        self.values = values
-        self.input = input
+        self.words = words
 
     def key(self) -> Any:
         return None
+
+
+class LoopIterator(Abstract):
+    """An iterator that kernels step: its kind and words are those of :data:`~pijit.core.graph.types.ITERATOR_WORDS`.
+
+    ``parts`` are what it iterates: an array, or iterators. ``input`` is the number of the graph input that holds the
+    object when it came from outside the segment.
+    """
+
+    __slots__ = ("kind", "words", "parts", "input")
+
+    def __init__(self, kind: str, words: Tuple[Optional[Value], ...], parts: Tuple[Abstract, ...] = (),
+                 input: Optional[int] = None, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.kind = kind
+        self.words = words
+        self.parts = parts
+        self.input = input
+
+    def key(self) -> Any:
+        return (self.kind, self.parts)
+
+    def stepped(self, words: Tuple[Optional[Value], ...], parts: Tuple[Abstract, ...]) -> "LoopIterator":
+        """The same iterator, further on."""
+        return LoopIterator(self.kind, words, parts, self.input, self.born)
 
 
 class Method(Abstract):
@@ -322,6 +328,9 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         return Tensor(joined, born=left.born) if joined is not None else Unknown("PJ213", left.born)
     if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
         return Sequence([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
+    if isinstance(left, LoopIterator) and isinstance(right, LoopIterator):
+        if left.kind == right.kind and len(left.parts) == len(right.parts):
+            return left.stepped(left.words, tuple(join(a, b) for a, b in zip(left.parts, right.parts)))
     if isinstance(left, Slice) and isinstance(right, Slice):
         return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
     classes = pointer_class(left), pointer_class(right)
@@ -363,6 +372,8 @@ def knows_nothing(value: Abstract) -> bool:
     """Whether the value, or a part of it, is Unknown."""
     if isinstance(value, Sequence):
         return any(knows_nothing(item) for item in value.items)
+    if isinstance(value, LoopIterator):
+        return any(knows_nothing(part) for part in value.parts)
     return isinstance(value, (Unknown, Unbound))
 
 

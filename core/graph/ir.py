@@ -34,40 +34,37 @@ class Output:
     """One value that bytecode receives at an exit.
 
     ``kind`` is "value" (``value`` is an SSA value), "input" (graph input number ``value``, by identity),
-    "const" (``value`` is the object), "tuple" (``value`` is a tuple of outputs), "range" (start, stop, step as SSA
-    words), "range_iterator" (index, start, step, length as SSA words: a new iterator at that position) or
-    "advance" (``value`` is (input number, SSA word): that input's range iterator, moved to the index).
+    "const" (``value`` is the object), "range" (start, stop, step as SSA words) or "range_iterator" (index, start, step,
+    length as SSA words: a new iterator at that position); "advance": the iterator of input number ``value``, with its
+    moving words set to ``words``. The others are made of ``parts``, which are outputs: "tuple", and new iterators,
+    "sequence_iterator" and "reversed_iterator" (an array; the index), "enumerate" (an iterator; the count), "zip"
+    (iterators), "stepped" and "stepped_reversed" (what ``iter`` or ``reversed`` makes of an object, stepped ``value`` times).
     """
 
-    __slots__ = ("kind", "value")
+    __slots__ = ("kind", "value", "parts", "words")
 
-    def __init__(self, kind: str, value: Any) -> None:
+    def __init__(self, kind: str, value: Any = None, parts: Sequence["Output"] = (), words: Sequence[Value] = ()) -> None:
         self.kind = kind
         self.value = value
+        self.parts = tuple(parts)
+        self.words = tuple(words)
 
     def values(self) -> Iterator[Value]:
-        """The SSA values used, in order."""
+        """The SSA values used, in the order in which they leave."""
         if self.kind == "value":
             yield self.value
-        elif self.kind == "tuple":
-            for item in self.value:
-                yield from item.values()
-        elif self.kind in ("range", "range_iterator"):
-            yield from self.value
-        elif self.kind == "advance":
-            yield self.value[1]
+        for part in self.parts:
+            yield from part.values()
+        yield from self.words
 
     def map(self, rename: Any) -> "Output":
         """The same output with every SSA value ``v`` replaced by ``rename(v)``."""
-        if self.kind == "value":
-            return Output("value", rename(self.value))
-        if self.kind == "tuple":
-            return Output("tuple", tuple(item.map(rename) for item in self.value))
-        if self.kind in ("range", "range_iterator"):
-            return Output(self.kind, tuple(rename(v) for v in self.value))
-        if self.kind == "advance":
-            return Output("advance", (self.value[0], rename(self.value[1])))
-        return self
+        return Output(self.kind, rename(self.value) if self.kind == "value" else self.value,
+                      [part.map(rename) for part in self.parts], [rename(word) for word in self.words])
+
+    def with_parts(self, parts: Sequence["Output"]) -> "Output":
+        """The same output made of other parts."""
+        return Output(self.kind, self.value, parts, self.words)
 
     def __repr__(self) -> str:
         if self.kind == "value":
@@ -76,7 +73,8 @@ class Output:
             return "input%d" % self.value
         if self.kind == "const" and type(self.value) not in PRINTED:
             return "const(<%s>)" % type(self.value).__name__
-        return "%s(%r)" % (self.kind, self.value)
+        own = [] if self.value is None and self.kind != "const" else [self.value]
+        return "%s(%s)" % (self.kind, ", ".join(map(repr, own + list(self.parts + self.words))))
 
 
 class SideExit:

@@ -58,6 +58,5 @@ def _exits(graph: Graph) -> Iterator[SideExit]:
 def _constants(output: Output) -> Iterator[Any]:
     if output.kind == "const":
         yield output.value
-    elif output.kind == "tuple":
-        for item in output.value:
-            yield from _constants(item)
+    for part in output.parts:
+        yield from _constants(part)

@@ -46,16 +46,17 @@ OPS: Dict[str, OpInfo] = {
     "flag": OpInfo("s", (), False, "a FLAG as a bool of the result's type (py.bool or np.bool)"),
     "libm": OpInfo("s*", ("function",), False, "the process's libm function on float64; exits when the result is "
                                                "NaN or infinite (domain and range errors, NumPy warnings)"),
-    "iterator_part": OpInfo("o", ("part",), False, "WORD: 'index', 'start', 'step' or 'length' of a RANGE_ITERATOR input, "
-                                                   "as it was when the graph was entered"),
+    "iterator_part": OpInfo("i", ("path",), False, "a WORD (by name) or the array (by number) of an iterator input, as it was "
+                                                   "when the graph was entered; numbers before lead into nested iterators"),
     # arrays: facts and views; a view has the base's memory, and is made an ndarray object only when needed
     "dim": OpInfo("a", ("axis",), False, "WORD: shape[axis]"),
     "view": OpInfo("a s*", ("index",), False,
                    "basic indexing; ``index`` is a tuple with one entry per index item: 'i' (integer), 'n' (newaxis), "
                    "'e' (a full slice ':'), or 'sXYZ' where X, Y, Z are '-' (absent) or 'v' (a value) for start, stop, "
-                   "step; the scalar operands (WORDs) follow in order. Exits on an integer out of range, step 0"),
+                   "step; the scalar operands (WORDs) follow in order. Exits on an integer out of range, step 0. "
+                   "With an attribute ``inside`` integers are known to be from 0 on and in range"),
     "transpose": OpInfo("a", ("axes",), False, "view with permuted axes"),
-    "load": OpInfo("a s*", (), False, "np scalar: element at one WORD index per axis; exits when out of range"),
+    "load": OpInfo("a s*", (), False, "np scalar: element at one WORD index per axis; exits when out of range; ``inside`` as in view"),
     "store": OpInfo("a s* s", (), True, "a[i...] = last operand (already of a's dtype); exits when out of range"),
     # arrays: computing; every array result is a new C- or K-ordered array as NumPy would allocate it
     "ufunc": OpInfo("*", ("ufunc", "types", "loop"), False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class Array:
 
 
 class Opaque:
-    """A fetched object that is not a number or an array: "skip" (handed back by identity at most) or "range_iterator"."""
+    """A fetched object that is not a number or an array: "skip" (handed back by identity at most)."""
 
     __slots__ = ("kind",)
 
@@ -98,7 +98,44 @@ class Object:
         return "object.%s" % self.python.__name__
 
 
-Type = Union[Scalar, Array, Opaque, Object]
+ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
+    "range": ("index", "start", "step", "length"), "sequence": ("index",), "reversed": ("index",),
+    "enumerate": ("count",), "zip": (),
+}
+"""The words of each kind of iterator; the first one moves as it is stepped."""
+
+
+class IteratorType:
+    """A fetched iterator of one of Python's own types, by what it iterates.
+
+    "range" has no parts, "sequence" (what ``iter`` makes of an array) and "reversed" have an Array, "enumerate" has one
+    iterator and "zip" any number.
+    """
+
+    __slots__ = ("kind", "parts")
+
+    def __init__(self, kind: str, parts: Tuple["Type", ...] = ()) -> None:
+        self.kind = kind
+        self.parts = parts
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IteratorType) and self.kind == other.kind and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.parts))
+
+    def __repr__(self) -> str:
+        return "%s iterator" % self.kind + ("(%s)" % ", ".join(map(repr, self.parts)) if self.parts else "")
+
+    def moving(self) -> Iterator[str]:
+        """The words that move, outermost first."""
+        yield from ITERATOR_WORDS[self.kind][:1]
+        for part in self.parts:
+            if isinstance(part, IteratorType):
+                yield from part.moving()
+
+
+Type = Union[Scalar, Array, Opaque, Object, IteratorType]
 
 INT = Scalar(np.dtype(np.int64), "py")
 FLOAT = Scalar(np.dtype(np.float64), "py")
@@ -107,7 +144,6 @@ COMPLEX = Scalar(np.dtype(np.complex128), "py")
 WORD = Scalar(np.dtype(np.int64), "raw")
 FLAG = Scalar(np.dtype(np.bool_), "raw")
 SKIP = Opaque("skip")
-RANGE_ITERATOR = Opaque("range_iterator")
 
 PYTHON_SCALARS = {int: INT, float: FLOAT, bool: BOOL, complex: COMPLEX}
 PYTHON_CLASS = {kind: python for python, kind in PYTHON_SCALARS.items()}

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Set
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
 from pijit.core.graph.ops import OPS
 from pijit.core.graph.printer import format_graph, format_op
-from pijit.core.graph.types import FLAG, Array, Object, Opaque, Scalar, Type
+from pijit.core.graph.types import FLAG, Array, IteratorType, Object, Scalar, Type
 
 
 class InvalidGraph(Exception):
@@ -102,8 +102,10 @@ def _why_op_invalid(graph: Graph, op: Any, visible: Any) -> Any:
         return "attribute %s is missing" % missing[0]
     if info.operands.startswith("a") and not (op.args and isinstance(op.args[0].type, Array)):
         return "the first operand must be an array"
-    if info.operands.startswith("o") and not (op.args and isinstance(op.args[0].type, (Opaque, Object))):
+    if info.operands.startswith("o") and not (op.args and isinstance(op.args[0].type, Object)):
         return "the first operand must be an object"
+    if info.operands.startswith("i") and not (op.args and isinstance(op.args[0].type, IteratorType)):
+        return "the first operand must be an iterator"
     if info.operands in ("ss", "s") and not all(isinstance(v.type, Scalar) for v in op.args):
         return "operands must be scalars"
     if info.operands == "ss" and op.args[0].type != op.args[1].type:

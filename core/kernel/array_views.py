@@ -38,7 +38,7 @@ def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List
         known = emitter.constants.get(value)
         text = emitter.text[value]
         position = text
-        if known is None or known < 0:
+        if "inside" not in op.attrs and (known is None or known < 0):
             position = emitter.let("from_front(%s, %s)" % (text, size))
         positions.append(position)
         conditions.append("beyond(%s, %s)" % (position, size))

@@ -6,11 +6,29 @@ from __future__ import annotations
 from typing import Any, Dict, List, Tuple
 
 from pijit.core.graph.ir import Graph, Output, SideExit, Value
-from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Object, Opaque, Scalar
+from pijit.core.graph.types import (
+    BOOL,
+    COMPLEX,
+    FLAG,
+    FLOAT,
+    INT,
+    ITERATOR_WORDS,
+    WORD,
+    Array,
+    IteratorType,
+    Object,
+    Opaque,
+    Scalar,
+)
 from pijit.core.kernel.errors import CompileError
 
 FIRST_INPUT_WORD = 2
 
+ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
+                  "enumerate": "enumerate", "zip": "zip"}
+_ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
+MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "reversed_iterator", "enumerate", "zip", "stepped",
+                           "stepped_reversed"))
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
 
 
@@ -20,11 +38,21 @@ def input_code(kind: Any) -> Tuple[Any, ...]:
         return (kind.kind,)
     if isinstance(kind, Object):
         return ("object",)
+    if isinstance(kind, IteratorType):
+        parts = tuple(_part_code(part) for part in kind.parts)
+        return (ITERATOR_CODES[kind.kind],) if kind.kind == "range" else (ITERATOR_CODES[kind.kind], parts)
     if isinstance(kind, Array):
         return ("array", kind.ndim)
     if kind in _PYTHON_CODES:
         return (_PYTHON_CODES[kind],)
     return ("scalar", kind.dtype.num)
+
+
+def _part_code(kind: Any) -> Tuple[Any, ...]:
+    """The code of what an iterator iterates: no guard sees it, so the launcher checks all of an array's type."""
+    if isinstance(kind, Array):
+        return ("typed_array", kind.dtype.num, kind.ndim, kind.layout, kind.writeable)
+    return input_code(kind)
 
 
 def value_words(kind: Any) -> int:
@@ -34,9 +62,20 @@ def value_words(kind: Any) -> int:
 
 def input_words(code: Tuple[Any, ...]) -> int:
     """How many frame words an input takes."""
-    if code[0] == "array":
-        return 2 + 2 * int(code[1])
-    return {"skip": 0, "complex": 2, "range_iterator": 4}.get(code[0], 1)
+    if code[0] in ("array", "typed_array"):
+        return 2 + 2 * int(code[-1] if code[0] == "array" else code[2])
+    if code[0] in _ITERATOR_KINDS:
+        return len(ITERATOR_WORDS[_ITERATOR_KINDS[code[0]]]) + sum(input_words(part) for parts in code[1:] for part in parts)
+    return {"skip": 0, "complex": 2}.get(code[0], 1)
+
+
+def part_word(kind: IteratorType, path: Tuple[Any, ...]) -> int:
+    """Where a part of an iterator input is, counted from the input's first word."""
+    names = ITERATOR_WORDS[kind.kind]
+    if isinstance(path[0], str):
+        return names.index(path[0])
+    word = len(names) + sum(input_words(_part_code(part)) for part in kind.parts[:path[0]])
+    return word + part_word(kind.parts[path[0]], path[1:]) if len(path) > 1 else word  # type: ignore[arg-type]
 
 
 class Layout:
@@ -103,20 +142,20 @@ class Layout:
             return ("fetched", output.value), word
         if kind == "const":
             return ("const", output.value), word
-        if kind == "tuple":
-            items = []
-            for item in output.value:
-                code, word = self._output(item, word, values)
-                items.append(code)
-            return ("tuple", tuple(items)), word
-        used = list(output.values())
-        values.extend(used)
-        end = word + sum(value_words(value.type) for value in used)
         if kind == "value":
-            return _value_code(used[0].type, word), end
-        if kind == "advance":
-            return ("advance", output.value[0], word), end
-        return (kind, word), end
+            values.append(output.value)
+            return _value_code(output.value.type, word), word + value_words(output.value.type)
+        code: Tuple[Any, ...] = (kind,)
+        if kind in MADE_OF_PARTS:
+            parts = []
+            for part in output.parts:
+                item, word = self._output(part, word, values)
+                parts.append(item)
+            code += (tuple(parts),)
+        if output.value is not None:
+            code += (output.value,)
+        values.extend(output.words)
+        return code + (word,) * bool(output.words), word + len(output.words)
 
 
 def _value_code(kind: Any, word: int) -> Tuple[Any, ...]:
@@ -133,8 +172,8 @@ def _comparable(code: Tuple[Any, ...]) -> Any:
     """A key under which codes are equal exactly when the launcher does the same for them."""
     if code[0] == "const":
         return ("const", id(code[1]))
-    if code[0] == "tuple":
-        return ("tuple", tuple(map(_comparable, code[1])))
+    if code[0] in MADE_OF_PARTS:
+        return (code[0], tuple(map(_comparable, code[1]))) + code[2:]
     return code
 
 

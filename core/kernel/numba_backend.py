@@ -13,17 +13,16 @@ from typing import Any, Dict, List, Tuple
 from numba import cfunc, float32, types, uint64
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.passes.fuse import find_groups
-from pijit.core.graph.types import RANGE_ITERATOR, Array, Object, Opaque, Scalar
+from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar
 from pijit.core.kernel import float_intrinsics, fusion, intrinsics, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.arrays import ArrayVariable, ArrayWriter
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.layout import Layout
+from pijit.core.kernel.layout import Layout, part_word
 from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
-_PARTS = ("index", "start", "step", "length")
 _NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, uint64=uint64, float32=float32)
 
 
@@ -65,7 +64,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self.line("v%d = %s" % (value.id, self.read_word(value.type, word)))
         elif isinstance(value.type, Object):
             self.define(value, "ld_i8(frame, %d)" % (8 * word))
-        elif value.type == RANGE_ITERATOR:
+        elif isinstance(value.type, IteratorType):
             self.text[value] = str(word)
 
     def read_word(self, kind: Scalar, word: int) -> str:
@@ -85,7 +84,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
     def _name_param(self, param: Value) -> None:
         if isinstance(param.type, Array):
             self.arrays[param] = ArrayVariable.named(param)
-        elif isinstance(param.type, Opaque):
+        elif isinstance(param.type, (Opaque, IteratorType)):
             raise CompileError("a %r cannot be a block parameter" % param.type)
         else:
             self.text[param] = "v%d" % param.id
@@ -212,9 +211,13 @@ def _libm(emitter: NumbaEmitter, op: Op) -> None:
 
 
 def _iterator_part(emitter: NumbaEmitter, op: Op) -> None:
-    if op.args[0].type != RANGE_ITERATOR:
-        raise CompileError("iterator_part of a %r" % op.args[0].type)
-    word = int(emitter.text[op.args[0]]) + _PARTS.index(op.attrs["part"])
+    kind = op.args[0].type
+    if not isinstance(kind, IteratorType):
+        raise CompileError("iterator_part of a %r" % kind)
+    word = int(emitter.text[op.args[0]]) + part_word(kind, op.attrs["path"])
+    if isinstance(op.result.type, Array):
+        emitter.arrays[op.result] = emitter.array_at(op.result, word)
+        return
     emitter.define(op.result, "ld_i8(frame, %d)" % (8 * word))
 
 

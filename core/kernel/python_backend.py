@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
-from pijit.core.graph.types import INT, PYTHON_CLASS, RANGE_ITERATOR, WORD, Array, Scalar
+from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Scalar
 from pijit.core.kernel import python_runtime
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
@@ -91,14 +91,12 @@ def _name(value: Value) -> str:
 
 def _answers(output: Output) -> List[str]:
     """The objects that the launcher takes from the kernel's answer for one output."""
-    if output.kind == "tuple":
-        return [item for part in output.value for item in _answers(part)]
-    names = [_name(value) for value in output.values()]
-    if output.kind == "range":
-        return ["range(%s)" % ", ".join(names)]
-    if output.kind == "range_iterator":
-        return ["make_iterator(%s)" % ", ".join(names)]
-    return names
+    if output.kind == "value":
+        return [_name(output.value)]
+    words = [_name(word) for word in output.words]
+    if output.kind in ("range", "range_iterator"):
+        return ["%s(%s)" % ("range" if output.kind == "range" else "make_iterator", ", ".join(words))]
+    return [item for part in output.parts for item in _answers(part)] + words
 
 
 # ---- operations: expressions ----
@@ -160,9 +158,9 @@ def _libm(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _iterator_part(emitter: PythonEmitter, op: Op) -> str:
-    if op.args[0].type != RANGE_ITERATOR:
+    if not isinstance(op.args[0].type, IteratorType):
         raise CompileError("iterator_part of a %r" % op.args[0].type)
-    return "iterator_part(%s, %r)" % (_name(op.args[0]), op.attrs["part"])
+    return "iterator_part(%s, %r)" % (_name(op.args[0]), op.attrs["path"])
 
 
 def _dim(emitter: PythonEmitter, op: Op) -> str:

@@ -57,11 +57,16 @@ def libm(name: str, *args: float) -> float:
     return result
 
 
-def iterator_part(iterator: Any, part: str) -> int:
-    """A field of a range iterator."""
+def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
+    """A field of an iterator, or of one that it iterates, or the array that it iterates."""
     state = iterator.__reduce__()
+    if not isinstance(path[0], str):
+        part = state[1][path[0]]
+        return iterator_part(part, path[1:]) if len(path) > 1 else part
+    if path[0] == "count":
+        return state[1][1]
     numbers, index = state[1][0], state[2]
-    return {"index": index, "start": numbers.start, "step": numbers.step, "length": len(numbers)}[part]
+    return index if path[0] == "index" else {"start": numbers.start, "step": numbers.step, "length": len(numbers)}[path[0]]
 
 
 def make_iterator(index: int, start: int, step: int, length: int) -> Any:

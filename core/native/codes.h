@@ -12,21 +12,26 @@
 #define FIRST_INPUT_WORD 2
 
 typedef enum {
-    IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_RANGE_ITERATOR, IN_OBJECT
+    IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_OBJECT,
+    /* What an iterator iterates, and iterators. */
+    IN_TYPED_ARRAY, IN_RANGE_ITERATOR, IN_SEQUENCE_ITERATOR, IN_REVERSED_ITERATOR, IN_ENUMERATE, IN_ZIP
 } InputKind;
 
-typedef struct {
+typedef struct Input {
     InputKind kind;
     int ndim;
     int typenum;
-    PyTypeObject *type;         /* borrowed: NumPy's static scalar types */
+    int mask, flags;            /* IN_TYPED_ARRAY: what the array's flags must be */
+    PyTypeObject *type;         /* borrowed: static types of NumPy's scalars and of Python's iterators */
+    Py_ssize_t count;           /* iterators: how many they iterate */
+    struct Input *items;        /* iterators: owned */
 } Input;
 
 typedef enum {
     /* Known without the kernel. */
     OUT_FETCHED, OUT_CONST,
     /* Made of other outputs. */
-    OUT_TUPLE,
+    OUT_TUPLE, OUT_SEQUENCE_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE, OUT_ZIP, OUT_STEPPED, OUT_STEPPED_REVERSED,
     /* Kernel values. */
     OUT_INT, OUT_FLOAT, OUT_BOOL, OUT_COMPLEX, OUT_SCALAR, OUT_OBJECT, OUT_RANGE, OUT_RANGE_ITERATOR, OUT_ADVANCE
 } OutputKind;
@@ -37,8 +42,10 @@ typedef struct Output {
     Py_ssize_t word;            /* the first frame word */
     Py_ssize_t input;           /* OUT_FETCHED, OUT_ADVANCE */
     PyObject *object;           /* owned: the constant, or the scalar's type */
-    Py_ssize_t count;           /* OUT_TUPLE */
-    struct Output *items;       /* OUT_TUPLE: owned */
+    const Input *moved;         /* OUT_ADVANCE: borrowed from the launcher */
+    Py_ssize_t steps;           /* OUT_STEPPED and its reverse; OUT_ADVANCE: the words that move */
+    Py_ssize_t count;           /* of what it is made of */
+    struct Output *items;       /* owned */
 } Output;
 
 /* One exit: its outputs and how often it was taken. */
@@ -60,14 +67,36 @@ typedef struct {
 static inline Py_ssize_t
 input_words(const Input *input)
 {
+    Py_ssize_t words = 1;
+
     switch (input->kind) {
     case IN_SKIP: return 0;
-    case IN_ARRAY: return 2 + 2 * (Py_ssize_t)input->ndim;
+    case IN_ARRAY:
+    case IN_TYPED_ARRAY: return 2 + 2 * (Py_ssize_t)input->ndim;
     case IN_COMPLEX: return 2;
     case IN_SCALAR: return scalar_is_complex(input->typenum) ? 2 : 1;
     case IN_RANGE_ITERATOR: return 4;
+    case IN_ZIP: words = 0;  /* fall through */
+    case IN_SEQUENCE_ITERATOR:
+    case IN_REVERSED_ITERATOR:
+    case IN_ENUMERATE:
+        for (Py_ssize_t i = 0; i < input->count; i++) {
+            words += input_words(&input->items[i]);
+        }
+        return words;
     default: return 1;
     }
+}
+
+/* How many words of an iterator move when it is stepped. */
+static inline Py_ssize_t
+moving_words(const Input *input)
+{
+    Py_ssize_t words = input->kind != IN_ZIP;
+    for (Py_ssize_t i = 0; i < input->count; i++) {
+        words += input->items[i].kind == IN_TYPED_ARRAY ? 0 : moving_words(&input->items[i]);
+    }
+    return words;
 }
 
 typedef struct {
@@ -80,7 +109,10 @@ typedef struct {
 static const CodeRow input_rows[] = {
     {"skip", IN_SKIP, 1, 0}, {"array", IN_ARRAY, 2, 0}, {"int", IN_INT, 1, 0}, {"float", IN_FLOAT, 1, 0},
     {"bool", IN_BOOL, 1, 0}, {"complex", IN_COMPLEX, 1, 0}, {"scalar", IN_SCALAR, 2, 0},
-    {"range_iterator", IN_RANGE_ITERATOR, 1, 0}, {"object", IN_OBJECT, 1, 0}, {NULL, 0, 0, 0},
+    {"object", IN_OBJECT, 1, 0}, {"typed_array", IN_TYPED_ARRAY, 5, 0},
+    {"range_iterator", IN_RANGE_ITERATOR, 1, 0}, {"sequence_iterator", IN_SEQUENCE_ITERATOR, 2, 0},
+    {"reversed_iterator", IN_REVERSED_ITERATOR, 2, 0}, {"enumerate", IN_ENUMERATE, 2, 0}, {"zip", IN_ZIP, 2, 0},
+    {NULL, 0, 0, 0},
 };
 
 static const CodeRow output_rows[] = {
@@ -88,6 +120,9 @@ static const CodeRow output_rows[] = {
     {"int", OUT_INT, 2, 1}, {"float", OUT_FLOAT, 2, 1}, {"bool", OUT_BOOL, 2, 1}, {"complex", OUT_COMPLEX, 2, 2},
     {"scalar", OUT_SCALAR, 3, 1}, {"array", OUT_OBJECT, 2, 1}, {"object", OUT_OBJECT, 2, 1},
     {"range", OUT_RANGE, 2, 3}, {"range_iterator", OUT_RANGE_ITERATOR, 2, 4}, {"advance", OUT_ADVANCE, 3, 1},
+    {"sequence_iterator", OUT_SEQUENCE_ITERATOR, 3, 1}, {"reversed_iterator", OUT_REVERSED_ITERATOR, 3, 1},
+    {"enumerate", OUT_ENUMERATE, 3, 1}, {"zip", OUT_ZIP, 2, 0},
+    {"stepped", OUT_STEPPED, 3, 0}, {"stepped_reversed", OUT_STEPPED_REVERSED, 3, 0},
     {NULL, 0, 0, 0},
 };
 
@@ -122,6 +157,88 @@ code_integer(PyObject *code, Py_ssize_t index, Py_ssize_t low, Py_ssize_t high)
     return value;
 }
 
+static int input_parse(Input *input, PyObject *code);
+
+static void
+inputs_free(Input *items, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; items != NULL && i < count; i++) {
+        inputs_free(items[i].items, items[i].count);
+    }
+    PyMem_Free(items);
+}
+
+/* ("typed_array", type number, ndim, layout letter, writeable) */
+static int
+typed_array_parse(Input *input, PyObject *code)
+{
+    Py_ssize_t typenum = code_integer(code, 1, 0, NPY_VOID);
+    Py_ssize_t ndim = code_integer(code, 2, 1, NPY_MAXDIMS + 1);
+    PyObject *layout = PyTuple_GET_ITEM(code, 3);  /* borrowed */
+    if (typenum < 0 || ndim < 0) {
+        return -1;
+    }
+    if (!PyUnicode_Check(layout) || PyUnicode_GET_LENGTH(layout) != 1) {
+        PyErr_Format(PyExc_ValueError, "not a layout: %R", code);
+        return -1;
+    }
+    int contiguous = PyUnicode_READ_CHAR(layout, 0) == 'C' ? NPY_ARRAY_C_CONTIGUOUS : 0;
+    int mask = contiguous;
+    if (PyUnicode_READ_CHAR(layout, 0) == 'F') {
+        contiguous = NPY_ARRAY_F_CONTIGUOUS;
+        mask = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS;
+    }
+    int always = NPY_ARRAY_ALIGNED | (PyTuple_GET_ITEM(code, 4) == Py_True ? NPY_ARRAY_WRITEABLE : 0);
+    input->typenum = (int)typenum;
+    input->ndim = (int)ndim;
+    input->mask = mask | always;
+    input->flags = contiguous | always;
+    return 0;
+}
+
+/* What the parts of an iterator code must be: arrays, or iterators. */
+static int
+part_fits(InputKind iterator, const Input *part)
+{
+    if (iterator == IN_SEQUENCE_ITERATOR || iterator == IN_REVERSED_ITERATOR) {
+        return part->kind == IN_TYPED_ARRAY;
+    }
+    return part->kind >= IN_RANGE_ITERATOR;
+}
+
+/* (kind, codes of what it iterates): a zip any number, the others one */
+static int
+iterator_parse(Input *input, PyObject *code)
+{
+    static PyTypeObject *const types[] = {&PyRangeIter_Type, &PySeqIter_Type, &PyReversed_Type, &PyEnum_Type,
+                                          &PyZip_Type};
+    input->type = types[input->kind - IN_RANGE_ITERATOR];
+    if (input->kind == IN_RANGE_ITERATOR) {
+        return 0;
+    }
+    PyObject *codes = PyTuple_GET_ITEM(code, 1);  /* borrowed */
+    if (!PyTuple_Check(codes) || (input->kind != IN_ZIP && PyTuple_GET_SIZE(codes) != 1)) {
+        PyErr_Format(PyExc_ValueError, "not the code of an iterator: %R", code);
+        return -1;
+    }
+    input->items = PyMem_Calloc(PyTuple_GET_SIZE(codes) + 1, sizeof(Input));
+    if (input->items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    input->count = PyTuple_GET_SIZE(codes);
+    for (Py_ssize_t i = 0; i < input->count; i++) {
+        if (input_parse(&input->items[i], PyTuple_GET_ITEM(codes, i)) < 0) {
+            return -1;
+        }
+        if (!part_fits(input->kind, &input->items[i])) {
+            PyErr_Format(PyExc_ValueError, "not what an iterator iterates: %R", code);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int
 input_parse(Input *input, PyObject *code)
 {
@@ -130,6 +247,12 @@ input_parse(Input *input, PyObject *code)
         return -1;
     }
     input->kind = row->kind;
+    if (row->kind == IN_TYPED_ARRAY) {
+        return typed_array_parse(input, code);
+    }
+    if (row->kind >= IN_RANGE_ITERATOR) {
+        return iterator_parse(input, code);
+    }
     Py_ssize_t value = row->length == 2 ? code_integer(code, 1, 0, NPY_MAXDIMS + 1) : 0;
     if (value < 0) {
         return -1;
@@ -184,8 +307,18 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
         return -1;
     }
     output->kind = row->kind;
-    if (row->kind == OUT_TUPLE) {
-        return outputs_parse(limits, PyTuple_GET_ITEM(code, 1), &output->items, &output->count);
+    if (row->kind >= OUT_TUPLE && row->kind <= OUT_STEPPED_REVERSED) {
+        if (outputs_parse(limits, PyTuple_GET_ITEM(code, 1), &output->items, &output->count) < 0) {
+            return -1;
+        }
+        if (row->kind != OUT_TUPLE && row->kind != OUT_ZIP && output->count != 1) {
+            PyErr_Format(PyExc_ValueError, "an iterator is made of one output: %R", code);
+            return -1;
+        }
+    }
+    if (row->kind == OUT_STEPPED || row->kind == OUT_STEPPED_REVERSED) {
+        output->steps = code_integer(code, 2, 0, PY_SSIZE_T_MAX);
+        return output->steps < 0 ? -1 : 0;
     }
     if (row->kind == OUT_CONST) {
         output->object = PyTuple_GET_ITEM(code, 1);
@@ -198,11 +331,15 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
             return -1;
         }
     }
-    if (row->kind == OUT_ADVANCE && limits->inputs[output->input].kind != IN_RANGE_ITERATOR) {
-        PyErr_Format(PyExc_ValueError, "not a range iterator input: %R", code);
-        return -1;
-    }
     Py_ssize_t words = row->words;
+    if (row->kind == OUT_ADVANCE) {
+        if (limits->inputs[output->input].kind < IN_RANGE_ITERATOR) {
+            PyErr_Format(PyExc_ValueError, "not an iterator input: %R", code);
+            return -1;
+        }
+        output->moved = &limits->inputs[output->input];
+        output->steps = words = moving_words(output->moved);
+    }
     if (row->kind == OUT_SCALAR) {
         PyObject *dtype = PyTuple_GET_ITEM(code, 2);  /* borrowed */
         output->typenum = PyArray_DescrCheck(dtype) ? ((PyArray_Descr *)dtype)->type_num : NPY_NOTYPE;
@@ -215,8 +352,7 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
         words += scalar_is_complex(output->typenum);
     }
     if (words > 0) {
-        Py_ssize_t index = row->kind == OUT_ADVANCE ? 2 : 1;
-        output->word = code_integer(code, index, FIRST_INPUT_WORD, limits->words - words + 1);
+        output->word = code_integer(code, row->length - (row->kind == OUT_SCALAR ? 2 : 1), FIRST_INPUT_WORD, limits->words - words + 1);
         return output->word < 0 ? -1 : 0;
     }
     return 0;

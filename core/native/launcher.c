@@ -334,7 +334,7 @@ launcher_dealloc(Launcher *self)
     launcher_clear(self);
     Py_XDECREF(self->miss);
     Py_XDECREF(self->name);
-    PyMem_Free(self->inputs);
+    inputs_free(self->inputs, self->ninputs);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -474,6 +474,9 @@ PyMODINIT_FUNC
 PyInit__launcher(void)
 {
     import_array();
+    if (iterators_check() < 0) {
+        return NULL;
+    }
     if (PyType_Ready(&launcher_type) < 0) {
         return NULL;
     }

@@ -8,16 +8,8 @@
 #include <string.h>
 
 #include "codes.h"
+#include "iterators.h"
 #include <numpy/arrayscalars.h>
-
-/* CPython's own range iterator (3.7 to 3.10, Objects/rangeobject.c); the struct is in no header. */
-typedef struct {
-    PyObject_HEAD
-    long index;
-    long start;
-    long step;
-    long len;
-} RangeIterator;
 
 /* What SCALAR_VALUE relies on. */
 typedef char check_double_scalar[offsetof(PyDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
@@ -87,7 +79,6 @@ static inline int
 input_load(const Input *input, PyObject *object, int64_t *words)
 {
     int overflow = 0;
-    const RangeIterator *iterator;
 
     switch (input->kind) {
     case IN_SKIP:
@@ -121,53 +112,14 @@ input_load(const Input *input, PyObject *object, int64_t *words)
     case IN_OBJECT:
         words[0] = (int64_t)object;  /* borrowed: the launcher holds what it fetched until the kernel is done */
         return 1;
-    case IN_RANGE_ITERATOR:
-        if (Py_TYPE(object) != &PyRangeIter_Type) {
-            return 0;
-        }
-        iterator = (const RangeIterator *)object;
-        words[0] = iterator->index;
-        words[1] = iterator->start;
-        words[2] = iterator->step;
-        words[3] = iterator->len;
-        return 1;
+    case IN_TYPED_ARRAY:
+        return typed_array_load(input, object, words);
+    default:
+        return iterator_load(input, object, words);
     }
-    return 0;
 }
 
 /* ---- outputs ---- */
-
-static PyObject *
-range_build(const int64_t *words)
-{
-    PyObject *range = NULL;  /* new: the result */
-    PyObject *arguments = Py_BuildValue("(LLL)", (long long)words[0], (long long)words[1], (long long)words[2]);
-    if (arguments != NULL) {
-        range = PyObject_Call((PyObject *)&PyRange_Type, arguments, NULL);
-        Py_DECREF(arguments);
-    }
-    return range;
-}
-
-static PyObject *
-range_iterator_build(const int64_t *words)
-{
-    static const int64_t empty[3] = {0, 0, 1};
-    PyObject *range = range_build(empty);  /* owned */
-    if (range == NULL) {
-        return NULL;
-    }
-    PyObject *object = PyObject_GetIter(range);  /* new: the result */
-    Py_DECREF(range);
-    if (object != NULL) {
-        RangeIterator *iterator = (RangeIterator *)object;
-        iterator->index = words[0];
-        iterator->start = words[1];
-        iterator->step = words[2];
-        iterator->len = words[3];
-    }
-    return object;
-}
 
 static PyObject *
 object_build(int64_t word)
@@ -179,15 +131,6 @@ object_build(int64_t word)
     }
     Py_INCREF(object);
     return object;
-}
-
-static PyObject *
-iterator_advance(const Output *output, ValueSource *source, long index)
-{
-    PyObject *iterator = source->fetched[output->input];
-    ((RangeIterator *)iterator)->index = index;
-    Py_INCREF(iterator);
-    return iterator;
 }
 
 static PyObject *
@@ -203,33 +146,115 @@ native_value(const Output *output, ValueSource *source)
     case OUT_OBJECT: return object_build(words[0]);
     case OUT_RANGE: return range_build(words);
     case OUT_RANGE_ITERATOR: return range_iterator_build(words);
-    case OUT_ADVANCE: return iterator_advance(output, source, words[0]);
     default: break;
     }
     PyErr_SetString(PyExc_SystemError, "unknown output code");
     return NULL;
 }
 
-/* The next object of a Python kernel's answer; for "advance" it is the new index, None leaves the iterator
- * alone. */
+/* The next object of a Python kernel's answer. */
 static PyObject *
-python_value(const Output *output, ValueSource *source)
+python_value(ValueSource *source)
 {
     if (source->next >= PyTuple_GET_SIZE(source->answer)) {
         PyErr_SetString(PyExc_SystemError, "a Python kernel returned too few values");
         return NULL;
     }
-    PyObject *value = PyTuple_GET_ITEM(source->answer, source->next++);  /* borrowed */
-    if (output->kind == OUT_ADVANCE) {
-        PyObject *iterator = source->fetched[output->input];  /* borrowed */
-        long index = value == Py_None ? ((RangeIterator *)iterator)->index : PyLong_AsLong(value);
-        if (index == -1 && PyErr_Occurred()) {
-            return NULL;
-        }
-        return iterator_advance(output, source, index);
-    }
+    PyObject *value = PyTuple_GET_ITEM(source->answer, source->next++);  /* borrowed, then the result */
     Py_INCREF(value);
     return value;
+}
+
+/* `count` raw words of an output; 0, or -1 with an exception set. */
+static int
+words_read(const Output *output, ValueSource *source, int64_t *words, Py_ssize_t count)
+{
+    if (source->answer == NULL) {
+        memcpy(words, source->frame + output->word, count * sizeof(int64_t));
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *value = python_value(source);  /* owned */
+        if (value == NULL) {
+            return -1;
+        }
+        words[i] = PyLong_AsLongLong(value);
+        Py_DECREF(value);
+        if (words[i] == -1 && PyErr_Occurred()) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *output_build(const Output *output, ValueSource *source);
+
+/* The iterator of an input, moved. */
+static PyObject *
+advance_build(const Output *output, ValueSource *source)
+{
+    PyObject *iterator = source->fetched[output->input];  /* borrowed, then the result */
+    Py_ssize_t count = output->steps;
+    int64_t *words = PyMem_Malloc((count + 1) * sizeof(int64_t));
+    if (words == NULL) {
+        return PyErr_NoMemory();
+    }
+    int status = words_read(output, source, words, count);
+    if (status == 0) {
+        iterator_move(output->moved, iterator, words);
+        Py_INCREF(iterator);
+    }
+    PyMem_Free(words);
+    return status == 0 ? iterator : NULL;
+}
+
+/* A new iterator over what its one part is. */
+static PyObject *
+iterator_build(const Output *output, ValueSource *source)
+{
+    PyObject *result = NULL;  /* new: the result */
+    int64_t word = 0;
+    PyObject *part = output_build(output->items, source);  /* owned */
+    if (part == NULL) {
+        return NULL;
+    }
+    if (output->kind == OUT_STEPPED || output->kind == OUT_STEPPED_REVERSED) {
+        result = stepped_build(part, output->kind == OUT_STEPPED_REVERSED, output->steps);
+    }
+    else if (words_read(output, source, &word, 1) == 0) {
+        result = output->kind == OUT_ENUMERATE
+            ? PyObject_CallFunction((PyObject *)&PyEnum_Type, "OL", part, (long long)word)
+            : sequence_iterator_build(part, output->kind == OUT_REVERSED_ITERATOR, word);
+    }
+    Py_DECREF(part);
+    return result;
+}
+
+static PyObject *
+tuple_build(const Output *output, ValueSource *source)
+{
+    PyObject *result = PyTuple_New(output->count);  /* new: the result */
+    for (Py_ssize_t i = 0; result != NULL && i < output->count; i++) {
+        PyObject *item = output_build(&output->items[i], source);  /* moved into the tuple */
+        if (item == NULL) {
+            Py_CLEAR(result);
+            break;
+        }
+        PyTuple_SET_ITEM(result, i, item);
+    }
+    return result;
+}
+
+static PyObject *
+zip_build(const Output *output, ValueSource *source)
+{
+    PyObject *parts = tuple_build(output, source);  /* owned */
+    if (parts == NULL) {
+        return NULL;
+    }
+    PyObject *result = PyObject_Call((PyObject *)&PyZip_Type, parts, NULL);  /* new: the result */
+    Py_DECREF(parts);
+    return result;
 }
 
 static PyObject *
@@ -246,18 +271,19 @@ output_build(const Output *output, ValueSource *source)
         Py_INCREF(output->object);
         return output->object;
     case OUT_TUPLE:
-        result = PyTuple_New(output->count);  /* new: the result */
-        for (Py_ssize_t i = 0; result != NULL && i < output->count; i++) {
-            PyObject *item = output_build(&output->items[i], source);  /* moved into the tuple */
-            if (item == NULL) {
-                Py_CLEAR(result);
-                break;
-            }
-            PyTuple_SET_ITEM(result, i, item);
-        }
-        return result;
+        return tuple_build(output, source);
+    case OUT_ZIP:
+        return zip_build(output, source);
+    case OUT_SEQUENCE_ITERATOR:
+    case OUT_REVERSED_ITERATOR:
+    case OUT_ENUMERATE:
+    case OUT_STEPPED:
+    case OUT_STEPPED_REVERSED:
+        return iterator_build(output, source);
+    case OUT_ADVANCE:
+        return advance_build(output, source);
     default:
-        return source->answer != NULL ? python_value(output, source) : native_value(output, source);
+        return source->answer != NULL ? python_value(source) : native_value(output, source);
     }
 }
 

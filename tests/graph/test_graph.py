@@ -122,10 +122,10 @@ def test_operations_that_may_leave_and_effects_stay():
 def test_inputs_that_leave_as_they_came_are_handed_back_by_identity():
     graph, block = straight(INT, FLOAT, MATRIX)
     a, b, m = graph.inputs
-    outputs = [value(m), Output("tuple", (value(a), Output("const", "text")))]
+    outputs = [value(m), Output("tuple", None, (value(a), Output("const", "text")))]
     block.terminator = Leave(SideExit(graph.exit_number(5, ("m", "pair"), 0, False), outputs))
     assert simplify(graph) == [0, 2]
-    assert repr(block.terminator.exit) == "exit1(input1, tuple((input0, const('text'))))"
+    assert repr(block.terminator.exit) == "exit1(input1, tuple(input0, const('text')))"
 
 
 def test_unreachable_blocks_go():

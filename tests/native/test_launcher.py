@@ -319,11 +319,9 @@ def test_python_kernel_declines_and_raises():
 
 def test_python_kernel_advances():
     codes = ((("advance", 0, 40),),)
-    for index, rest in [(3, [3, 4]), (None, [1, 2, 3, 4])]:
-        iterator = iter(range(5))
-        next(iterator)
-        answer = launcher(lambda it: (0, index), (("range_iterator",),), codes, width=1).callable(iterator)
-        assert answer[1] is iterator and list(iterator) == rest
+    iterator = iter(range(5))
+    answer = launcher(lambda it: (0, 3), (("range_iterator",),), codes, width=1).callable(iterator)
+    assert answer[1] is iterator and list(iterator) == [3, 4]
     with pytest.raises(TypeError):
         launcher(lambda it: (0, "x"), (("range_iterator",),), codes, width=1).callable(iter(range(5)))
 

@@ -139,9 +139,7 @@ def _drop_inputs(graph: Graph) -> List[int]:
     def identity(output: Output) -> Output:
         if output.kind == "value" and output.value in number:
             return Output("input", number[output.value])
-        if output.kind == "tuple":
-            return Output("tuple", tuple(identity(item) for item in output.value))
-        return output
+        return output.with_parts([identity(part) for part in output.parts])
 
     _map_outputs(graph, identity)
     needed = {number[v] for v in _used(graph) if v in number}
@@ -155,21 +153,14 @@ def _drop_inputs(graph: Graph) -> List[int]:
 
 
 def _input_numbers(output: Output) -> List[int]:
-    if output.kind == "input":
-        return [output.value]
-    if output.kind == "advance":
-        return [output.value[0]]
-    return [n for item in output.value for n in _input_numbers(item)] if output.kind == "tuple" else []
+    own = [output.value] if output.kind in ("input", "advance") else []
+    return own + [number for part in output.parts for number in _input_numbers(part)]
 
 
 def _renumber(output: Output, position: Dict[int, int]) -> Output:
-    if output.kind == "input":
-        return Output("input", position[output.value])
-    if output.kind == "advance":
-        return Output("advance", (position[output.value[0]], output.value[1]))
-    if output.kind == "tuple":
-        return Output("tuple", tuple(_renumber(item, position) for item in output.value))
-    return output
+    if output.kind in ("input", "advance"):
+        return Output(output.kind, position[output.value], (), output.words)
+    return output.with_parts([_renumber(part, position) for part in output.parts])
 
 
 def _exits(graph: Graph) -> List[SideExit]:

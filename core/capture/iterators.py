@@ -1,0 +1,132 @@
+"""Native iterators: what Python's own iterators are made of, and one step of each.
+
+An iterator is a tree: ``enumerate(zip(x, range(n)))`` is a count, and below it a sequence iterator (an index and the
+array) and a range iterator. A kernel holds the words and arrays of the tree; where it leaves, the iterator object is
+made at its position, or the object that came in is moved there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import Abstract, LoopIterator, Number, Range, Sequence, Tensor
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, numpy_scalar
+
+ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
+                    "enumerate": "enumerate", "zip": "zip"}
+"""The kind of output that makes each kind of iterator anew."""
+
+
+class Step(NamedTuple):
+    """One step: the FLAG of whether there is an item, the iterator behind it, and the item, to be made only if there is."""
+
+    more: Value
+    following: LoopIterator
+    item: Callable[[], Abstract]
+
+
+def iterator_type(value: LoopIterator) -> IteratorType:
+    """The graph's type of an iterator."""
+    return IteratorType(value.kind, tuple(iterator_type(part) if isinstance(part, LoopIterator) else part.type
+                                          for part in value.parts))
+
+
+def moving_words(value: LoopIterator) -> List[Optional[Value]]:
+    """The words that stepping changes, outermost first."""
+    words = list(value.words[:1])
+    for part in value.parts:
+        if isinstance(part, LoopIterator):
+            words += moving_words(part)
+    return words
+
+
+def iterator_over(self: Any, value: Abstract) -> LoopIterator:
+    """``iter(value)``, or Break."""
+    if isinstance(value, LoopIterator):
+        return value
+    if isinstance(value, Range):
+        start, step, length = value.words
+        return LoopIterator("range", (_word(self, 0), start, step, length))
+    if isinstance(value, Tensor) and value.type.ndim:
+        return LoopIterator("sequence", (_word(self, 0),), (value,))
+    raise Break("PJ209", type=describe(value))
+
+
+def reverse_iterator(self: Any, value: Abstract) -> LoopIterator:
+    """``reversed(value)``, or Break."""
+    if isinstance(value, Range):
+        start, step, length = value.words
+        last = self.emit("mul", [self.emit("sub", [length, _word(self, 1)], WORD), step], WORD)
+        backwards = self.emit("sub", [_word(self, 0), step], WORD)
+        return LoopIterator("range", (_word(self, 0), self.emit("add", [start, last], WORD), backwards, length))
+    if isinstance(value, Tensor) and value.type.ndim:
+        size = self.emit("dim", [value.value], WORD, {"axis": 0})
+        return LoopIterator("reversed", (self.emit("sub", [size, _word(self, 1)], WORD),), (value,))
+    raise Break("PJ209", type=describe(value))
+
+
+def step_of(self: Any, value: LoopIterator) -> Step:
+    """What FOR_ITER does with an iterator."""
+    return _STEPS[value.kind](self, value)
+
+
+def _word(self: Any, number: int) -> Value:
+    return self.emit("const", [], WORD, {"value": number})
+
+
+def _moved(self: Any, word: Value, by: str) -> Value:
+    return self.emit(by, [word, _word(self, 1)], WORD)
+
+
+def _step_range(self: Any, value: LoopIterator) -> Step:
+    index, start, step, length = value.words
+    more = self.emit("compare", [index, length], FLAG, {"operator": "<"})
+    offset = self.emit("mul", [index, step], WORD)
+    item = self.emit("same", [self.emit("add", [start, offset], WORD)], INT)
+    return Step(more, value.stepped((_moved(self, index, "add"), start, step, length), ()), lambda: Number(INT, item))
+
+
+def _step_sequence(self: Any, value: LoopIterator) -> Step:
+    index, array = value.words[0], value.parts[0]
+    size = self.emit("dim", [array.value], WORD, {"axis": 0})
+    more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
+    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: _element(self, array, index))
+
+
+def _step_reversed(self: Any, value: LoopIterator) -> Step:
+    index, array = value.words[0], value.parts[0]
+    more = self.emit("compare", [index, _word(self, 0)], FLAG, {"operator": ">="})
+    return Step(more, value.stepped((_moved(self, index, "sub"),), value.parts), lambda: _element(self, array, index))
+
+
+def _element(self: Any, array: Tensor, index: Value) -> Abstract:
+    """``array[index]`` for an index that is known to be in range."""
+    if array.type.ndim == 1:
+        kind = numpy_scalar(array.type.dtype)
+        return Number(kind, self.emit("load", [array.value, index], kind, {"inside": True}))
+    return self.row(array, index)
+
+
+def _step_enumerate(self: Any, value: LoopIterator) -> Step:
+    count, inner = value.words[0], step_of(self, value.parts[0])
+    number = self.emit("same", [count], INT)
+    following = value.stepped((_moved(self, count, "add"),), (inner.following,))
+    return Step(inner.more, following, lambda: Sequence([Number(INT, number), inner.item()]))
+
+
+def _step_zip(self: Any, value: LoopIterator) -> Step:
+    steps = [step_of(self, part) for part in value.parts]
+    more = steps[0].more
+    for step in steps[1:]:
+        more = self.emit("and", [more, step.more], FLAG)
+    following = value.stepped((), tuple(step.following for step in steps))
+    return Step(more, following, lambda: Sequence([step.item() for step in steps]))
+
+
+_STEPS: Dict[str, Callable[[Any, LoopIterator], Step]] = {
+    "range": _step_range, "sequence": _step_sequence, "reversed": _step_reversed, "enumerate": _step_enumerate,
+    "zip": _step_zip,
+}

@@ -1,0 +1,269 @@
+/* Python's own iterators in frame words: read, moved, and made anew.
+ *
+ * Part of launcher.c, included by marshal.h. The structs are CPython's (3.7 to 3.10), which are in no header;
+ * iterators_check() compares them with what the iterators say of themselves before anything relies on them. */
+#ifndef PIJIT_ITERATORS_H
+#define PIJIT_ITERATORS_H
+
+#include "codes.h"
+
+typedef struct {
+    PyObject_HEAD
+    long index;
+    long start;
+    long step;
+    long len;
+} RangeIterator;
+
+/* What iter() makes of an object without __iter__, and what reversed() makes. */
+typedef struct {
+    PyObject_HEAD
+    Py_ssize_t index;
+    PyObject *sequence;         /* NULL when it has ended */
+} SequenceIterator;
+
+typedef struct {
+    PyObject_HEAD
+    Py_ssize_t count;
+    PyObject *inner;
+} Enumerate;
+
+typedef struct {
+    PyObject_HEAD
+    Py_ssize_t size;
+    PyObject *inners;           /* a tuple */
+    PyObject *result;
+#if PY_VERSION_HEX >= 0x030A0000
+    int strict;
+#endif
+} Zip;
+
+#define LARGEST_COUNT ((Py_ssize_t)1 << 62)
+
+static int zip_is_strict(PyObject *object)
+{
+#if PY_VERSION_HEX >= 0x030A0000
+    return ((Zip *)object)->strict;
+#else
+    return 0;
+#endif
+}
+
+/* ---- reading ---- */
+
+static inline int input_load(const Input *input, PyObject *object, int64_t *words);
+
+static int
+typed_array_load(const Input *input, PyObject *object, int64_t *words)
+{
+    if (!PyArray_CheckExact(object) || PyArray_NDIM((PyArrayObject *)object) != input->ndim) {
+        return 0;
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (PyArray_TYPE(array) != input->typenum || (PyArray_FLAGS(array) & input->mask) != input->flags
+            || !PyArray_ISNOTSWAPPED(array)) {
+        return 0;
+    }
+    words[DESC_DATA] = (int64_t)PyArray_DATA(array);
+    words[DESC_OBJECT] = (int64_t)object;
+    for (int axis = 0; axis < input->ndim; axis++) {
+        words[DESC_SHAPE + axis] = PyArray_DIM(array, axis);
+        words[DESC_SHAPE + input->ndim + axis] = PyArray_STRIDE(array, axis);
+    }
+    return 1;
+}
+
+/* The words of an iterator; 0 if it is not what the code says, or has ended. */
+static int
+iterator_load(const Input *input, PyObject *object, int64_t *words)
+{
+    if (Py_TYPE(object) != input->type) {
+        return 0;
+    }
+    if (input->kind == IN_RANGE_ITERATOR) {
+        const RangeIterator *iterator = (const RangeIterator *)object;
+        words[0] = iterator->index;
+        words[1] = iterator->start;
+        words[2] = iterator->step;
+        words[3] = iterator->len;
+        return 1;
+    }
+    if (input->kind == IN_ZIP) {
+        const Zip *zip = (const Zip *)object;
+        if (zip->size != input->count || zip_is_strict(object)) {
+            return 0;
+        }
+        for (Py_ssize_t i = 0; i < input->count; i++) {
+            if (!input_load(&input->items[i], PyTuple_GET_ITEM(zip->inners, i), words)) {
+                return 0;
+            }
+            words += input_words(&input->items[i]);
+        }
+        return 1;
+    }
+    if (input->kind == IN_ENUMERATE) {
+        const Enumerate *iterator = (const Enumerate *)object;
+        words[0] = iterator->count;
+        return iterator->count < LARGEST_COUNT && input_load(input->items, iterator->inner, words + 1);
+    }
+    const SequenceIterator *iterator = (const SequenceIterator *)object;
+    words[0] = iterator->index;
+    if (iterator->sequence == NULL || !input_load(input->items, iterator->sequence, words + 1)) {
+        return 0;
+    }
+    return input->kind == IN_SEQUENCE_ITERATOR || words[0] < words[1 + DESC_SHAPE];
+}
+
+/* ---- moving ---- */
+
+/* Sets the moving words of an iterator that was read; returns the word behind them. */
+static const int64_t *
+iterator_move(const Input *input, PyObject *object, const int64_t *words)
+{
+    switch (input->kind) {
+    case IN_RANGE_ITERATOR:
+        ((RangeIterator *)object)->index = (long)words[0];
+        return words + 1;
+    case IN_SEQUENCE_ITERATOR:
+    case IN_REVERSED_ITERATOR:
+        ((SequenceIterator *)object)->index = words[0];
+        return words + 1;
+    case IN_ENUMERATE:
+        ((Enumerate *)object)->count = words[0];
+        return iterator_move(input->items, ((Enumerate *)object)->inner, words + 1);
+    default:
+        for (Py_ssize_t i = 0; i < input->count; i++) {
+            words = iterator_move(&input->items[i], PyTuple_GET_ITEM(((Zip *)object)->inners, i), words);
+        }
+        return words;
+    }
+}
+
+/* ---- making: each returns a new reference, or NULL with an exception set ---- */
+
+static PyObject *
+range_build(const int64_t *words)
+{
+    PyObject *range = NULL;  /* new: the result */
+    PyObject *arguments = Py_BuildValue("(LLL)", (long long)words[0], (long long)words[1], (long long)words[2]);
+    if (arguments != NULL) {
+        range = PyObject_Call((PyObject *)&PyRange_Type, arguments, NULL);
+        Py_DECREF(arguments);
+    }
+    return range;
+}
+
+static PyObject *
+range_iterator_build(const int64_t *words)
+{
+    static const int64_t empty[3] = {0, 0, 1};
+    PyObject *range = range_build(empty);  /* owned */
+    if (range == NULL) {
+        return NULL;
+    }
+    PyObject *object = PyObject_GetIter(range);  /* new: the result */
+    Py_DECREF(range);
+    if (object != NULL) {
+        RangeIterator *iterator = (RangeIterator *)object;
+        iterator->index = words[0];
+        iterator->start = words[1];
+        iterator->step = words[2];
+        iterator->len = words[3];
+    }
+    return object;
+}
+
+/* What iter() or reversed() makes of a sequence, set to an index. */
+static PyObject *
+sequence_iterator_build(PyObject *sequence, int backwards, int64_t index)
+{
+    PyObject *iterator = backwards ? PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, sequence, NULL)
+                                   : PySeqIter_New(sequence);  /* new: the result */
+    if (iterator == NULL) {
+        return NULL;
+    }
+    PyObject *none = PyObject_CallMethod(iterator, "__setstate__", "L", (long long)index);  /* owned */
+    if (none == NULL) {
+        Py_DECREF(iterator);
+        return NULL;
+    }
+    Py_DECREF(none);
+    return iterator;
+}
+
+/* What iter() or reversed() makes of an object, stepped some times. */
+static PyObject *
+stepped_build(PyObject *object, int backwards, Py_ssize_t steps)
+{
+    PyObject *iterator = backwards ? PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, object, NULL)
+                                   : PyObject_GetIter(object);  /* new: the result */
+    for (Py_ssize_t i = 0; iterator != NULL && i < steps; i++) {
+        PyObject *item = PyIter_Next(iterator);  /* owned */
+        if (item == NULL && PyErr_Occurred()) {
+            Py_CLEAR(iterator);
+        }
+        Py_XDECREF(item);
+    }
+    return iterator;
+}
+
+/* ---- the structs against the iterators' own words ---- */
+
+/* Whether `object`, which is stolen and may be NULL, is at least as large as its struct. */
+static PyObject *
+large_enough(PyObject *object, size_t size)
+{
+    if (object != NULL && Py_TYPE(object)->tp_basicsize < (Py_ssize_t)size) {
+        PyErr_Format(PyExc_ImportError, "a %s has an unknown layout", Py_TYPE(object)->tp_name);
+        Py_CLEAR(object);
+    }
+    return object;
+}
+
+/* 0, or -1 with an exception set: this interpreter's iterators are not the structs above. */
+static int
+iterators_check(void)
+{
+    PyObject *pair = Py_BuildValue("(ii)", 1, 2);  /* owned */
+    PyObject *forth = large_enough(PySeqIter_New(pair), sizeof(SequenceIterator));  /* owned */
+    PyObject *back = large_enough(PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, pair, NULL),
+                                  sizeof(SequenceIterator));  /* owned */
+    PyObject *counted = NULL, *zipped = NULL, *state = NULL;  /* owned */
+    int status = -1;
+
+    if (pair == NULL || forth == NULL || back == NULL) {
+        goto error;
+    }
+    counted = large_enough(PyObject_CallFunction((PyObject *)&PyEnum_Type, "Oi", forth, 7), sizeof(Enumerate));
+    zipped = large_enough(PyObject_CallFunctionObjArgs((PyObject *)&PyZip_Type, back, counted, NULL), sizeof(Zip));
+    state = zipped == NULL ? NULL : PyObject_CallMethod(zipped, "__reduce__", NULL);
+    if (counted == NULL || state == NULL) {
+        goto error;
+    }
+    PyObject *step = PyIter_Next(zipped);  /* owned */
+    if (step == NULL) {
+        goto error;
+    }
+    Py_DECREF(step);
+    const SequenceIterator *first = (const SequenceIterator *)forth, *last = (const SequenceIterator *)back;
+    const Enumerate *count = (const Enumerate *)counted;
+    const Zip *zip = (const Zip *)zipped;
+    if (first->index == 1 && first->sequence == pair && last->index == 0 && last->sequence == pair && count->count == 8
+            && count->inner == forth && zip->size == 2 && zip->inners == PyTuple_GetItem(state, 1)
+            && !zip_is_strict(zipped)) {
+        status = 0;
+    }
+    else {
+        PyErr_SetString(PyExc_ImportError, "the iterators of this interpreter have an unknown layout");
+    }
+error:
+    Py_XDECREF(pair);
+    Py_XDECREF(forth);
+    Py_XDECREF(back);
+    Py_XDECREF(counted);
+    Py_XDECREF(zipped);
+    Py_XDECREF(state);
+    return status;
+}
+
+#endif
