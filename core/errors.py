@@ -23,6 +23,10 @@ class Break(Exception):
         self.reason_id = reason_id
         self.facts: Dict[str, Any] = facts
 
+    def copy(self) -> "Break":
+        """The same break, to be raised anew."""
+        return Break(self.reason_id, **self.facts)
+
     def without_frames(self) -> "Break":
         """Itself, to be kept: without the frames that it was raised in, which hold the user's values."""
         self.__traceback__ = self.__context__ = None

@@ -23,6 +23,7 @@ from pijit.core.capture.analysis import why_not_captured
 from pijit.core.capture.capture import Candidate, Capture, capture
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.guarding import entry_program, launch_arguments, segment_program
+from pijit.core.capture.inline import Inliner
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract
 from pijit.core.errors import Break, FullGraphError, LinkError, first_line, report_internal
@@ -250,7 +251,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     config = state.config
     localsplus, globals, builtins = roots
     result = capture(code, localsplus, _hook.UNBOUND, globals, builtins, feedback, config.force_breaks,
-                     state.steering)
+                     state.steering, Inliner(config.max_inline_depth, config.allowed_inline_modules))
     compiled = [_compile(state, candidate) for candidate in result.candidates]
     kept = [(candidate, kernel) for candidate, kernel in zip(result.candidates, compiled) if isinstance(kernel, Kernel)]
     sites, launchers = _sites(kept)

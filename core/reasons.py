@@ -135,6 +135,14 @@ _ROWS = (
            "What is read of an object is fetched where a segment starts; here the segment itself, or another "
            "one of the function, changes that object.",
            "Keep the value in a local variable."),
+    Reason("PJ230", "call of a Python function that is not inlined",
+           "A call is compiled with its caller if all of the callee that can return is captured; otherwise Python "
+           "makes the call.",
+           "Look at the reason inside the callee; what is around the call is compiled all the same."),
+    Reason("PJ231", "function that may raise after it has written",
+           "A kernel leaves before what could raise and Python repeats the statement; a write of the callee would "
+           "be done twice.",
+           "Let the callee return what it computes and write it in the caller."),
     # Recompiles.
     Reason("PJ301", "guard failed",
            "Something that the compiled code relies on is different in this call.",

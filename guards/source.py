@@ -20,8 +20,9 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.facts import describe, is_exactly
 
-__all__ = ["Attr", "Cell", "Constant", "Global", "Item", "Local", "NoPlaceError", "Record", "Source",
-           "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple", "read_attribute", "read_item"]
+__all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "Local", "NoPlaceError", "Record",
+           "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple",
+           "read_attribute", "read_item"]
 
 
 class SourceError(LookupError):
@@ -249,6 +250,72 @@ class TypeOf(Source):
         return type(self.base.fetch(values, globals, builtins))
 
 
+class ClassAttr(Source):
+    """What reading the attribute `name` of the value of `base` finds on its class and then binds or runs:
+    `type(L['x']).step`.
+
+    The function, property or classmethod object itself, where the type reads attributes the ordinary way and
+    nothing on the instance comes before it. Of a class: what its MRO holds, where the metaclass has no say.
+    """
+
+    __slots__ = fields = ("base", "name")
+    base: Source
+    name: str
+
+    def __str__(self) -> str:
+        return f"type({self.base}).{self.name}"
+
+    @property
+    def children(self) -> Tuple[Source, ...]:
+        return (self.base,)
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        base = self.base.fetch(values, globals, builtins)
+        value = _raw_attribute(base, self.name)
+        if value is UNBOUND:
+            raise SourceError(f"the class of {self.base}, now {describe(base)}, has no attribute {self.name!r} that "
+                              "a read would find there")
+        return value
+
+
+class Inner(Source):
+    """A part of a function, method or cell that Python shows by a computed attribute: `L['f'].__defaults__`;
+    None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`."""
+
+    __slots__ = fields = ("base", "part")
+    base: Source
+    part: str
+    PARTS = ("__defaults__", "__kwdefaults__", "cell_contents", "__func__", "__self__", "__dict__")
+
+    def __init__(self, base: Source, part: str) -> None:
+        if part not in self.PARTS:
+            raise TypeError(f"an Inner source is one of {', '.join(self.PARTS)}, not {part!r}")
+        super().__init__(base, part)
+
+    def __str__(self) -> str:
+        return f"{self.base}.{self.part}"
+
+    @property
+    def children(self) -> Tuple[Source, ...]:
+        return (self.base,)
+
+    @property
+    def number(self) -> int:
+        """The part as C knows it."""
+        return self.PARTS.index(self.part)
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        base = self.base.fetch(values, globals, builtins)
+        if self.part == "__dict__" and attribute_rule(base) != "type" and _instance_dict(base) is not None:
+            return _instance_dict(base)
+        if self.part == "__dict__" or type(base) is not _OWNERS[self.number]:
+            raise SourceError(f"{self.base}, now {describe(base)}, has no {self.part}")
+        try:
+            return getattr(base, self.part)
+        except ValueError:
+            raise SourceError(f"{self} is empty") from None
+
+
 class Constant(Source):
     """One object that capture holds on to, whatever the roots are; two are equal if they hold the same
     object."""
@@ -273,6 +340,7 @@ def _make_cell(value: Any) -> Any:
 
 
 CellType = type(_make_cell(None))
+_OWNERS = (types.FunctionType, types.FunctionType, CellType, types.MethodType, types.MethodType)
 _mro_of = type.__dict__["__mro__"].__get__
 _namespace_of = type.__dict__["__dict__"].__get__
 _DICT_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -390,6 +458,18 @@ def _type_attribute(cls: type, name: str) -> Any:
     if _has(found, "__get__"):
         return _read_descriptor(found, None, cls) if is_exactly(found, _PLAIN_ON_TYPES) else UNBOUND
     return found
+
+
+def _raw_attribute(value: Any, name: str) -> Any:
+    """What the class holds under `name`, if a read of `value.name` gets there."""
+    rule = attribute_rule(value)
+    if rule == "type":
+        meta = _class_value(type(value), name)
+        return UNBOUND if _is_data_descriptor(meta) else _class_value(value, name)
+    found = _class_value(type(value), name)
+    if rule != "instance" or found is UNBOUND or _is_data_descriptor(found):
+        return found if rule == "instance" else UNBOUND
+    return found if _dict_item(_instance_dict(value) or {}, name) is UNBOUND else UNBOUND
 
 
 def closure_of(source: Source) -> List[Source]:

@@ -84,10 +84,10 @@ _ROWS = (
     Option("loop_unrolling", True, _SWITCH, "Trace through short loops over known containers.", works=False),
     Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which a loop is unrolled.",
            works=False),
-    Option("max_inline_depth", 8, _integer(0), "How deep calls of Python functions are inlined.",
-           works=False),
+    Option("max_inline_depth", 8, _integer(0), "How deep calls of Python functions are inlined; 0: not at all."),
     Option("allowed_inline_modules", None, _MODULES,
-           "Inline only functions of these modules; None: all but a skip list.", works=False),
+           "Inline only functions of these modules and their submodules; None: all but NumPy's and other compiled "
+           "libraries'."),
     Option("enable_dynamic_shape", None, _SWITCH_OR_NONE,
            "None: shapes are symbols and specialise only where used; False: one graph per shape; True: "
            "never specialise.", works=False),

@@ -15,7 +15,8 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.usedef import UseDef
 from pijit.core.capture.fallback import apply_fallback
-from pijit.core.capture.interpreter import Facts, Interpreter
+from pijit.core.capture.facts import Facts
+from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import (
     FRAGILE,
@@ -86,6 +87,9 @@ class TypePropagator(Interpreter):
     def object_value(self, value: Abstract) -> Value:
         return Value(-1, object_type(value))
 
+    def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
+        return analysis.result  # type: ignore[no-any-return]
+
     def in_loop_block(self, instr: Instr) -> bool:
         return in_loop_block(self.cfg, instr)
 
@@ -100,7 +104,12 @@ def in_loop_block(cfg: CFG, instr: Instr) -> bool:
 
 
 class Analysis:
-    """The result: versions of all reachable blocks. ``forced`` are instructions that must stay bytecode."""
+    """The result: versions of all reachable blocks.
+
+    ``forced`` are instructions that must stay bytecode, ``refused`` those that could not be built, with why.
+    """
+
+    propagator = TypePropagator
 
     def __init__(self, cfg: CFG, liveness: Liveness, facts: Facts, entry: State,
                  forced: FrozenSet[int] = frozenset()) -> None:
@@ -111,10 +120,11 @@ class Analysis:
         self.facts = facts
         self.forced = forced
         self.poisoned: Set[int] = set()
+        self.refused: Dict[int, Break] = {}
         self.entry = entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
-        self.interpreter = TypePropagator(cfg.function, facts, cfg)
+        self.interpreter = self.propagator(cfg.function, facts, cfg)
 
     def run(self) -> "Analysis":
         """Propagate until stable; again when a value turned out that cannot leave a kernel, or an effect."""
@@ -185,6 +195,8 @@ class Analysis:
     def _why_forced(self, index: int, state: State) -> Optional[Break]:
         if index in self.poisoned:
             return Break("PJ201", method=self.function.instructions[index].value)
+        if index in self.refused:
+            return self.refused[index]
         if index in self.forced and not any(isinstance(value, FRAGILE) for value in state.stack):
             return Break("PJ217")
         return None

@@ -8,6 +8,7 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block
+from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import pops
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, iterator_type, moving_words
@@ -68,6 +69,7 @@ class Captured:
         head_depth: operand stack depth at the head.
         inputs: for each graph input its root.
         facts, apart: what must be guarded.
+        has_loop: whether it loops, inlined callees included.
     """
 
     def __init__(self, region: Region, graph: Graph, depth: int, head_depth: int) -> None:
@@ -78,11 +80,20 @@ class Captured:
         self.inputs: List[Any] = []
         self.apart: List[Apart] = []
         self.facts: Dict[Tuple[Any, ...], Fact] = {}
+        self.has_loop = region.has_loop
 
     @property
     def start(self) -> int:
         """The bytecode instruction where the segment begins."""
         return self.region.head.start
+
+
+class Refusal(Break):
+    """An instruction that analysis could do and that cannot be built: it stays bytecode after all."""
+
+    def __init__(self, index: int, error: Break) -> None:
+        super().__init__(error.reason_id, **error.facts)
+        self.index = index
 
 
 class GraphBuilder(Interpreter):
@@ -101,6 +112,7 @@ class GraphBuilder(Interpreter):
         self.accesses: Dict[Any, Tuple[Dict[Any, Any], Dict[Any, Any]]] = {}
         self.head = self._head_state()
         depth = self.untouched_depth() if depth is None else depth
+        self.depth = depth
         self.captured = Captured(region, self.graph, depth, len(self.head.stack))
         self.block: Block = self.graph.new_block()
         self.resume: Optional[Tuple[int, State]] = None
@@ -140,8 +152,8 @@ class GraphBuilder(Interpreter):
                 locals[name] = self.head.locals.get(name, value)
             else:
                 locals[name] = self._parameters(value, block, name, sample.locals.get(name) if sample else None)
-        stack = list(self.head.stack[:self.captured.depth])
-        for position in range(self.captured.depth, len(joined.stack)):
+        stack = list(self.head.stack[:self.depth])
+        for position in range(self.depth, len(joined.stack)):
             like = self.use(sample.stack[position]) if sample is not None else None
             stack.append(self._parameters(joined.stack[position], block, "", like))
         return State(locals, stack)
@@ -179,10 +191,19 @@ class GraphBuilder(Interpreter):
         Raises:
             Break: an instruction cannot be built after all.
         """
+        first = self.block
+        params = self._run_pieces()
+        self._start(first, params)
+        self._connect(params)
+        self._note_apart()
+        first.params = self.graph.inputs
+        return self.captured
+
+    def _run_pieces(self) -> Dict[Piece, State]:
+        """Build all pieces; returns the states of those whose blocks have parameters."""
         for piece in self.region.pieces:
             self.blocks[piece] = self.graph.new_block(self.function.instructions[piece.start].lineno or 0)
         self.entry[self.region.head] = self.head
-        first = self.graph.blocks[0]
         params: Dict[Piece, State] = {}
         for piece in self.region.pieces:
             incoming = [p for p in piece.predecessors if p in self.blocks]
@@ -193,25 +214,26 @@ class GraphBuilder(Interpreter):
             else:
                 state = self.entry[piece]
             self._run(piece, state)
-        self._note_apart()
-        self.block = first
-        self._start(params)
-        for jump, piece, state, block in self.pending:
-            if piece in params:
-                self.block = block
-                jump.args = tuple(self._arguments(params[piece], state))
-        first.params = self.graph.inputs
-        return self.captured
+        return params
 
     def _forwards(self, piece: Piece, incoming: List[Piece]) -> bool:
         """Whether one predecessor reaches the piece over two edges."""
         return bool(incoming) and sum(s is piece for s in incoming[0].successors.values()) > 1
 
-    def _start(self, params: Dict[Piece, State]) -> None:
+    def _start(self, block: Block, params: Dict[Piece, State]) -> None:
+        """Jump from ``block`` to the head."""
+        self.block = block
         jump = Jump(self.blocks[self.region.head], [])
-        self.graph.blocks[0].terminator = jump
+        block.terminator = jump
         if self.region.head in params:
             jump.args = tuple(self._arguments(params[self.region.head], self.head))
+
+    def _connect(self, params: Dict[Piece, State]) -> None:
+        """Give all edges between pieces their arguments."""
+        for jump, piece, state, block in self.pending:
+            if piece in params:
+                self.block = block
+                jump.args = tuple(self._arguments(params[piece], state))
 
     def _arguments(self, target: State, state: State) -> List[Value]:
         """The values that the edge's state gives to the parameters that were made for ``target``."""
@@ -219,7 +241,7 @@ class GraphBuilder(Interpreter):
         for name, value in target.locals.items():
             if name in self.stored:
                 arguments += self._parts(value, state.locals.get(name))
-        for position in range(self.captured.depth, len(target.stack)):
+        for position in range(self.depth, len(target.stack)):
             arguments += self._parts(target.stack[position], state.stack[position])
         return arguments
 
@@ -254,10 +276,17 @@ class GraphBuilder(Interpreter):
             depth = len(self.state.stack)
             if (depth <= base or self.wrote or self.resume is None) and not self._has_fragile():
                 self.resume, self.wrote, base = (index, self.state.copy()), False, min(base, depth)
-            self.step(self.function.instructions[index])
+            instr = self.function.instructions[index]
+            try:
+                self.step(instr)
+            except Break as error:
+                raise self._refused(instr, error)
         last = self.function.instructions[piece.end - 1]
         if not piece.at_end:
             self.block.terminator = Leave(self._exit(piece.end, self.state, False))
+            return
+        if self.flow == "return":
+            self._return()
             return
         if self.flow[0] == "iterate":
             self._enter_body(piece, last)
@@ -277,6 +306,17 @@ class GraphBuilder(Interpreter):
         self.block = self.graph.new_block(last.lineno or 0)
         header.terminator = Branch(more, Jump(self.block, []), ended)
         self.block.terminator = _arm_alone(self._arm(piece, 0, last.index + 1, State(state.locals, state.stack + enter())))
+
+    def _refused(self, instr: Instr, error: Break) -> Break:
+        """What to raise where an instruction cannot be built."""
+        return Refusal(instr.index, error)
+
+    def _return(self) -> None:
+        raise AssertionError("only callees return")
+
+    def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
+        """Build the body of an inlined callee; the result of the call."""
+        return analysis.build_into(self, facts, entry)  # type: ignore[no-any-return]
 
     def _terminator(self, arms: Dict[int, Any]) -> Any:
         if len(arms) == 1:
@@ -309,7 +349,7 @@ class GraphBuilder(Interpreter):
                 names.append(name)
                 keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
                 outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
-        stack = [self._output(value) for value in reversed(state.stack[self.captured.depth:])]
+        stack = [self._output(value) for value in reversed(state.stack[self.depth:])]
         number = self.graph.exit_number(target, tuple(names), len(stack), side)
         return SideExit(number, outputs + stack)
 
@@ -409,12 +449,12 @@ class GraphBuilder(Interpreter):
                         raise Break("PJ219")
                     self.captured.apart.append(Apart(root, other, source, read[other]))
 
-    def rely(self, value: Abstract, condition: Any) -> None:
+    def rely(self, value: Any, condition: Any) -> None:
         if value.root is None:
             raise Break("PJ213")
         self._note(value, condition)
 
-    def _note(self, value: Abstract, known: Any) -> None:
+    def _note(self, value: Any, known: Any) -> None:
         key = (value.root, value.source, type(known), None if known is value else known)
         self.captured.facts.setdefault(key, Fact(value.root, value.source, known))
 

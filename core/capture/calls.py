@@ -8,6 +8,7 @@ import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.array_calls import ARRAY_CALLS, METHODS
 from pijit.core.capture.call_arguments import Arguments, Handler
+from pijit.core.capture.callees import find_callee
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
@@ -24,6 +25,7 @@ class Calls:
     """Mixin of the interpreter: CALL_FUNCTION, CALL_FUNCTION_KW, CALL_METHOD."""
 
     emit: Callable[..., Optional[Value]]
+    facts: Any
     pop: Callable[[], Abstract]
     pop_many: Callable[[int], List[Abstract]]
     push: Callable[[Abstract], None]
@@ -60,16 +62,17 @@ class Calls:
         """The result of a call, or Break."""
         if isinstance(callee, Method):
             return self._call_method(callee, arguments, keywords)
-        if not isinstance(callee, Const):
-            raise Break("PJ201", callee=describe(callee))
-        target = callee.object
+        target = callee.object if isinstance(callee, Const) else None
         if isinstance(target, np.ufunc):
             return self._call_ufunc(target, arguments, keywords)
-        handler = CALLS.get(id(target))
-        if handler is None:
-            kind = "PJ210" if (getattr(target, "__module__", None) or "").split(".")[0] == "numpy" else "PJ201"
-            raise Break(kind, callee=getattr(target, "__name__", None) or describe(callee))
-        return handler(self, arguments, keywords)
+        handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
+        if handler is not None:
+            return handler(self, arguments, keywords)
+        found = find_callee(callee, arguments, keywords, self) if self.facts.inliner is not None else None
+        if found is not None:
+            return self.facts.inliner.call(self, *found)  # type: ignore[no-any-return]
+        kind = "PJ210" if (getattr(target, "__module__", None) or "").split(".")[0] == "numpy" else "PJ201"
+        raise Break(kind, callee=getattr(target, "__name__", None) or describe(callee))
 
     def _call_ufunc(self, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         out = keywords.get("out")

@@ -10,9 +10,10 @@ from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.capture.analysis import Analysis, entry_state
-from pijit.core.capture.builder import Captured, GraphBuilder, state_at
+from pijit.core.capture.builder import Captured, GraphBuilder, Refusal, state_at
 from pijit.core.capture.guarding import launch_arguments
-from pijit.core.capture.interpreter import Facts
+from pijit.core.capture.facts import Facts
+from pijit.core.capture.inline import Inliner
 from pijit.core.capture.segments import Region, form_regions
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract, State
@@ -61,6 +62,8 @@ class Capture:
     def release(self) -> None:
         """Let go of the user's values: what a capture leaves behind is in reference cycles."""
         self.analysis.forget()
+        if self.analysis.facts.inliner is not None:
+            self.analysis.facts.inliner.forget()
         self.analysis.entry = State({}, [])
 
     def observable(self) -> List[int]:
@@ -73,23 +76,34 @@ class Capture:
 
 
 def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
-            feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering = Steering()) -> Capture:
-    """Capture a function as called with these locals."""
+            feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering = Steering(),
+            inliner: Optional[Inliner] = None) -> Capture:
+    """Capture a function as called with these locals; ``inliner`` inlines what it calls."""
     cfg = build_cfg(decode(code))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode(plain))
     function = cfg.function
-    facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering)
+    facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner)
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
-    analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound, steering),
-                        forced).run()
-    regions = form_regions(analysis, cut=force_breaks == "every")
+    analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound, steering), forced)
+    minimum = 0 if force_breaks is not None else MINIMUM_WORK
+    while True:
+        regions = _regions(analysis.run(), force_breaks == "every")
+        candidates = _build_all(analysis, regions, code.co_name, minimum)
+        refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
+        if not refusals:
+            return Capture(cfg, analysis, candidates)
+        analysis.refused.update((error.index, error) for error in refusals)
+
+
+def _regions(analysis: Analysis, cut: bool) -> List[Region]:
+    """The regions, none of which begins with a value that cannot leave a kernel."""
+    regions = form_regions(analysis, cut)
     while any([analysis.poison(state_at(analysis, region.head)) for region in regions]):
         analysis.run()
-        regions = form_regions(analysis, cut=force_breaks == "every")
-    candidates = _build_all(analysis, regions, code.co_name, 0 if force_breaks is not None else MINIMUM_WORK)
-    return Capture(cfg, analysis, candidates)
+        regions = form_regions(analysis, cut)
+    return regions
 
 
 def _build_all(analysis: Analysis, regions: List[Region], name: str, minimum: int) -> List[Candidate]:
@@ -114,7 +128,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: i
         for root in launch_arguments(captured):
             if root.kind == "local" and analysis.usedef.may_be_unbound(captured.start, root.name):
                 raise Break("PJ212", name=root.name)
-        work = work_of(captured.graph, region.has_loop)
+        work = work_of(captured.graph, captured.has_loop)
         if work < minimum:
             raise Break("PJ401", work=work)
         return Candidate(region, captured, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import Any, List, NamedTuple, Union
 
 from pijit.guards import guard as kinds
@@ -70,3 +71,21 @@ class ClassHolds(NamedTuple):
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.IsIdentical(Attr(TypeOf(source), self.name), self.object)]
+
+
+class HasCode(NamedTuple):
+    """A Python function has this code."""
+
+    code: CodeType
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.FunctionCode(source, self.code)]
+
+
+class HasType(NamedTuple):
+    """An object is exactly of this type."""
+
+    type: type
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsType(source, self.type)]

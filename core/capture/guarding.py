@@ -12,7 +12,7 @@ from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, N
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import Attr, Cell, Item, Local
+from pijit.guards.source import Cell, Local
 
 ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
                     "enumerate": enumerate, "zip": zip}
@@ -48,7 +48,7 @@ def roots_of(path: Any) -> List[Root]:
     """The local variables and stack items that a path starts from."""
     if isinstance(path, Root):
         return [path]
-    return roots_of(path.base) if isinstance(path, (Attr, Item)) else []
+    return [root for base in path.children for root in roots_of(base)]
 
 
 def launch_arguments(captured: Captured) -> List[Root]:
@@ -63,11 +63,9 @@ def rebase(path: Any, position: Dict[Root, int]) -> Any:
     """A path with its root replaced by the launcher's argument."""
     if isinstance(path, Root):
         return (Cell if path.kind == "cell" else Local)(position[path], str(path.name))
-    if isinstance(path, Attr):
-        return Attr(rebase(path.base, position), path.name)
-    if isinstance(path, Item):
-        return Item(rebase(path.base, position), path.key)
-    return path
+    if not path.children:
+        return path
+    return type(path)(rebase(path.base, position), *[getattr(path, name) for name in path.fields if name != "base"])
 
 
 def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardProgram:

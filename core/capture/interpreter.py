@@ -7,7 +7,7 @@ graph is built (``emit`` adds operations). A handler that meets something it can
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Set
+from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.opcodes import CLASS_OF_NAME
@@ -16,9 +16,9 @@ from pijit.core.capture.calls import Calls
 from pijit.core.capture.conditions import HasValue
 from pijit.core.capture.containers import Containers
 from pijit.core.capture.effects import Effects
+from pijit.core.capture.facts import Facts
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.operators import Operators, describe
-from pijit.core.capture.roots import Root
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.subscripts import Subscripts
 from pijit.core.capture.values import (
@@ -40,7 +40,6 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
-from pijit.guards.source import Cell, Global
 
 BINARY = {
     "BINARY_ADD": "+", "BINARY_SUBTRACT": "-", "BINARY_MULTIPLY": "*", "BINARY_TRUE_DIVIDE": "/",
@@ -49,32 +48,11 @@ BINARY = {
 }
 INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
 UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}
-SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
 REASON_OF = {"IMPORT_NAME": "PJ207", "IMPORT_FROM": "PJ207", "FORMAT_VALUE": "PJ216"}
 REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("BUILD_"))
 """Why instructions that never have a handler stay bytecode, where there is a better reason than PJ202."""
 
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
-
-
-class Facts:
-    """What capture may look at: the frame at entry, the types seen at run time for fallback results, and which
-    numbers it may know by value.
-
-    ``changed`` is what captured code changes, found while it is analysed: (place, id of the object).
-    """
-
-    __slots__ = ("globals", "builtins", "cells", "feedback", "steering", "written", "changed")
-
-    def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any],
-                 cells: List[Any], feedback: Dict[int, Abstract], steering: Steering = Steering()) -> None:
-        self.globals = globals
-        self.builtins = builtins
-        self.cells = cells
-        self.feedback = feedback
-        self.steering = steering
-        self.changed: Set[Any] = set()
-        self.written = frozenset(instr.value for instr in function.instructions if instr.opname in SCOPE_WRITES)
 
 
 class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteration, Effects):
@@ -109,8 +87,12 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
         """Note that a fact about ``value`` was relied on, and make its SSA value available."""
         return value
 
-    def rely(self, value: Abstract, condition: Any) -> None:
-        """Note that more than the type of ``value`` was relied on: a condition of `conditions`."""
+    def rely(self, value: Any, condition: Any) -> None:
+        """Note that more than the type of ``value``, or of what is at a Place, was relied on: a condition of `conditions`."""
+
+    def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
+        """The result of an inlined call: of ``analysis``'s function, which sees ``facts``, entered with ``entry``."""
+        raise NotImplementedError
 
     def constant(self, value: Abstract) -> Any:
         """The object that ``value`` is known to be, or None.
@@ -234,24 +216,14 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
         name = instr.value
         if name in self.facts.written:
             raise Break("PJ208", name=name)
-        if name in self.facts.globals:
-            sample = self.facts.globals[name]
-        elif name in self.facts.builtins:
-            sample = self.facts.builtins[name]
-        else:
-            raise Break("PJ202", name=name)
-        self.state.stack.append(self.known_object(sample, Global(name), Global(name)))
+        sample, place = self.facts.find_global(name, self)
+        self.state.stack.append(self.known_object(sample, *place))
 
     def op_LOAD_DEREF(self, instr: Instr) -> None:
-        name, number = instr.value, instr.arg or 0
-        if name in self.facts.written:
-            raise Break("PJ208", name=name)
-        try:
-            sample = self.facts.cells[number].cell_contents
-        except ValueError:
-            raise Break("PJ212", name=name)
-        source = Cell(len(self.function.varnames) + number, name)
-        self.state.stack.append(self.known_object(sample, source, Root("cell", number)))
+        if instr.value in self.facts.written:
+            raise Break("PJ208", name=instr.value)
+        sample, place = self.facts.find_cell(instr.arg or 0, self)
+        self.state.stack.append(self.known_object(sample, *place))
 
     def known_object(self, sample: Any, source: Any, root: Any) -> Abstract:
         """A value found by looking: code and modules by identity, everything else by type.

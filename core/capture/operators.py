@@ -78,6 +78,8 @@ class Operators:
             return self.negated(self.contains(right, left)) if symbol == "not in" else self.contains(right, left)
         if symbol not in COMPARE_UFUNCS:
             raise Break("PJ202", operator=symbol)
+        if is_plain(left) and is_plain(right) and (type(left.object) is str) == (type(right.object) is str):
+            return Const(sampling.PYTHON_OPERATORS[symbol](left.object, right.object))
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self.ufunc_call(COMPARE_UFUNCS[symbol], [left, right])
         known = self.compare_objects(symbol, left, right)
@@ -148,6 +150,10 @@ class Operators:
     # scalars
 
     def _scalar_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        if symbol in "+-" and is_plain(left) and is_plain(right) and type(left.object) is type(right.object) is int:
+            known = sampling.PYTHON_OPERATORS[symbol](left.object, right.object)
+            if known in SMALL:
+                return Const(known)
         questions = (operand_of(left), operand_of(right))
         if symbol == "**":
             return self._scalar_power(left, right, questions)
@@ -217,6 +223,15 @@ class Operators:
         if known is None:
             raise Break("PJ203", operand="identity of numbers")
         return Const(known == (symbol == "is"))
+
+
+SMALL = range(-5, 257)
+"""The integers that are one object each in CPython, so that nobody can tell when one was computed."""
+
+
+def is_plain(value: Abstract) -> bool:
+    """Whether a value is a constant of a type whose comparison runs no code of the user's and never fails."""
+    return isinstance(value, Const) and type(value.object) in (int, float, bool, str)
 
 
 def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:

@@ -15,6 +15,7 @@ from typing import Dict, FrozenSet, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.capture.analysis import Analysis, Version
 from pijit.core.capture.values import FRAGILE
+from pijit.core.errors import Break
 
 
 class Piece:
@@ -88,6 +89,28 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
         if not lonely:
             return regions
         declined |= lonely
+
+
+def whole_region(analysis: Analysis, without: Set[Version]) -> Region:
+    """All of a callee that is to be inlined, but for some versions of blocks, as one region.
+
+    Raises:
+        Break: its loops can be entered at more than one point, or nothing of it is captured.
+    """
+    pieces = _split(analysis, set(), set())
+    heads = [piece for piece in pieces if piece.version is analysis.versions[0] and piece.at_start]
+    found, todo = set(heads), list(heads)
+    while todo:
+        new = [piece for piece in todo.pop().successors.values()
+               if piece not in found and piece.version not in without]
+        found.update(new)
+        todo += new
+    if not heads:
+        raise Break("PJ202", opcode=analysis.function.instructions[0].opname)
+    region = Region(heads[0], found)
+    if _side_doors(region):
+        raise Break("PJ213")
+    return region
 
 
 def _cuts(analysis: Analysis) -> Set[Tuple[int, int]]:

@@ -206,6 +206,20 @@ class Method(Abstract):
         return (self.owner, self.name)
 
 
+class Bound(Abstract):
+    """A Python function looked up on an object and not called yet; ``owner`` is its first argument."""
+
+    __slots__ = ("function", "owner")
+
+    def __init__(self, function: Abstract, owner: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.function = function
+        self.owner = owner
+
+    def key(self) -> Any:
+        return (self.function, self.owner)
+
+
 class Null(Abstract):
     """The empty slot that LOAD_METHOD pushes. It cannot leave a kernel."""
 
@@ -238,12 +252,15 @@ class Unknown(Abstract):
 
 
 UNBOUND = Unbound()
-FRAGILE = (Method, Null, Slice, Range)
+FRAGILE = (Method, Bound, Null, Slice, Range)
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
+"""Packages whose functions have handlers of their own or are compiled already; none is inlined by default."""
+
 BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype,
-               enum.Enum)
+               type(np.sum), enum.Enum)
 
 
 def class_of(value: Abstract) -> Optional[type]:
@@ -290,9 +307,23 @@ def scalar_type(value: Any) -> Optional[Scalar]:
     return None
 
 
+def module_of(function: types.FunctionType) -> str:
+    """The module that a function's globals belong to or that it says it is of; "" if neither says."""
+    names = function.__globals__.get("__name__"), function.__module__
+    return next((name for name in names if type(name) is str), "")
+
+
+def in_library(function: types.FunctionType) -> bool:
+    """Whether a function belongs to one of ``LIBRARIES``."""
+    return module_of(function).split(".")[0] in LIBRARIES
+
+
 def known_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
-    """As `abstract_of` of what an argument, a global, an attribute or an item holds: code and types by identity."""
-    if issubclass(type(sample), BY_IDENTITY):
+    """As `abstract_of` of what an argument, a global, an attribute or an item holds: modules and types by identity.
+
+    Python functions of the user's are known by their code, see `callees`.
+    """
+    if issubclass(type(sample), BY_IDENTITY) and (type(sample) is not types.FunctionType or in_library(sample)):
         return Const(sample, source, born)
     return abstract_of(sample, source, born)
 

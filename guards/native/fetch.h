@@ -290,4 +290,54 @@ attribute_fetch(PyObject *object, PyObject *name)
     }
 }
 
+/* What the class holds under `name`, unbound and not run, if reading the attribute would find that. */
+static inline PyObject *
+raw_attribute_fetch(PyObject *object, PyObject *name)
+{
+    int rule = attribute_rule(object);
+    if (rule == ATTRIBUTES_BY_CODE) {
+        return NULL;
+    }
+    PyObject *on_type = _PyType_Lookup(Py_TYPE(object), name);  /* borrowed */
+    int is_data = on_type != NULL && Py_TYPE(on_type)->tp_descr_get != NULL && Py_TYPE(on_type)->tp_descr_set != NULL;
+    if (rule == ATTRIBUTES_OF_TYPE) {
+        PyObject *value = is_data ? NULL : _PyType_Lookup((PyTypeObject *)object, name);  /* borrowed */
+        Py_XINCREF(value);
+        return value;
+    }
+    Py_XINCREF(on_type);  /* owned from here: the dict lookup below may run __eq__ of a key */
+    if (on_type != NULL && !is_data && !instance_dict_lacks(object, name)) {
+        Py_DECREF(on_type);
+        return NULL;
+    }
+    return on_type;
+}
+
+/* Parts of functions, cells and methods, and instance dicts, read from their structs: the attributes would tell audit hooks.
+ * `part` counts as Inner.PARTS in guards/source.py. */
+static inline PyObject *
+inner_fetch(PyObject *object, Py_ssize_t part)
+{
+    PyObject *value;  /* borrowed; NULL: none */
+    if (part == 5) {
+        PyObject **dict = PyType_Check(object) ? NULL : _PyObject_GetDictPtr(object);
+        value = dict != NULL ? *dict : NULL;
+    }
+    else if (part < 2 && Py_TYPE(object) == &PyFunction_Type) {
+        value = part == 0 ? PyFunction_GET_DEFAULTS(object) : PyFunction_GET_KW_DEFAULTS(object);
+        value = value != NULL ? value : Py_None;
+    }
+    else if (part == 2 && PyCell_Check(object)) {
+        value = PyCell_GET(object);
+    }
+    else if ((part == 3 || part == 4) && Py_TYPE(object) == &PyMethod_Type) {
+        value = part == 3 ? PyMethod_GET_FUNCTION(object) : PyMethod_GET_SELF(object);
+    }
+    else {
+        return NULL;
+    }
+    Py_XINCREF(value);
+    return value;
+}
+
 #endif

@@ -23,7 +23,8 @@
 
 enum {
     FETCH_LOCAL, FETCH_CONSTANT, LAST_BORROWED = FETCH_CONSTANT,
-    FETCH_CELL, FETCH_GLOBAL, FETCH_ATTR, FETCH_ITEM, FETCH_TYPE, LAST_FETCH = FETCH_TYPE,
+    FETCH_CELL, FETCH_GLOBAL, FETCH_ATTR, FETCH_ITEM, FETCH_TYPE, FETCH_CLASS_ATTR, FETCH_INNER,
+    LAST_FETCH = FETCH_INNER,
     CHECK_TYPE, CHECK_WEAK_TYPE, CHECK_ARRAY, CHECK_IDENTICAL, CHECK_WEAK_IDENTICAL, CHECK_EQUAL, CHECK_INT64,
     CHECK_LENGTH, CHECK_CODE,
     CHECK_LOCAL_UNBOUND, CHECK_CELL_EMPTY, CHECK_GLOBAL_ABSENT, CHECK_ATTR_ABSENT, CHECK_ITEM_ABSENT,
@@ -45,6 +46,8 @@ static const struct {
     [FETCH_ATTR] = {"FETCH_ATTR", 1, A_NAME},
     [FETCH_ITEM] = {"FETCH_ITEM", 1, A_KEY},
     [FETCH_TYPE] = {"FETCH_TYPE", 1, NO_OBJECT},
+    [FETCH_CLASS_ATTR] = {"FETCH_CLASS_ATTR", 1, A_NAME},
+    [FETCH_INNER] = {"FETCH_INNER", 1, NO_OBJECT},
     [CHECK_TYPE] = {"CHECK_TYPE", 1, A_TYPE},
     [CHECK_WEAK_TYPE] = {"CHECK_WEAK_TYPE", 1, A_REFERENCE},
     [CHECK_ARRAY] = {"CHECK_ARRAY", 1, A_DTYPE},
@@ -298,6 +301,10 @@ step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
         return attribute_fetch(registers[step->a], step->object);
     case FETCH_ITEM:
         return item_fetch(registers[step->a], step->object, step->number);
+    case FETCH_CLASS_ATTR:
+        return raw_attribute_fetch(registers[step->a], step->object);
+    case FETCH_INNER:
+        return inner_fetch(registers[step->a], step->number);
     default:  /* FETCH_TYPE */
         type = (PyObject *)Py_TYPE(registers[step->a]);
         Py_INCREF(type);

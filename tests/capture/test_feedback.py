@@ -15,7 +15,7 @@ from tests.harness import HIT, calls_of, jitted, kernel_count
 stay = operator.methodcaller("__abs__")
 """A call that stays bytecode, and gives back a number that is not negative."""
 X = np.linspace(-1.0, 2.0, 7)
-SEGMENTED = {"force_breaks": None}
+SEGMENTED = {"force_breaks": None, "max_inline_depth": 0}
 
 
 def behind_a_call(x, make):

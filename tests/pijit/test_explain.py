@@ -145,7 +145,7 @@ DATA = [1]
 
 @needs_pipeline
 def test_marks_and_segments_of_a_capture():
-    f = pijit.jit(spread, jit_config={"backend": "python"})
+    f = pijit.jit(spread, jit_config={"backend": "python", "max_inline_depth": 0})
     f(np.ones(10))
     found, first = f.explain(), spread.__code__.co_firstlineno
     marked = {line - first for one in found.kernels for line in one.lines}

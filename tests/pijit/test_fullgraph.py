@@ -24,7 +24,7 @@ def broken(x):
 
 
 def undefined_elsewhere(x):
-    return x
+    yield x
 
 
 def generator():
@@ -50,7 +50,7 @@ def test_breaks_are_raised_by_every_call_before_anything_runs(capsys):
     assert capsys.readouterr().out == ""
     first = broken.__code__.co_firstlineno
     found = [(one.reason_id, one.lineno - first) for one in caught.value.breaks]
-    assert ("PJ201", 2) in found and ("PJ201", 3) in found
+    assert ("PJ201", 2) in found and ("PJ230", 3) in found
     lines = str(caught.value).splitlines()
     assert lines[0] == "fullgraph is set, but not all of broken can be captured:"
     assert lines[1].startswith("  {}:{}: PJ201 ".format(__file__, first + 2)) and "print" in lines[1]

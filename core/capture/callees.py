@@ -1,0 +1,181 @@
+"""What a call calls: finds the Python function behind a callee, and what the function sees of its own module.
+
+A callee is known by its code object. Its defaults, cells and globals are read through the function object, so that
+closures of one code object share what was compiled, and nothing keeps the function alive.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from pijit.core._hook import JitFunction
+from pijit.core.capture.conditions import HasLength, HasType, LacksItem
+from pijit.core.capture.facts import Facts, Place
+from pijit.core.capture.values import Abstract, Bound, Const, Opaque
+from pijit.core.errors import Break
+from pijit.guards.source import Attr, Constant, Inner, Item, TypeOf
+
+BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
+
+
+def place_of(value: Abstract) -> Place:
+    """Where a value is."""
+    return Place(value.source, value.root)
+
+
+def sample_of(value: Abstract) -> Any:
+    """The known object or the sample; None for other values."""
+    return value.object if isinstance(value, Const) else getattr(value, "sample", None)
+
+
+class Callee(NamedTuple):
+    """A Python function to be inlined, and where the function object is."""
+
+    function: types.FunctionType
+    place: Place
+
+    @property
+    def name(self) -> str:
+        return self.function.__qualname__
+
+
+class CalleeFacts(Facts):
+    """What capture may look at inside an inlined callee: its module's globals, its builtins, its closure."""
+
+    __slots__ = ("callee",)
+
+    def __init__(self, code: Any, callee: Callee, outer: Facts) -> None:
+        function = callee.function
+        super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
+                         outer.steering, outer.inliner, outer.depth + 1)
+        self.callee = callee
+        self.changed = outer.changed
+        if function.__globals__ is outer.globals:
+            self.written |= outer.written
+
+    def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+        place = self.callee.place.then(Attr, "__globals__")
+        if name in self.globals:
+            return self.globals[name], place.then(Item, name)
+        if name not in self.builtins:
+            raise Break("PJ202", name=name)
+        interpreter.rely(place, LacksItem(name))
+        return self.builtins[name], Place(*[Item(Constant(self.builtins), name)] * 2)
+
+    def find_cell(self, number: int, interpreter: Any) -> Tuple[Any, Place]:
+        number -= len(interpreter.function.cellvars)
+        if number < 0:
+            raise Break("PJ208", name=interpreter.instr.value)
+        place = self.callee.place.then(Attr, "__closure__").then(Item, number).then(Inner, "cell_contents")
+        return self.contents(number, interpreter.instr.value), place
+
+
+def _builtins_of(function: types.FunctionType) -> Dict[str, Any]:
+    found = function.__globals__.get("__builtins__")
+    names = found.__dict__ if isinstance(found, types.ModuleType) else found
+    if type(names) is not dict or type(function.__globals__) is not dict:
+        raise Break("PJ230", callee=function.__qualname__, because="its module has builtins of its own")
+    return names
+
+
+def default_of(callee: Callee, position: int, name: str, interpreter: Any) -> Abstract:
+    """The default of a parameter: of positional ones by position from the end, of keyword-only ones by name."""
+    function = callee.function
+    if position:
+        values, place, key = function.__defaults__ or (), callee.place.then(Inner, "__defaults__"), position
+        found = len(values) >= -position
+    else:
+        values, place, key = function.__kwdefaults__ or {}, callee.place.then(Inner, "__kwdefaults__"), name
+        found = name in values
+    if not found:
+        raise Break("PJ211", callee=callee.name, problem="no value for %s" % name)
+    return known_constant(values[key], place.then(Item, key), interpreter)
+
+
+def known_constant(sample: Any, place: Place, interpreter: Any) -> Abstract:
+    """A default or frozen argument: small immutable values are taken as they are."""
+    if type(sample) not in BY_VALUE:
+        return interpreter.known_object(sample, *place)
+    value = Const(sample, place.source)
+    value.root = place.root
+    return value
+
+
+Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
+
+
+def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str, Abstract], interpreter: Any) -> Found:
+    """The Python function that a call runs, with all its arguments; None if it runs something else."""
+    if isinstance(target, Bound):
+        return find_callee(interpreter.use(target.function), [target.owner] + arguments, keywords, interpreter)
+    sample = sample_of(target)
+    if isinstance(target, (Const, Opaque)):
+        for kind, find in _KINDS:
+            if issubclass(type(sample), kind):
+                return find(target, sample, arguments, keywords, interpreter)
+    return None
+
+
+def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                   interpreter: Any) -> Found:
+    return Callee(sample, place_of(target)), arguments, keywords
+
+
+def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                 interpreter: Any) -> Found:
+    place = place_of(target)
+    function = interpreter.use(interpreter.known_object(sample.__func__, *place.then(Inner, "__func__")))
+    owner = interpreter.use(interpreter.known_object(sample.__self__, *place.then(Inner, "__self__")))
+    return find_callee(function, [owner] + arguments, keywords, interpreter)
+
+
+def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                  interpreter: Any) -> Found:
+    place = place_of(target)
+    if type(sample) is not functools.partial or any(type(key) is not str for key in sample.keywords):
+        return None
+    for part, held in (("args", sample.args), ("keywords", sample.keywords)):
+        interpreter.rely(place.then(Attr, part), HasType(type(held)))
+        interpreter.rely(place.then(Attr, part), HasLength(len(held)))
+    function = interpreter.use(interpreter.known_object(sample.func, *place.then(Attr, "func")))
+    first = [interpreter.use(known_constant(value, place.then(Attr, "args").then(Item, k), interpreter))
+             for k, value in enumerate(sample.args)]
+    named = {name: interpreter.use(known_constant(value, place.then(Attr, "keywords").then(Item, name), interpreter))
+             for name, value in sample.keywords.items()}
+    named.update(keywords)
+    return find_callee(function, first + arguments, named, interpreter)
+
+
+def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                 interpreter: Any) -> Found:
+    """As if undecorated; not where a subclass does more than call."""
+    if type(sample).__call__ is not JitFunction.__call__ or not sample.enabled:
+        return None
+    if sample.__wrapped__ is not sample.py_func:
+        return None
+    place = place_of(target).then(Inner, "__dict__").then(Item, "__wrapped__")
+    return Callee(sample.py_func, place), arguments, keywords
+
+
+def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                 interpreter: Any) -> Found:
+    """An object whose class defines ``__call__`` in Python."""
+    kind = type(sample)
+    found = [vars(base)["__call__"] for base in kind.__mro__ if "__call__" in vars(base)][:1]
+    if not found or type(found[0]) is not types.FunctionType or isinstance(target, Const):
+        return None
+    place = place_of(target).then(TypeOf).then(Attr, "__call__")
+    function = interpreter.use(interpreter.known_object(found[0], *place))
+    return find_callee(function, [target] + arguments, keywords, interpreter)
+
+
+_KINDS: Tuple[Tuple[type, Callable[..., Found]], ...] = (
+    (types.FunctionType, _find_function),
+    (types.MethodType, _find_method),
+    (JitFunction, _find_jitted),
+    (functools.partial, _find_partial),
+    (type, lambda *_: None),
+    (object, _find_object),
+)

@@ -1,0 +1,68 @@
+"""What capture may look at: the names that a function sees, and where their values are found again."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
+
+from pijit.core.bytecode.decode import Function
+from pijit.core.capture.roots import Root
+from pijit.core.capture.steering import Steering
+from pijit.core.capture.values import Abstract
+from pijit.core.errors import Break
+from pijit.guards.source import Cell, Global
+
+SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
+
+
+class Place(NamedTuple):
+    """Where a value is: ``source`` at function entry, ``root`` when the segment starts; None where that is unknown."""
+
+    source: Any
+    root: Any
+
+    def then(self, step: Callable[..., Any], *args: Any) -> "Place":
+        """The place one step further, as ``step(path, *args)`` of each path."""
+        return Place(*[step(path, *args) if path is not None else None for path in self])
+
+
+class Facts:
+    """What capture may look at: the frame at entry, and the types seen at run time for fallback results.
+
+    ``steering`` says which numbers it may know by value, ``changed`` is what captured code changes, found while it is
+    analysed: (place, id of the object). ``inliner`` inlines calls of Python functions, ``depth`` says how many calls are inlined around this function.
+    """
+
+    __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "written", "changed", "inliner", "depth")
+
+    def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
+                 feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
+                 depth: int = 0) -> None:
+        self.function = function
+        self.globals = globals
+        self.builtins = builtins
+        self.cells = cells
+        self.feedback = feedback
+        self.steering = steering
+        self.changed: Set[Any] = set()
+        self.inliner = inliner
+        self.depth = depth
+        self.written = frozenset(instr.value for instr in function.instructions if instr.opname in SCOPE_WRITES)
+
+    def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+        """What LOAD_GLOBAL finds now, and where."""
+        for scope in (self.globals, self.builtins):
+            if name in scope:
+                return scope[name], Place(Global(name), Global(name))
+        raise Break("PJ202", name=name)
+
+    def find_cell(self, number: int, interpreter: Any) -> Tuple[Any, Place]:
+        """What is in a cell or free variable now, and where."""
+        name = interpreter.instr.value
+        return self.contents(number, name), Place(Cell(len(self.function.varnames) + number, name), Root("cell", number))
+
+    def contents(self, number: int, name: str) -> Any:
+        """The content of one of ``cells``."""
+        try:
+            return self.cells[number].cell_contents
+        except ValueError:
+            raise Break("PJ212", name=name)

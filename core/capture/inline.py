@@ -1,0 +1,242 @@
+"""Inlining: the body of a called Python function is interpreted in place of the call.
+
+A call is inlined if all of the callee that can return is captured. What would raise, or stay bytecode on the way to a
+``raise``, is a side exit of the caller's statement: bytecode makes the whole call then, so that tracebacks, frames and
+warnings are Python's own.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
+
+from pijit.core.bytecode.blocks import CFG, build_cfg
+from pijit.core.bytecode.decode import Instr, decode
+from pijit.core.bytecode.liveness import Liveness
+from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.capture.analysis import Analysis, TypePropagator, Version, why_not_captured
+from pijit.core.capture.binding import bind
+from pijit.core.capture.callees import Callee, CalleeFacts, default_of
+from pijit.core.capture.conditions import HasCode
+from pijit.core.capture.facts import Facts
+from pijit.core.capture.inline_builder import InlineBuilder
+from pijit.core.capture.segments import Region, whole_region
+from pijit.core.capture.values import (
+    FRAGILE,
+    UNBOUND,
+    Abstract,
+    Sequence,
+    State,
+    in_library,
+    join,
+    knows_nothing,
+    module_of,
+)
+from pijit.core.errors import Break
+from pijit.core.reasons import REASONS, reason
+
+
+class Body(NamedTuple):
+    """What does not depend on the arguments: flow, liveness, and the blocks after which nothing returns."""
+
+    cfg: CFG
+    liveness: Liveness
+    doomed: FrozenSet[int]
+
+
+class CalleePropagator(TypePropagator):
+    """Propagates types through a callee; returning ends a path."""
+
+    returned: Abstract
+
+    def op_RETURN_VALUE(self, instr: Instr) -> None:
+        self.returned = self.pop()
+        self.flow = "return"
+
+
+class CalleeAnalysis(Analysis):
+    """The analysis of a callee for arguments of certain kinds.
+
+    Attributes:
+        doomed: the blocks after which nothing returns.
+        result: what the call gives.
+        region: the pieces to build.
+    """
+
+    propagator = CalleePropagator
+    region: Region
+    result: Abstract
+
+    def __init__(self, body: Body, facts: Facts, entry: State) -> None:
+        super().__init__(body.cfg, body.liveness, facts, entry)
+        self.doomed = body.doomed
+        self.returned: Dict[Version, Abstract] = {}
+
+    def finish(self, name: str) -> "CalleeAnalysis":
+        """Run.
+
+        Raises:
+            Break: the callee cannot be inlined.
+        """
+        self.run()
+        for version in sorted(self.versions, key=lambda version: version.block.start):
+            if version.block.index not in self.doomed:
+                self._insist(version, name)
+        self.region = whole_region(self, self._left_out(name))
+        return self
+
+    def _left_out(self, name: str) -> Set[Version]:
+        """The versions that are not built: those after which nothing returns, and rare results of another type.
+
+        A loop that may run no time gives a type of its own then (``0.0`` in place of a sum of ``float64``).
+        """
+        doomed = {version for version in self.versions if version.block.index in self.doomed}
+        returning = [version for version in self.versions if version in self.returned]
+        if not returning:
+            raise Break("PJ230", callee=name, because="it never returns")
+        self.result = self._joined(returning)
+        if knows_nothing(self.result):
+            if len({version.block for version in returning}) > 1:
+                raise Break("PJ230", callee=name, because="the type of what it returns depends on the path")
+            doomed.update(returning[:-1])
+            self.result = self.returned[returning[-1]]
+        if knows_nothing(self.result):
+            raise Break("PJ230", callee=name, because="the type of what it returns depends on the path")
+        return doomed
+
+    def _joined(self, versions: List[Version]) -> Abstract:
+        result = self.returned[versions[0]]
+        for other in versions[1:]:
+            result = join(result, self.returned[other])
+        return result
+
+    def build_into(self, parent: Any, facts: Facts, entry: State) -> Abstract:
+        """Build the body into a caller's graph; the result of the call."""
+        return InlineBuilder(parent, self, facts, entry).inline()
+
+    def poison(self, state: State) -> bool:
+        """Nothing: a callee with breaks is not inlined."""
+        return False
+
+    def _insist(self, version: Version, name: str) -> None:
+        for index, error in sorted(version.breaks.items()):
+            raise Break("PJ230", callee=name, because=self._because(index, error))
+        if version.lossy:
+            raise Break("PJ230", callee=name, because=self._because(version.block.start, Break("PJ213")))
+
+    def _because(self, index: int, error: Break) -> str:
+        line = self.function.instructions[index].lineno or 0
+        if error.reason_id == "PJ230":
+            return "line %d: call of %s: %s" % (line, error.facts["callee"], error.facts["because"])
+        return "line %d: %s" % (line, reason(error.reason_id, **error.facts))
+
+    def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
+        if interpreter.flow == "return":
+            self.returned[version] = interpreter.returned
+            return {}
+        return super()._edges(version, last, interpreter)
+
+    def forget(self) -> None:
+        super().forget()
+        self.returned = {}
+
+
+class Inliner:
+    """Inlines calls during one capture; remembers the analyses of callees by code and arguments.
+
+    Arguments:
+        max_depth: how deep calls are inlined.
+        modules: the names of modules whose functions are inlined, with their submodules; None: all but libraries.
+    """
+
+    def __init__(self, max_depth: int, modules: Optional[Tuple[str, ...]]) -> None:
+        self.max_depth = max_depth
+        self.modules = modules
+        self.bodies: Dict[Any, Body] = {}
+        self.analyses: Dict[Any, Any] = {}
+
+    def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Abstract:
+        """The result of a call.
+
+        Raises:
+            Break: the call is not inlined.
+        """
+        facts, code = interpreter.facts, callee.function.__code__
+        why = self.why_not(callee, facts.depth)
+        if why is not None:
+            raise Break("PJ230", callee=callee.name, because=why)
+        interpreter.rely(callee.place, HasCode(code))
+        bound = bind(code, arguments, keywords, lambda position, name: interpreter.use(
+            default_of(callee, position, name, interpreter)))
+        body = self.body_of(callee)
+        locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
+        inner = CalleeFacts(body.cfg.function, callee, facts)
+        analysis = self.analyse(body, callee, inner, State(locals, []))
+        result = interpreter.enter(analysis, inner, State(locals, []))
+        if isinstance(result, FRAGILE):
+            result = copy.copy(result)
+            result.born = interpreter.instr.index
+        return result  # type: ignore[no-any-return]
+
+    def why_not(self, callee: Callee, depth: int) -> Optional[str]:
+        """Why calls of a function are not inlined at this depth, or None."""
+        name = module_of(callee.function)
+        if depth >= self.max_depth:
+            return "max_inline_depth is %d" % self.max_depth
+        if self.modules is None and in_library(callee.function):
+            return "it belongs to a library: %s" % name
+        if self.modules is not None and not any((name + ".").startswith(one + ".") for one in self.modules):
+            return "%s is not one of allowed_inline_modules" % name
+        skip = why_not_captured(callee.function.__code__)
+        return REASONS[skip].title if skip is not None else None
+
+    def body_of(self, callee: Callee) -> Body:
+        """The decoded body of a function."""
+        code = callee.function.__code__
+        if code not in self.bodies:
+            cfg = build_cfg(decode(code))
+            plain = plain_module_calls(cfg, callee.function.__globals__)
+            if plain is not None:
+                cfg = build_cfg(decode(plain))
+            self.bodies[code] = Body(cfg, Liveness(cfg), doomed_blocks(cfg))
+        return self.bodies[code]
+
+    def analyse(self, body: Body, callee: Callee, facts: CalleeFacts, entry: State) -> CalleeAnalysis:
+        """The analysis of a callee; Break if it cannot be inlined."""
+        values = tuple(entry.locals.values())
+        key = (id(body), id(callee.function), callee.place.source, facts.depth, len(facts.changed), values,
+               tuple(map(sources_of, values)))
+        if key not in self.analyses:
+            try:
+                self.analyses[key] = CalleeAnalysis(body, facts, entry).finish(callee.name)
+            except Break as error:
+                self.analyses[key] = error.without_frames()
+        if isinstance(self.analyses[key], Break):
+            raise self.analyses[key].copy()
+        return self.analyses[key]  # type: ignore[no-any-return]
+
+    def forget(self) -> None:
+        """Let go of the user's values."""
+        for analysis in self.analyses.values():
+            if isinstance(analysis, Analysis):
+                analysis.forget()
+        self.analyses, self.bodies = {}, {}
+
+
+def sources_of(value: Abstract) -> Any:
+    """Where a value and its parts come from: what analyses of equal values may differ in."""
+    items = tuple(map(sources_of, value.items)) if isinstance(value, Sequence) else ()
+    return value.source, items
+
+
+def doomed_blocks(cfg: CFG) -> FrozenSet[int]:
+    """The blocks from which no path returns."""
+    instructions = cfg.function.instructions
+    todo = [block.index for block in cfg.blocks if instructions[block.end - 1].opname == "RETURN_VALUE"]
+    returning = set(todo)
+    while todo:
+        for index in cfg.blocks[todo.pop()].predecessors:
+            if index not in returning:
+                returning.add(index)
+                todo.append(index)
+    return frozenset(block.index for block in cfg.blocks) - returning

@@ -1,0 +1,129 @@
+"""Builds the body of an inlined callee into its caller's graph."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Set, Tuple
+
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.builder import GraphBuilder
+from pijit.core.capture.facts import Facts
+from pijit.core.capture.values import Abstract, Const, Sequence, State, Typed
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit
+from pijit.core.graph.ops import EFFECTS
+
+
+class InlineBuilder(GraphBuilder):
+    """One use per inlined call: shares graph, inputs and facts with ``parent``, the builder of the caller.
+
+    Its side exits are those of the call. What returns jumps to a block with the parts of the result as parameters.
+    """
+
+    def __init__(self, parent: GraphBuilder, analysis: Any, facts: Facts, entry: State) -> None:
+        self.parent = parent
+        self.head = entry
+        super().__init__(analysis, analysis.region, "", 0)
+        self.facts = facts
+        self.graph = parent.graph
+        self.captured = parent.captured
+        self.inputs, self.accesses = parent.inputs, parent.accesses
+        self.returns: List[Tuple[Block, Abstract]] = []
+        self.returned: Any = None
+
+    def _head_state(self) -> State:
+        return self.head
+
+    def inline(self) -> Abstract:
+        """Build; returns the result of the call, and lets the parent go on behind it.
+
+        Raises:
+            Break: the callee cannot be built after all.
+        """
+        start = self.parent.block
+        params = self._run_pieces()
+        self._start(start, params)
+        self._connect(params)
+        first = self.blocks[self.region.head]
+        self.captured.has_loop = self.captured.has_loop or self.region.has_loop
+        result = self._continue()
+        self.parent.wrote = refuse_exits_after_effects(first) or self.parent.wrote
+        return result
+
+    def op_RETURN_VALUE(self, instr: Instr) -> None:
+        self.returned = self.pop()
+        self.flow = "return"
+
+    def _continue(self) -> Abstract:
+        """Bring the returning paths together."""
+        if len(self.returns) == 1:
+            self.parent.block, result = self.returns[0]
+            return result
+        after = self.graph.new_block(self.instr.lineno or 0)
+        joined = self._joined([value for _, value in self.returns], self.analysis.result, after)
+        for self.block, value in self.returns:
+            arguments = self._parts(joined, value)
+            self.block.terminator = Jump(after, arguments)
+        self.parent.block = after
+        return joined
+
+    def _joined(self, values: List[Abstract], like: Abstract, block: Block) -> Abstract:
+        """One value for all that paths return: parameters of ``block`` where they are typed."""
+        if isinstance(like, Typed):
+            return self._parameters(like, block, "", None)
+        if isinstance(like, Sequence) and all(isinstance(value, Sequence) for value in values):
+            if all(value is values[0] for value in values):
+                return values[0]
+            columns = [[value.items[k] for value in values] for k in range(len(like.items))]  # type: ignore[attr-defined]
+            return Sequence([self._joined(column, item, block) for column, item in zip(columns, like.items)])
+        if isinstance(like, Const) and all(value.root is None for value in values):
+            return like
+        if any(value.root != values[0].root or value != values[0] for value in values):
+            raise Break("PJ213")
+        return values[0]
+
+    def _return(self) -> None:
+        self.returns.append((self.block, self.returned))
+
+    # exits
+
+    def _exit(self, target: int, state: State, side: bool) -> SideExit:
+        """Out of the callee there is only the side exit of the call; what is not built leads there."""
+        return self._side_exit()
+
+    def _side_exit(self) -> SideExit:
+        return self.parent._side_exit()
+
+    def _refused(self, instr: Instr, error: Break) -> Break:
+        return error
+
+
+def refuse_exits_after_effects(first: Block) -> bool:
+    """Whether what runs from ``first`` on has effects.
+
+    Raises:
+        Break: after an effect there may be an exit, behind which bytecode would repeat the effect.
+    """
+    wrote: Dict[Block, bool] = {first: False}
+    todo, any_effect = [first], False
+    while todo:
+        block = todo.pop()
+        after = _scan(block, wrote[block])
+        any_effect = any_effect or after
+        for jump in block.terminator.targets() if block.terminator is not None else ():
+            if jump.block not in wrote or after and not wrote[jump.block]:
+                wrote[jump.block] = after
+                todo.append(jump.block)
+    return any_effect
+
+
+def _scan(block: Block, wrote: bool) -> bool:
+    """Whether there were effects when a block ends."""
+    for op in block.ops:
+        if op.exit is not None and wrote:
+            raise Break("PJ231")
+        wrote = wrote or op.name in EFFECTS
+    end = block.terminator
+    arms = [end.exit] if isinstance(end, Leave) else [end.then, end.other] if isinstance(end, Branch) else []
+    if wrote and any(isinstance(arm, SideExit) for arm in arms):
+        raise Break("PJ231")
+    return wrote

@@ -1,0 +1,517 @@
+"""Calls of Python functions that run inside the caller's kernel."""
+
+import functools
+import traceback
+
+import numpy as np
+import pytest
+
+import pijit
+from tests.capture.test_scalars import define
+from tests.harness import HIT, assert_calls, check, fail_unless_captured, jitted, kernel_count
+
+X = np.linspace(-2.0, 3.0, 40)
+N = np.arange(40)
+
+
+def scale_and_shift(a, b):
+    return a * b + 1.0
+
+
+def clamp(v, low=-1.0, *, high=2.0):
+    if v < low:
+        return v * 0.5
+    if v > high:
+        return v - high
+    return v
+
+
+def norm(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * x[i]
+    return total
+
+
+def both(a, b):
+    return a + b, a - b
+
+
+def swap(pair):
+    a, b = pair
+    return b, a
+
+
+def nothing(x):
+    y = x * 2.0
+
+
+def same(x):
+    return x
+
+
+def fill(x, v):
+    x[:] = v
+
+
+def count_down(n):
+    while n > 3:
+        n = n - 2
+    return n
+
+
+def smooth(x):
+    y = np.zeros_like(x)
+    y[1:-1] = (x[:-2] + x[2:]) * 0.5
+    return y
+
+
+def chosen(x, mode="double", flag=None):
+    if flag is None and mode == "double":
+        return x * 2.0
+    return undefined_name(x)  # noqa: F821
+
+
+def summed(*values):
+    total = values[0]
+    for k in range(1, 2):
+        total = total + values[1] * k
+    return total
+
+
+def outermost(a, b):
+    return scale_and_shift(clamp(a), clamp(b, high=1.0))
+
+
+def per_element(x, y):
+    s = 0.0
+    for i in range(len(x)):
+        s = s + scale_and_shift(x[i], y[i])
+    return s
+
+
+def of_branches(x):
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        out[i] = clamp(x[i]) + clamp(x[i], 0.0) + clamp(x[i], high=0.5) + clamp(high=1.5, low=-2.0, v=x[i])
+    return out
+
+
+def of_loops(x):
+    return norm(x) + norm(x[::2]) * 2.0, count_down(len(x))
+
+
+def of_tuples(x):
+    p, q = both(x, 2.0)
+    r, s = swap(both(p, q))
+    return r * s, p, q
+
+
+def without_result(x):
+    y = x + 1.0
+    r = nothing(y)
+    return y * 2.0, r
+
+
+def aliases(x):
+    y = same(x)
+    y[0] = 5.0
+    return y, same(same(x)), same(None)
+
+
+def writes(x, v):
+    y = x * 2.0
+    fill(y, v)
+    return y * x
+
+
+def nested(x, y):
+    s = 0.0
+    for i in range(len(x)):
+        s += outermost(x[i], y[i])
+    return s
+
+
+def array_steps(x):
+    y = smooth(x)
+    for _ in range(3):
+        y = smooth(y) + x
+    return y
+
+
+def pruned(x):
+    return chosen(x) + chosen(x, mode="double")
+
+
+def variadic(x):
+    return summed(x, 2.0) + summed(x, x, x)
+
+
+def anonymous(x):
+    return (lambda a, b: a * b - 1.0)(x, 2.0)
+
+
+def integers(n):
+    s = 0
+    for i in range(n):
+        s += count_down(i)
+    return s
+
+
+PROGRAMS = [
+    (per_element, (X, X), [(X, X[::-1]), (X.astype("f"), X), (N, N), (X, X[:3]), (X[:0], X), (list(X), X)]),
+    (of_branches, (X,), [(X * 0.0,), (X.astype("f"),), (X * np.nan,)]),
+    (of_loops, (X,), [(X[::-1],), (N,), (X[:0],)]),
+    (of_tuples, (X,), [(X.reshape(5, 8),), (X[:1],), ("a",)]),
+    (without_result, (X,), [(X[::2],), (3.0,)]),
+    (aliases, (X,), [(X[::2],), (N,), (X[:0],)]),
+    (writes, (X, 3.0), [(X, 4), (X, X), (X, X[:3]), (X, "a")]),
+    (nested, (X, X), [(X, X * 2.0), (N, X)]),
+    (array_steps, (X,), [(X.astype("f"),), (X[:2],), (X[:0],)]),
+    (pruned, (X,), [(X * 2,), (N,)]),
+    (variadic, (X,), [(X[::2],), (2.0,)]),
+    (integers, (30,), [(0,), (31,), (2.0,)]),
+]
+
+
+@pytest.mark.parametrize("f, args, others", PROGRAMS, ids=[row[0].__name__ for row in PROGRAMS])
+def test_the_call_is_part_of_the_kernel(f, args, others):
+    with fail_unless_captured():
+        j = check(f, *args, others=others)
+    found = pijit.explain(f, *args)
+    assert not found.breaks, found
+    assert kernel_count(j) >= 1
+
+
+CALLS = ["a(x, 2.0, 3.0)", "a(x, 2.0, c=3.0)", "a(x, c=3.0, b=2.0)", "a(c=3.0, b=2.0, a=x)", "a(x)", "a(x, c=4.0)",
+         "a(x, k=5.0)", "a(a=x, k=1.0, c=2.0)", "a(x, 2.0, 3.0, 4.0)", "a()", "a(x, a=x)", "a(x, z=1.0)", "a(x, 1.0, b=2.0)",
+         "p(x)", "p(x, b=7.0)", "v(x)", "v(x, 1.0)", "v(x, 1.0, 2.0, k=3.0)", "v(k=3.0)", "w(x)", "w(x, k=3.0)", "w(x, y=3.0)"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_ways_to_pass_arguments(call):
+    f = define("""
+def a(a, b=2.0, c=3.0, *, k=0.5):
+    return a * b + c * k
+
+def v(first, *rest, k=1.0):
+    return first * k + len(rest)
+
+def w(first, **rest):
+    return first * 2.0
+
+p = functools.partial(a, c=9.0)
+
+def f(x):
+    y = x * 2.0 + 1.0
+    return """ + call.replace("x", "y") + " + y", functools=functools, np=np)
+    check(f, X, others=[(N,), (2.0,)])
+
+
+@pytest.mark.parametrize("call", CALLS[:9] + ["p(y)", "p(y, b=7.0)", "v(y)", "v(y, 1.0)", "v(y, 1.0, 2.0, k=3.0)", "w(y, k=3.0)"])
+def test_arguments_bind_without_a_break(call):
+    if call == "a(x, 2.0, 3.0, 4.0)":
+        return
+    f = define("""
+def a(a, b=2.0, c=3.0, *, k=0.5):
+    return a * b + c * k
+
+def v(first, *rest, k=1.0):
+    return first * k + len(rest)
+
+def w(first, **rest):
+    return first * 2.0
+
+p = functools.partial(a, c=9.0)
+
+def f(y):
+    return """ + call.replace("x", "y"), functools=functools)
+    assert not pijit.explain(f, X).breaks, pijit.explain(f, X)
+
+
+MODULE = """
+SCALE = 2.0
+TABLE = np.arange(5.0)
+def inner(v, k=3.0, *, m=1.0):
+    return v * SCALE + k * m + TABLE
+def f(x):
+    y = x * 2.0
+    return inner(y) + y
+"""
+
+
+def rebound(change):
+    """A program before and after ``change`` of its namespace: plain and jitted."""
+    plain, twin = define(MODULE, np=np), define(MODULE, np=np)
+    j = jitted(twin)
+    x = np.arange(5.0)
+    for _ in range(3):
+        np.testing.assert_array_equal(j(x), plain(x))
+    assert kernel_count(j)
+    for f in (plain, twin):
+        change(f.__globals__)
+    for _ in range(3):
+        try:
+            wanted = plain(x)
+        except Exception as error:
+            with pytest.raises(type(error), match=str(error).replace("(", r"\(").replace(")", r"\)")):
+                j(x)
+        else:
+            got = j(x)
+            assert got.dtype == wanted.dtype
+            np.testing.assert_array_equal(got, wanted)
+
+
+def other_code(names):
+    def inner(v, k=3.0, *, m=1.0):
+        return v - k
+    names["inner"].__code__ = inner.__code__
+
+
+CHANGES = {
+    "function": lambda names: names.update(inner=lambda v: v * 7.0),
+    "builtin": lambda names: names.update(inner=abs),
+    "code": other_code,
+    "defaults": lambda names: setattr(names["inner"], "__defaults__", (5.0,)),
+    "default of another type": lambda names: setattr(names["inner"], "__defaults__", (np.arange(5),)),
+    "no defaults": lambda names: setattr(names["inner"], "__defaults__", None),
+    "more defaults": lambda names: setattr(names["inner"], "__defaults__", (1.0, 7.0)),
+    "keyword default": lambda names: names["inner"].__kwdefaults__.update(m=4.0),
+    "no keyword defaults": lambda names: setattr(names["inner"], "__kwdefaults__", None),
+    "global of the callee": lambda names: names.update(SCALE=11.0),
+    "global of another type": lambda names: names.update(SCALE=np.float32(3)),
+    "array": lambda names: names.update(TABLE=np.ones(5)),
+    "array in place": lambda names: names["TABLE"].fill(3.0),
+    "deleted global": lambda names: names.pop("SCALE"),
+    "deleted function": lambda names: names.pop("inner"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES))
+def test_what_the_callee_sees_changes(name):
+    rebound(CHANGES[name])
+
+
+def test_the_callee_sees_its_own_module():
+    other = define("SCALE = 10.0\ndef f(v):\n    return v * SCALE + len(v) + abs(-1)\n")
+    for text in ("def f(x):\n    y = x * SCALE\n    return inner(y) - SCALE", "def f(x):\n    return inner(x * SCALE)"):
+        f = define("SCALE = 2.0\n" + text, inner=other)
+        with fail_unless_captured():
+            j = check(f, X, others=[(N,)])
+        assert not pijit.explain(f, X).breaks
+        for names in (other.__globals__, f.__globals__):
+            names["SCALE"] = names["SCALE"] + 1.0
+            np.testing.assert_array_equal(j(X), f(X))
+        other.__globals__["len"] = lambda v: 100.0
+        np.testing.assert_array_equal(j(X), f(X))
+        del other.__globals__["len"]
+        np.testing.assert_array_equal(j(X), f(X))
+
+
+def test_closures_made_anew_share_what_was_compiled():
+    def make(scale, table):
+        def inner(v):
+            return v * scale + table
+        return inner
+
+    def f(x, inner):
+        y = x * 2.0
+        return inner(y) - y
+
+    j = jitted(f)
+    table = np.ones(40)
+    j(X, make(2.0, table))
+    assert kernel_count(j)
+    rows = [(X, make(float(k), table * k)) for k in range(10)]
+    assert_calls(j, [HIT] * 10, rows)
+    for row in rows + [(X, make(3, table)), (X, make(2.0, 5)), (X, make("a", "b")), (X, abs), (X, 3)]:
+        check(f, *row)
+    assert not pijit.explain(f, X, rows[0][1]).breaks
+
+
+def test_cells_that_change():
+    def outer(decorate):
+        scale = 2.0
+
+        def inner(v):
+            return v * scale
+
+        def change(value):
+            nonlocal scale
+            scale = value
+
+        def f(x):
+            y = x + 1.0
+            return inner(y) * y
+        return decorate(f), change
+
+    (plain, change_plain), (j, change) = outer(lambda f: f), outer(jitted)
+    for value in (2.0, 3.0, 4, np.float32(1.5), X, 2.0):
+        change_plain(value), change(value)
+        for _ in range(3):
+            got, wanted = j(X), plain(X)
+            assert got.dtype == wanted.dtype
+            np.testing.assert_array_equal(got, wanted)
+    assert kernel_count(j)
+
+
+def frames_of(f, *args):
+    """Type, text and the frames of the exception that a call raises."""
+    try:
+        f(*args)
+    except Exception as error:
+        return type(error), str(error), [(one.name, one.lineno) for one in traceback.extract_tb(error.__traceback__)][1:]
+    return None
+
+
+def checked(v, limit):
+    if v > limit:
+        raise ValueError("{} is above {}".format(v, limit))
+    assert v > -5.0, "too low"
+    return v * 2.0
+
+
+def divided(a, b):
+    c = a // b
+    return c + 1
+
+
+def raising(x, limit):
+    s = 0.0
+    for i in range(len(x)):
+        s += checked(x[i], limit)
+    return s
+
+
+def dividing(n, b):
+    s = 0
+    for i in range(n):
+        s += divided(i, b - i)
+    return s
+
+
+def test_exceptions_come_from_the_callee():
+    j, k = jitted(raising), jitted(dividing)
+    for _ in range(3):
+        assert j(X, 10.0) == raising(X, 10.0)
+        assert frames_of(j, X, 2.0) == frames_of(raising, X, 2.0) is not None
+        assert frames_of(j, X * 10.0, 100.0) == frames_of(raising, X * 10.0, 100.0) is not None
+        assert k(10, 20) == dividing(10, 20)
+        assert frames_of(k, 10, 5) == frames_of(dividing, 10, 5) is not None
+    assert kernel_count(j) and kernel_count(k)
+    assert not pijit.explain(raising, X, 10.0).breaks
+
+
+def test_integers_that_grow_beyond_a_word_in_the_callee():
+    def power(a, b):
+        return a * b
+
+    def f(n):
+        p = 1
+        for _ in range(n):
+            p = power(p, 7)
+        return p
+
+    with fail_unless_captured():
+        check(f, 5, others=[(40,), (22,), (23,)])
+
+
+def written_then_raised(x, i):
+    x[0] = 1.0
+    x[i] = 2.0
+
+
+def writing(x, i):
+    y = x * 2.0 + 1.0
+    written_then_raised(x, i)
+    return y - x
+
+
+def test_what_may_raise_after_a_write_stays_a_call():
+    check(writing, X, 1, others=[(X, 50), (X, -1), (X[:0], 0), (N, 2)])
+    found = pijit.explain(writing, X, 1)
+    assert [one.reason_id for one in found.breaks] == ["PJ231"], found
+
+
+def recursive(x, n):
+    if n == 0:
+        return x * 1.0
+    return recursive(x, n - 1) * 0.5 + x
+
+
+def constant_recursion(x):
+    return recursive(x, 3) + 1.0
+
+
+def test_recursion():
+    check(recursive, X, 3, others=[(X, 0), (X, 12)])
+    with fail_unless_captured():
+        check(constant_recursion, X, others=[(X[::2],)])
+    assert not pijit.explain(constant_recursion, X).breaks
+    limited = jitted(constant_recursion, {"max_inline_depth": 3})
+    np.testing.assert_array_equal(limited(X), constant_recursion(X))
+    assert "max_inline_depth is 3" in str(limited.explain(X))
+
+
+def generating(x):
+    yield x
+
+
+def guarded(x):
+    try:
+        return x * 2.0
+    finally:
+        pass
+
+
+def printing(x):
+    print("printing", end="")
+    return x
+
+
+@pytest.mark.parametrize("callee, words", [
+    (generating, "generator function"), (guarded, "SETUP_FINALLY"), (printing, "PJ201 call of a function that is not captured (callee: print)"),
+    (lambda x: printing(x), "PJ230")])
+def test_refusals_say_what_is_in_the_way(callee, words, capsys):
+    def f(x):
+        y = x * 2.0 + 1.0
+        callee(y)
+        return y - x
+
+    check(f, X)
+    found = [one for one in pijit.explain(f, X).breaks if one.reason_id == "PJ230"]
+    assert len(found) == 1 and words in found[0].message and callee.__qualname__ in found[0].message
+
+
+def test_allowed_modules():
+    other = define("def f(v):\n    return v * 2.0", __name__="some.where")
+    f = define("def f(x):\n    return g(x) + x", g=other, __name__="here")
+    for modules, breaks in ((None, 0), (["some"], 0), (["some.where"], 0), (["som"], 1), ([], 1)):
+        found = jitted(f, {"allowed_inline_modules": modules}).explain(X)
+        assert [one.reason_id for one in found.breaks][:1] == ["PJ230"] * breaks, found
+
+
+def test_a_jitted_callee_is_inlined_as_if_undecorated():
+    inner = jitted(lambda v, k=2.0: v * k + 1.0)
+
+    def f(x):
+        y = x * 2.0
+        return inner(y) + inner(y, 3.0)
+
+    j = jitted(f)
+    for _ in range(3):
+        np.testing.assert_array_equal(j(X), X * 2.0 * 2.0 + 1.0 + (X * 2.0 * 3.0 + 1.0))
+    assert not j.explain(X).breaks and inner.cache_info().misses == 0
+    inner.__defaults__ = (5.0,)
+    np.testing.assert_array_equal(j(X), X * 2.0 * 5.0 + 1.0 + (X * 2.0 * 3.0 + 1.0))
+
+
+def test_each_call_site_passes_its_own_values():
+    def pick(a, b):
+        return a
+
+    def f(x, y, z):
+        return pick(x, y) * 1.0 + pick(y, x) * 10.0 + pick(z, x) * 100.0
+
+    with fail_unless_captured():
+        check(f, X, X * 2.0, X * 3.0, aliased=[(X, X, X)])
