@@ -22,7 +22,7 @@ from pijit.guards.facts import describe, is_exactly
 
 __all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "Local", "NoPlaceError", "Record",
            "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple",
-           "read_attribute", "read_item"]
+           "read_attribute", "read_class_attribute", "read_item"]
 
 
 class SourceError(LookupError):
@@ -271,7 +271,7 @@ class ClassAttr(Source):
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         base = self.base.fetch(values, globals, builtins)
-        value = _raw_attribute(base, self.name)
+        value = read_class_attribute(base, self.name)
         if value is UNBOUND:
             raise SourceError(f"the class of {self.base}, now {describe(base)}, has no attribute {self.name!r} that "
                               "a read would find there")
@@ -280,12 +280,13 @@ class ClassAttr(Source):
 
 class Inner(Source):
     """A part of a function, method or cell that Python shows by a computed attribute: `L['f'].__defaults__`;
-    None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`."""
+    None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`, and the MRO
+    of a class."""
 
     __slots__ = fields = ("base", "part")
     base: Source
     part: str
-    PARTS = ("__defaults__", "__kwdefaults__", "cell_contents", "__func__", "__self__", "__dict__")
+    PARTS = ("__defaults__", "__kwdefaults__", "cell_contents", "__func__", "__self__", "__dict__", "__mro__")
 
     def __init__(self, base: Source, part: str) -> None:
         if part not in self.PARTS:
@@ -306,9 +307,11 @@ class Inner(Source):
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         base = self.base.fetch(values, globals, builtins)
+        if self.part == "__mro__" and issubclass(type(base), type):
+            return _mro_of(base)
         if self.part == "__dict__" and attribute_rule(base) != "type" and _instance_dict(base) is not None:
             return _instance_dict(base)
-        if self.part == "__dict__" or type(base) is not _OWNERS[self.number]:
+        if self.part in ("__dict__", "__mro__") or type(base) is not _OWNERS[self.number]:
             raise SourceError(f"{self.base}, now {describe(base)}, has no {self.part}")
         try:
             return getattr(base, self.part)
@@ -460,7 +463,7 @@ def _type_attribute(cls: type, name: str) -> Any:
     return found
 
 
-def _raw_attribute(value: Any, name: str) -> Any:
+def read_class_attribute(value: Any, name: str) -> Any:
     """What the class holds under `name`, if a read of `value.name` gets there."""
     rule = attribute_rule(value)
     if rule == "type":

@@ -8,7 +8,7 @@ a value of unknown type. So the first iteration of a loop is peeled exactly wher
 from __future__ import annotations
 
 import inspect
-from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
+from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 from pijit.core.bytecode.blocks import CFG, Block
 from pijit.core.bytecode.decode import Function, Instr
@@ -36,6 +36,8 @@ from pijit.core.graph.types import Type
 from pijit.guards.source import Local
 
 MAX_VERSIONS = 3
+INLINING = frozenset(["PJ230", "PJ231"])
+"""Why calls are not inlined: that is shown where a method is looked up too."""
 
 
 class Version:
@@ -119,7 +121,7 @@ class Analysis:
         self.usedef = UseDef(cfg)
         self.facts = facts
         self.forced = forced
-        self.poisoned: Set[int] = set()
+        self.poisoned: Dict[int, Optional[Break]] = {}
         self.refused: Dict[int, Break] = {}
         self.entry = entry
         self.versions: List[Version] = []
@@ -186,13 +188,16 @@ class Analysis:
                 except Break as error:
                     broken = error.without_frames()
             version.breaks[index] = broken
-            self.poison(interpreter.state)
+            self.poison(interpreter.state, broken)
             if index < block.end - 1:
                 depth = self.cfg.stack_depth[index + 1] or 0
                 interpreter.state = self._after_break(instr, interpreter.state, depth)
         return changed + self._leave(version)
 
     def _why_forced(self, index: int, state: State) -> Optional[Break]:
+        cause = self.poisoned.get(index)
+        if cause is not None and cause.reason_id in INLINING:
+            return cause.copy()
         if index in self.poisoned:
             return Break("PJ201", method=self.function.instructions[index].value)
         if index in self.refused:
@@ -201,10 +206,11 @@ class Analysis:
             return Break("PJ217")
         return None
 
-    def poison(self, state: State) -> bool:
+    def poison(self, state: State, cause: Optional[Break] = None) -> bool:
         """Let bytecode make the values of ``state`` that cannot leave a kernel; whether there were any."""
         fragile = [value.born for value in state.stack if isinstance(value, FRAGILE)]
-        self.poisoned.update(fragile)
+        for born in fragile:
+            self.poisoned.setdefault(born, cause)
         return bool(fragile)
 
     def _after_break(self, instr: Instr, state: State, depth: int) -> State:

@@ -10,10 +10,11 @@ from typing import Any, Callable, Dict, FrozenSet, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.bound import bound_attribute, super_attribute
 from pijit.core.capture.conditions import ClassHolds
 from pijit.core.capture.object_calls import method_of
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Sequence, Tensor
+from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Sequence, Super, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT, WORD, Array
@@ -59,6 +60,8 @@ class Attributes:
             return self._array_attribute(owner, name)
         if method_of(owner, name) is not None:
             return Method(owner, name)
+        if isinstance(owner, Super):
+            return super_attribute(self, owner, name)
         if isinstance(owner, (Const, Opaque)):
             return self._object_attribute(owner, name)
         if isinstance(owner, Number):
@@ -123,7 +126,7 @@ class Attributes:
         return Tensor(result, self.emit("transpose", [owner.value], result, {"axes": axes}))
 
     def _object_attribute(self, owner: Abstract, name: str) -> Abstract:
-        """An attribute of an object: what inlines properties and other descriptors belongs here too."""
+        """An attribute of an object: what is stored there, or what its class binds or runs."""
         sample = owner.object if isinstance(owner, Const) else owner.sample  # type: ignore[attr-defined]
         constant = constant_attribute(sample, name) if isinstance(owner, Const) else UNBOUND
         if constant is not UNBOUND:
@@ -132,7 +135,10 @@ class Attributes:
             return self._field(owner, name)
         found = UNBOUND if issubclass(type(sample), np.ndarray) else read_attribute(sample, name)
         if found is UNBOUND:
-            raise Break("PJ204", attribute=name, object=type(sample).__name__)
+            bound = bound_attribute(self, owner, sample, name)
+            if bound is None:
+                raise Break("PJ204", attribute=name, object=type(sample).__name__)
+            return bound
         if owner.root is None and owner.source is None and not issubclass(type(sample), (types.ModuleType, type)):
             raise Break("PJ204", attribute=name, object=type(sample).__name__)
         source = Attr(owner.source, name) if owner.source is not None else None

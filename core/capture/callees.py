@@ -109,13 +109,18 @@ Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
 def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str, Abstract], interpreter: Any) -> Found:
     """The Python function that a call runs, with all its arguments; None if it runs something else."""
     if isinstance(target, Bound):
-        return find_callee(interpreter.use(target.function), [target.owner] + arguments, keywords, interpreter)
+        return find_callee(_found(target.function, interpreter), [target.owner] + arguments, keywords, interpreter)
     sample = sample_of(target)
     if isinstance(target, (Const, Opaque)):
         for kind, find in _KINDS:
             if issubclass(type(sample), kind):
                 return find(target, sample, arguments, keywords, interpreter)
     return None
+
+
+def _found(value: Abstract, interpreter: Any) -> Abstract:
+    """A callee on the way to the function; a guard on the function's code says more than one on its type."""
+    return value if type(sample_of(value)) is types.FunctionType else interpreter.use(value)  # type: ignore[no-any-return]
 
 
 def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
@@ -126,7 +131,7 @@ def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], key
 def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
                  interpreter: Any) -> Found:
     place = place_of(target)
-    function = interpreter.use(interpreter.known_object(sample.__func__, *place.then(Inner, "__func__")))
+    function = _found(interpreter.known_object(sample.__func__, *place.then(Inner, "__func__")), interpreter)
     owner = interpreter.use(interpreter.known_object(sample.__self__, *place.then(Inner, "__self__")))
     return find_callee(function, [owner] + arguments, keywords, interpreter)
 
@@ -139,7 +144,7 @@ def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keyw
     for part, held in (("args", sample.args), ("keywords", sample.keywords)):
         interpreter.rely(place.then(Attr, part), HasType(type(held)))
         interpreter.rely(place.then(Attr, part), HasLength(len(held)))
-    function = interpreter.use(interpreter.known_object(sample.func, *place.then(Attr, "func")))
+    function = _found(interpreter.known_object(sample.func, *place.then(Attr, "func")), interpreter)
     first = [interpreter.use(known_constant(value, place.then(Attr, "args").then(Item, k), interpreter))
              for k, value in enumerate(sample.args)]
     named = {name: interpreter.use(known_constant(value, place.then(Attr, "keywords").then(Item, name), interpreter))
@@ -164,10 +169,10 @@ def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywo
     """An object whose class defines ``__call__`` in Python."""
     kind = type(sample)
     found = [vars(base)["__call__"] for base in kind.__mro__ if "__call__" in vars(base)][:1]
-    if not found or type(found[0]) is not types.FunctionType or isinstance(target, Const):
+    if not found or not isinstance(found[0], (types.FunctionType, JitFunction)) or isinstance(target, Const):
         return None
     place = place_of(target).then(TypeOf).then(Attr, "__call__")
-    function = interpreter.use(interpreter.known_object(found[0], *place))
+    function = _found(interpreter.known_object(found[0], *place), interpreter)
     return find_callee(function, [target] + arguments, keywords, interpreter)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Optional
 import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.array_calls import ARRAY_CALLS, METHODS
+from pijit.core.capture.bound import BOUND_CALLS
 from pijit.core.capture.call_arguments import Arguments, Handler
 from pijit.core.capture.callees import find_callee
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
@@ -18,7 +19,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
 CALLS: Dict[int, Handler] = {
-    id(target): handler for target, handler in SCALAR_CALLS + ITERATION_CALLS + ARRAY_CALLS + OBJECT_CALLS}
+    id(target): handler for target, handler in SCALAR_CALLS + ITERATION_CALLS + ARRAY_CALLS + OBJECT_CALLS + BOUND_CALLS}
 
 
 class Calls:

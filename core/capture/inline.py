@@ -114,7 +114,7 @@ class CalleeAnalysis(Analysis):
         """Build the body into a caller's graph; the result of the call."""
         return InlineBuilder(parent, self, facts, entry).inline()
 
-    def poison(self, state: State) -> bool:
+    def poison(self, state: State, cause: Optional[Break] = None) -> bool:
         """Nothing: a callee with breaks is not inlined."""
         return False
 

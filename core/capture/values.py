@@ -220,6 +220,20 @@ class Bound(Abstract):
         return (self.function, self.owner)
 
 
+class Super(Abstract):
+    """A super object: looks for attributes of ``owner`` in the classes behind ``cls``."""
+
+    __slots__ = ("cls", "owner")
+
+    def __init__(self, cls: type, owner: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.cls = cls
+        self.owner = owner
+
+    def key(self) -> Any:
+        return (id(self.cls), self.owner)
+
+
 class Null(Abstract):
     """The empty slot that LOAD_METHOD pushes. It cannot leave a kernel."""
 
@@ -252,7 +266,7 @@ class Unknown(Abstract):
 
 
 UNBOUND = Unbound()
-FRAGILE = (Method, Bound, Null, Slice, Range)
+FRAGILE = (Method, Bound, Super, Null, Slice, Range)
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))

@@ -323,6 +323,9 @@ inner_fetch(PyObject *object, Py_ssize_t part)
         PyObject **dict = PyType_Check(object) ? NULL : _PyObject_GetDictPtr(object);
         value = dict != NULL ? *dict : NULL;
     }
+    else if (part == 6) {
+        value = PyType_Check(object) ? ((PyTypeObject *)object)->tp_mro : NULL;
+    }
     else if (part < 2 && Py_TYPE(object) == &PyFunction_Type) {
         value = part == 0 ? PyFunction_GET_DEFAULTS(object) : PyFunction_GET_KW_DEFAULTS(object);
         value = value != NULL ? value : Py_None;

@@ -1,0 +1,91 @@
+"""What reading an attribute binds or runs: methods, class methods, properties, and what ``super()`` finds.
+
+Each is found again through the class of the object, which is guarded like the object's type: a method that the class
+or the instance gets later is noticed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+from typing import Any, List, Optional, Tuple
+
+from pijit.core._hook import JitFunction
+from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.callees import place_of
+from pijit.core.capture.conditions import HasType
+from pijit.core.capture.facts import Place
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Super
+from pijit.core.errors import Break
+from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, TypeOf, read_class_attribute
+
+FUNCTIONS = (types.FunctionType, JitFunction)
+
+
+def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optional[Abstract]:
+    """``owner.name`` where the class makes it with code that is inlined; None for anything else."""
+    raw = read_class_attribute(sample, name)
+    if raw is UNBOUND:
+        return None
+    return _bind(self, raw, place_of(owner).then(ClassAttr, name), owner,
+                 None if issubclass(type(sample), type) else type(sample))
+
+
+def _bind(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
+    """What ``raw``, found on a class, gives when read of ``owner``: an object of class ``kind``, or a class (None)."""
+    if isinstance(raw, FUNCTIONS):
+        function = self.known_object(raw, *place)
+        return Bound(function, owner) if kind is not None else function  # type: ignore[no-any-return]
+    if type(raw) is classmethod and isinstance(raw.__func__, FUNCTIONS):
+        self.rely(place, HasType(classmethod))
+        cls = owner
+        if kind is not None:
+            where = place_of(owner).then(TypeOf)
+            cls = Const(kind, where.source)
+            cls.root = where.root
+        return Bound(self.known_object(raw.__func__, *place.then(Attr, "__func__")), cls)
+    if type(raw) is staticmethod and isinstance(raw.__func__, FUNCTIONS):
+        self.rely(place, HasType(staticmethod))
+        return self.known_object(raw.__func__, *place.then(Attr, "__func__"))  # type: ignore[no-any-return]
+    if type(raw) is property and isinstance(raw.fget, FUNCTIONS) and kind is not None:
+        self.rely(place, HasType(property))
+        return self.call(self.known_object(raw.fget, *place.then(Attr, "fget")), [owner], {})  # type: ignore[no-any-return]
+    return None
+
+
+def super_attribute(self: Any, found: Super, name: str) -> Abstract:
+    """``super().name``: what the classes behind one hold for an object."""
+    kind = type(found.owner.sample)  # type: ignore[attr-defined]
+    position = kind.__mro__.index(found.cls) + 1
+    raw = next((base.__dict__[name] for base in kind.__mro__[position:] if name in base.__dict__), UNBOUND)
+    if raw is not read_class_attribute(kind.__mro__[position], name):
+        raise Break("PJ204", attribute=name, object="super")  # the class behind has bases of its own in between
+    place = place_of(found.owner).then(TypeOf).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
+    bound = _bind(self, raw, place, found.owner, kind)
+    if bound is None:
+        raise Break("PJ204", attribute=name, object="super")
+    return bound
+
+
+def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``super()`` in a method, and ``super(cls, self)``."""
+    only(arguments, keywords, "super", 0, 2)
+    cls, owner = arguments if arguments else _class_and_first_argument(self)
+    known = cls.object if isinstance(cls, Const) else None
+    if not isinstance(owner, Opaque) or type(known) is not type or known not in type(owner.sample).__mro__[:-1]:
+        raise Break("PJ203", operand="super of %s" % describe(owner))
+    return Super(known, owner)
+
+
+def _class_and_first_argument(self: Any) -> Tuple[Abstract, Abstract]:
+    """What ``super()`` looks for in the frame."""
+    function = self.function
+    first = function.varnames[0] if function.argument_count else ""
+    if "__class__" not in function.freevars or not first or first in function.cellvars or first not in self.state.locals:
+        raise Break("PJ201", callee="super")
+    sample, place = self.facts.find_cell(len(function.cellvars) + function.freevars.index("__class__"), self)
+    return self.use(self.known_object(sample, *place)), self.use(self.state.locals[first])
+
+
+BOUND_CALLS: List[Tuple[Any, Handler]] = [(builtins.super, call_super)]
