@@ -257,7 +257,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     sites, launchers = _sites(kept)
     observers = {index: observe(index) for index in result.observable()} if observe is not None else {}
     linked = _linked(result, sites, [Probe(index, observer) for index, observer in observers.items()])
-    program = entry_program(candidate.captured for candidate, _ in kept)
+    program = entry_program((candidate.captured for candidate, _ in kept), result.causes())
     segments = _segment_reports(result, compiled)
     breaks = _break_reports(result, code.co_filename)
     record = capture_record(state.py_func, result, compiled, linked, program, segments, breaks, why)
@@ -269,7 +269,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
 
 def _compile(state: State, candidate: Candidate) -> Any:
     """A Kernel, or the Break that says why not."""
-    if candidate.captured is None:
+    if candidate.error is not None:
         return candidate.error
     graph = candidate.captured.graph
     text, objects = graph_key(graph)

@@ -14,7 +14,7 @@ from pijit.core.bytecode.blocks import CFG, Block
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.usedef import UseDef
-from pijit.core.capture.fallback import apply_fallback
+from pijit.core.capture.fallback import apply_fallback, pops
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.steering import Steering
@@ -49,11 +49,12 @@ class Version:
         state: what is known at its start.
         lossy: whether joining paths forgot something here.
         breaks: the instructions that stay bytecode, with why.
+        causes: values from outside that were the reason: others might not have been.
         edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping.
         is_entry: whether control comes from outside (function entry, exception handler).
     """
 
-    __slots__ = ("block", "number", "state", "lossy", "breaks", "edges", "is_entry", "predecessors")
+    __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "predecessors")
 
     def __init__(self, block: Block, number: int, state: State) -> None:
         self.block = block
@@ -61,6 +62,7 @@ class Version:
         self.state = state
         self.lossy = False
         self.breaks: Dict[int, Break] = {}
+        self.causes: List[Abstract] = []
         self.edges: Dict[int, "Version"] = {}
         self.is_entry = False
         self.predecessors: List["Version"] = []
@@ -144,7 +146,7 @@ class Analysis:
         """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
         for version in self.versions:
             version.state = State({}, [])
-            version.edges, version.breaks, version.predecessors = {}, {}, []
+            version.edges, version.breaks, version.causes, version.predecessors = {}, {}, [], []
         self.versions, self.by_block = [], {}
         self.interpreter.state = State({}, [])
 
@@ -173,7 +175,7 @@ class Analysis:
         """Run a block; returns the versions whose entry state changed."""
         interpreter = self.interpreter
         interpreter.state = version.state.copy()
-        version.breaks = {}
+        version.breaks, version.causes = {}, []
         changed: List[Version] = []
         block = version.block
         for index in range(block.start, block.end):
@@ -188,6 +190,7 @@ class Analysis:
                 except Break as error:
                     broken = error.without_frames()
             version.breaks[index] = broken
+            version.causes += causes_of(broken, instr, interpreter.state)
             self.poison(interpreter.state, broken)
             if index < block.end - 1:
                 depth = self.cfg.stack_depth[index + 1] or 0
@@ -286,6 +289,17 @@ class Analysis:
             return []
         version.state = joined
         return [version]
+
+
+def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:
+    """The operands from outside because of which ``instr`` stays bytecode; none where it always does."""
+    count = pops(instr) or 0
+    if not count or "opcode" in broken.facts:
+        return []
+    operands = state.stack[-count:]
+    if broken.reason_id == "PJ201":
+        operands = operands[:2 if instr.opname == "CALL_METHOD" else 1]
+    return [value for value in operands if value.source is not None]
 
 
 def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:

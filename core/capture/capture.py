@@ -34,7 +34,10 @@ OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX",
 
 
 class Candidate(NamedTuple):
-    """A region with its graph, or with the reason why there is none."""
+    """A region with its graph, or with the reason why it has no kernel.
+
+    ``captured`` is there too if it only was not worth a kernel.
+    """
 
     region: Region
     captured: Optional[Captured]
@@ -58,6 +61,15 @@ class Capture:
                 if opname != "RETURN_VALUE" and not (opname in SHUFFLES and error.reason_id == "PJ218"):
                     found.setdefault(index, error)
         return sorted(found.items())
+
+    def causes(self) -> List[Tuple[Any, Any]]:
+        """(source, value) of what kept code from becoming kernels: other types might not have."""
+        found = [(value.source, value) for version in self.analysis.versions for value in version.causes]
+        for candidate in self.candidates:
+            if candidate.captured is not None and candidate.error is not None:
+                found += [(fact.source, fact.value) for fact in candidate.captured.facts.values()
+                          if fact.source is not None]
+        return found
 
     def release(self) -> None:
         """Let go of the user's values: what a capture leaves behind is in reference cycles."""
@@ -129,9 +141,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: i
             if root.kind == "local" and analysis.usedef.may_be_unbound(captured.start, root.name):
                 raise Break("PJ212", name=root.name)
         work = work_of(captured.graph, captured.has_loop)
-        if work < minimum:
-            raise Break("PJ401", work=work)
-        return Candidate(region, captured, None)
+        return Candidate(region, captured, Break("PJ401", work=work) if work < minimum else None)
     except Break as error:
         return Candidate(region, None, error.without_frames())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List
+from typing import Any, Dict, Iterable, List, Tuple
 from typing import Sequence as SequenceType
 
 import numpy as np
@@ -12,7 +12,7 @@ from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, N
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import Cell, Local
+from pijit.guards.source import Cell, Local, closure_of
 
 ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
                     "enumerate": enumerate, "zip": zip}
@@ -42,6 +42,21 @@ def guards_for(source: Any, value: Any) -> List[Any]:
     if isinstance(value, LoopIterator):
         return [kinds.IsType(source, ITERATOR_CLASSES[value.kind])]
     raise AssertionError("no guard for %r" % value)
+
+
+def type_guards(source: Any, value: Any) -> List[Any]:
+    """Guards on the type alone of what kept code from becoming a kernel: with another type it might become one.
+
+    Functions, classes and modules that are found by name are taken to stay what they are.
+    """
+    if isinstance(value, (Tensor, Number, Instance)):
+        return guards_for(source, value)
+    sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
+    if type(sample) is np.ndarray and sample.dtype.isnative:
+        return [kinds.IsArray(source, sample.dtype, sample.ndim, "A", None, None)]
+    if isinstance(value, Opaque) or isinstance(value, Const) and isinstance(closure_of(source)[0], Local):
+        return [kinds.IsType(source, type(sample))]
+    return []
 
 
 def roots_of(path: Any) -> List[Root]:
@@ -77,8 +92,12 @@ def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardP
     return GuardProgram(guards, [rebase(path, position) for path in captured.inputs])
 
 
-def entry_program(segments: Iterable[Captured]) -> GuardProgram:
-    """The guards of an entry: every fact of its segments that can be checked when the function is called."""
+def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]] = ()) -> GuardProgram:
+    """The guards of an entry: every fact of its segments that can be checked when the function is called.
+
+    ``causes`` are the (source, value) of what stayed bytecode for its type: such a function must get another chance
+    when it is called with other types.
+    """
     guards: List[Any] = []
     for captured in segments:
         for fact in captured.facts.values():
@@ -87,4 +106,8 @@ def entry_program(segments: Iterable[Captured]) -> GuardProgram:
         for apart in captured.apart:
             if apart.source is not None and apart.other_source is not None:
                 guards.append(kinds.DistinctObject(apart.source, apart.other_source))
+    guarded = {source for guard in guards for source in guard.sources}
+    for source, value in causes:
+        if source not in guarded:
+            guards += [g for g in type_guards(source, value) if g not in guards]
     return GuardProgram(guards, [])

@@ -32,7 +32,7 @@ def versions_at(result, index):
 
 
 def kernels(result):
-    return [candidate for candidate in result.candidates if candidate.captured is not None]
+    return [candidate for candidate in result.candidates if candidate.error is None]
 
 
 def exits(candidate):
