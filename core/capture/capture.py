@@ -66,7 +66,7 @@ class Capture:
         """(source, value) of what kept code from becoming kernels: other types might not have."""
         found = [(value.source, value) for version in self.analysis.versions for value in version.causes]
         for candidate in self.candidates:
-            if candidate.captured is not None and candidate.error is not None:
+            if candidate.captured is not None and candidate.error is not None and candidate.error.facts["work"]:
                 found += [(fact.source, fact.value) for fact in candidate.captured.facts.values()
                           if fact.source is not None]
         return found
