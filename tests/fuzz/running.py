@@ -6,7 +6,8 @@ import linecache
 from typing import Any, Dict, List
 
 import pijit
-from pijit.differential import compare_calls, plain_twin
+from pijit.compare import Difference
+from pijit.differential import DifferenceError, compare_calls, plain_twin
 
 FOOTER = '''
 
@@ -26,18 +27,20 @@ class Counts:
     Attributes:
         sources: the programs that did not differ, as hashes.
         kernels: how many programs had a kernel.
+        nans: how many programs were left where NaNs with different bits met. Which one comes out depends in NumPy
+            1.21 on where an item lies in memory, so that two plain runs differ too.
         calls, errors: how many calls there were, and how many of them raised.
     """
 
-    __slots__ = ("sources", "kernels", "calls", "errors")
+    __slots__ = ("sources", "kernels", "nans", "calls", "errors")
 
     def __init__(self) -> None:
-        self.kernels = self.calls = self.errors = 0
+        self.kernels = self.nans = self.calls = self.errors = 0
         self.sources = set()  # type: Set[int]
 
     def __str__(self) -> str:
-        return "{} programs, {} with a kernel; {} calls, {} of which raised".format(
-            len(self.sources), self.kernels, self.calls, self.errors)
+        return "{} programs, {} with a kernel; {} left at NaNs; {} calls, {} of which raised".format(
+            len(self.sources), self.kernels, self.nans, self.calls, self.errors)
 
 
 def script(source: str, config: Dict[str, Any]) -> str:
@@ -58,8 +61,18 @@ def run(source: str, config: Dict[str, Any], counts: Counts) -> None:
     exec(compile(source, FILENAME, "exec"), module)
     function, calls = module["f"], module["CALLS"]  # type: Any, List[Any]
     jitted = pijit.jit(plain_twin(function), jit_config=config)
-    outcomes = compare_calls(function, jitted, calls)
+    try:
+        outcomes = compare_calls(function, jitted, calls)
+    except DifferenceError as error:
+        if not all(_between_nans(difference) for difference in error.differences):
+            raise
+        counts.nans += 1
+        return
     counts.sources.add(hash(source))
     counts.kernels += bool(jitted.graphs)
     counts.calls += len(outcomes)
     counts.errors += sum(outcome.error is not None for outcome in outcomes)
+
+
+def _between_nans(difference: Difference) -> bool:
+    return difference.kind == "bits" and "nan" in difference.expected and "nan" in difference.got
