@@ -13,7 +13,7 @@ from tests import conftest  # noqa: F401 - it puts the installed pijit before th
 from pijit.core import errors
 from tests.fuzz.campaign import Campaign
 
-BATCH = 1000  # programs for one seed
+BATCH = 300  # programs for one seed
 
 
 def parser() -> argparse.ArgumentParser:

@@ -16,6 +16,7 @@ from tests.fuzz.reduction import reduced
 from tests.fuzz.running import Counts, run, script
 
 PHASES = (Phase.generate, Phase.shrink)
+MAX_SHRINKS = 200  # programs that Hypothesis may run to shrink one; what is left to do, `reduced` does
 
 
 class _Over(BaseException):
@@ -61,6 +62,7 @@ class Campaign:
         self._patience = patience
         self._before = before
         self._failures = []  # type: List[Failure]
+        self._shrunk = {}  # type: Dict[str, Optional[Exception]]
 
     @property
     def over(self) -> bool:
@@ -74,6 +76,7 @@ class Campaign:
             The first that differs, shrunk, as a script; or None.
         """
         del self._failures[:]
+        self._shrunk.clear()
 
         @seed(number)
         @settings(max_examples=count, phases=PHASES, database=None, deadline=None, print_blob=False,
@@ -107,11 +110,19 @@ class Campaign:
         return Failure(script(source, self._config), errors[source])
 
     def _each(self, source: str) -> None:
-        if self.over and not self._failures:
-            raise _Over
-        error = self._error(source, Counts() if self._failures else self.counts)
+        if not self._failures:
+            if self.over:
+                raise _Over
+            error = self._error(source, self.counts)
+        elif source in self._shrunk:
+            error = self._shrunk[source]
+        elif len(self._shrunk) < MAX_SHRINKS:
+            error = self._shrunk[source] = self._error(source, Counts())
+        else:
+            error = None
         if error is not None:
             self._failures.append(Failure(source, error))
+            self._shrunk[source] = error
             raise error
 
     def _error(self, source: str, counts: Counts) -> Optional[Exception]:

@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Callable, Iterator, List
 
-MAX_TRIALS = 400
+MAX_TRIALS = 300
+
+_COUNTS = re.compile(r"\s*w\d \+= 1$")  # what ends a loop
 
 
 def reduced(source: str, fails: Callable[[str], bool]) -> str:
@@ -29,6 +32,8 @@ def reduced(source: str, fails: Callable[[str], bool]) -> str:
 def _candidates(lines: List[str]) -> Iterator[List[str]]:
     """Without a statement, from the last on; and with a block in place of its statement."""
     for start in reversed(range(len(lines))):
+        if _COUNTS.match(lines[start]):
+            continue
         end = _end(lines, start)
         yield lines[:start] + lines[end:]
         if end > start + 1:
