@@ -73,13 +73,6 @@ fall_effect = (_effects_37 if _UNWINDS else _effects_38)(False)
 jump_effect = (_effects_37 if _UNWINDS else _effects_38)(True)
 
 
-def _agree(left: Blocks, right: Blocks) -> bool:
-    """Whether two block stacks act alike: linked code may set up a loop (3.7) at more than one place."""
-    return len(left) == len(right) and all(
-        a == b or (a.kind == b.kind == "loop" and a.handler == b.handler and a.level == b.level)
-        for a, b in zip(left, right))
-
-
 class Flow:
     """What `trace_flow` found, by instruction index; None where no path leads.
 
@@ -157,9 +150,23 @@ class _Tracer:
         if known is None:
             self.state[i] = blocks, depth
             self.work.append(i)
-        elif known[1] != depth or not _agree(known[0], blocks):
+        elif known[1] != depth or not self._agree(known[0], blocks):
             raise ValueError("paths meet at {!r} with different stacks: {} and {}".format(
                 self.instructions[i], known, (blocks, depth)))
+
+    def _agree(self, left: Blocks, right: Blocks) -> bool:
+        """Whether two block stacks act alike: linked code may set up a loop (3.7) at more than one place."""
+        return len(left) == len(right) and all(
+            a == b or (a.kind == b.kind == "loop" and a.level == b.level and self._leads(a) == self._leads(b))
+            for a, b in zip(left, right))
+
+    def _leads(self, loop: BlockEntry) -> int:
+        """Where `break` leads at last; linked code may have a jump in between."""
+        index, seen = loop.handler, set()
+        while self.instructions[index].opname == "JUMP_ABSOLUTE" and index not in seen:
+            seen.add(index)
+            index = _target(self.instructions[index])
+        return index
 
     def _edge(self, i: int, j: int, blocks: Blocks, depth: int) -> None:
         if j in self.handler_state:

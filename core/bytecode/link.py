@@ -135,36 +135,53 @@ class _Writer:
             self.op("POP_TOP")
         for name in plan.locals:
             self.op("STORE_FAST", self.assembler.local(name))
-        self._mend_blocks(plan)
+        stubs = self._mend_blocks(plan)
         self._drop_spilled()
         to = self.assembler.original if plan.side else self.assembler.inserted
         self.op("JUMP_ABSOLUTE", to(plan.target))
+        for stub, handler in stubs:
+            self.items.append(stub)
+            self.op("JUMP_ABSOLUTE", handler)
 
     def _drop_spilled(self) -> None:
         """Let go of the operands, as the interpreter would have."""
         for slot in self.spilled.values():
             self.op("DELETE_FAST", slot)
 
-    def _mend_blocks(self, plan: ExitPlan) -> None:
-        """CPython 3.7: pop and push loop blocks so that the target finds the block stack that it expects."""
+    def _mend_blocks(self, plan: ExitPlan) -> List[Tuple[Label, Label]]:
+        """CPython 3.7: pop and push loop blocks so that the target finds the block stack that it expects.
+
+        Returns:
+            Labels to be placed behind, and where a jump there has to lead: SETUP_LOOP cannot name what is before it.
+        """
         have = [b for b in self.cfg.block_stack[self.site.index] or () if b.kind == "loop"]
         want = [b for b in self.cfg.block_stack[plan.target] or () if b.kind == "loop"]
         common = 0
         while common < min(len(have), len(want)) and have[common] == want[common]:
             common += 1
         if common == len(have) == len(want):
-            return
+            return []
         slots = [self.assembler.fresh_local() for _ in range(plan.stack)]
         for slot in slots:
             self.op("STORE_FAST", slot)
         for _ in have[common:]:
             self.op("POP_BLOCK")
+        stubs: List[Tuple[Label, Label]] = []
         position, levels = self.site.depth, want[common:]
         while levels or slots:
             if levels and levels[0].level <= position:
-                self.op("SETUP_LOOP", self.assembler.inserted(levels.pop(0).handler))
+                self.op("SETUP_LOOP", self._forwards(levels.pop(0).handler, stubs))
                 continue
             slot = slots.pop()
             self.op("LOAD_FAST", slot)
             self.op("DELETE_FAST", slot)
             position += 1
+        return stubs
+
+    def _forwards(self, handler: int, stubs: List[Tuple[Label, Label]]) -> Label:
+        """A label for an instruction, or for a jump there that is to be placed behind this site."""
+        label = self.assembler.inserted(handler)
+        if handler > self.site.index:
+            return label
+        stubs.append((Label("stub"), label))
+        return stubs[-1][0]

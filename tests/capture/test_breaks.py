@@ -199,6 +199,29 @@ def test_kernels_around_the_start_of_a_finally_body():
     check(ends_in_finally, X, 0.5, others=[(X.astype(int), 1)])
 
 
+def enters_a_loop_from_behind_it(x, s, t, n):
+    k = 0
+    while k < n:
+        k += 1
+        for i in range(n):
+            for j in range(2):
+                x = x + 1.0
+                if x[0] > 100:
+                    break
+            if x[0] > 20:
+                break
+        try:
+            x = x * t
+        finally:
+            t = s
+    return x, k, t
+
+
+def test_a_segment_may_begin_behind_the_loop_that_it_enters():
+    """On Python 3.7 linked code sets up the loop's block, whose end lies before the segment."""
+    check(enters_a_loop_from_behind_it, np.ones(5), -3, np.float64(0.25), 3, others=[(np.ones(5), 2, 0.5, 4)])
+
+
 def test_break_in_finally():
     check(breaks_out_of_finally, X, 5)
     check(breaks_out_of_finally, X, 5, config={"backend": "python", "force_breaks": "every"})
