@@ -13,8 +13,10 @@ FOOTER = '''
 
 if __name__ == "__main__":
     import pijit
+    from pijit.core import errors
     from pijit.differential import compare_calls, plain_twin
 
+    errors.set_strict(True)
     compare_calls(f, pijit.jit(plain_twin(f), jit_config={!r}), CALLS)
 '''
 
