@@ -52,9 +52,12 @@ class Version:
         causes: values from outside that were the reason: others might not have been.
         edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping.
         is_entry: whether control comes from outside (function entry, exception handler).
+        predecessors: the versions that lead here, when the analysis is stable.
+        states: what is known at instructions inside the block, of those that were asked for.
     """
 
-    __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "predecessors")
+    __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "predecessors",
+                 "states")
 
     def __init__(self, block: Block, number: int, state: State) -> None:
         self.block = block
@@ -66,6 +69,7 @@ class Version:
         self.edges: Dict[int, "Version"] = {}
         self.is_entry = False
         self.predecessors: List["Version"] = []
+        self.states: Dict[int, State] = {}
 
     def __repr__(self) -> str:
         return "v%d(block %d)" % (self.number, self.block.index)
@@ -146,7 +150,8 @@ class Analysis:
         """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
         for version in self.versions:
             version.state = State({}, [])
-            version.edges, version.breaks, version.causes, version.predecessors = {}, {}, [], []
+            version.edges, version.breaks, version.causes = {}, {}, []
+            version.predecessors, version.states = [], {}
         self.versions, self.by_block = [], {}
         self.interpreter.state = State({}, [])
 

@@ -525,9 +525,12 @@ def _rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
 
 
 def state_at(analysis: Analysis, piece: Piece) -> State:
-    """The analysis' state at the start of a piece: the version's block is interpreted again up to there."""
-    interpreter = analysis.interpreter
-    interpreter.state = piece.version.state.copy()
-    for index in range(piece.version.block.start, piece.start):
-        analysis.advance(piece.version, index)
+    """The analysis' state at the start of a piece: the version's block is interpreted again up to there, from the
+    nearest start that was asked for before."""
+    interpreter, version = analysis.interpreter, piece.version
+    nearest = max([start for start in version.states if start <= piece.start], default=version.block.start)
+    interpreter.state = version.states.get(nearest, version.state).copy()
+    for index in range(nearest, piece.start):
+        analysis.advance(version, index)
+    version.states[piece.start] = interpreter.state.copy()
     return interpreter.state
