@@ -114,11 +114,21 @@ class State:
         if len(self.cache) + len(self.pending) >= self.cache.limit:
             warn_limit(self.cache, self.py_func.__qualname__, *roots, stacklevel=4)
             return None
+        meanwhile = self._served_meanwhile(roots)
+        if meanwhile is not None:
+            return meanwhile
         pending = Pending()
         why = self._why_again(roots)
         self.steering = self.steering.after([guard for entry in self.entries for guard in entry.program.guards], *roots)
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
         return self._add(pending, make_entry(self, code, roots, {}, pending.observe, why))
+
+    def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
+        """What another thread has captured for calls like this one since this one missed."""
+        for entry in self.entries:
+            if entry.program.explain_failure(*roots) is None:
+                return entry.linked_code
+        return None
 
     def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """A call after the run that observed: capture again with what was seen."""
