@@ -1,0 +1,83 @@
+"""What the files of this folder share: cases, each of them of a group of behaviours in docs/behaviours.md."""
+
+import numpy as np
+import pytest
+
+import pijit
+from tests.harness import check, jitted, kernel_count, mode_config
+
+X = np.linspace(0.5, 4.0, 11)
+Y = np.linspace(3.0, -1.0, 11)
+CUT = bool(mode_config().get("force_breaks"))
+
+
+class Case:
+    """A function and the calls in which it has to behave as in plain Python.
+
+    Args:
+        group: the number of the group.
+        f: the function.
+        *args: its arguments.
+        others: tuples of other arguments, for the calls behind those.
+        aliased: tuples of arguments that share memory or objects.
+        kernels: the least number of kernels of one of the entries that have to be there in the end.
+        entries: the largest number of entries that may be there in the end.
+        **kwargs: keyword arguments of all calls.
+    """
+
+    def __init__(self, group, f, *args, others=(), aliased=(), kernels=0, entries=None, **kwargs):
+        self.group, self.f, self.args, self.kwargs = group, f, args, kwargs
+        self.others, self.aliased, self.kernels, self.entries = others, aliased, kernels, entries
+
+    def run(self):
+        """Compare, and look at what was captured."""
+        j = check(self.f, *self.args, others=self.others, aliased=self.aliased, **self.kwargs)
+        expect(j, self.kernels, self.entries)
+
+
+def expect(j, kernels=0, entries=None):
+    """Fail if a jitted function has fewer kernels or more entries."""
+    assert not j.state.failures
+    assert kernel_count(j) >= kernels, "{} kernels wanted\n{}".format(kernels, pijit.explain(j))
+    assert CUT or entries is None or len(j.state.entries) <= entries, list(j.state.recompiles)
+
+
+def each(*cases):
+    """A decorator of a test with the parameter `case`."""
+    names = ["{}-{}".format(case.group, case.f.__name__.strip("<>")) for case in cases]
+    return pytest.mark.parametrize("case", cases, ids=names)
+
+
+def group(*numbers):
+    """A decorator of a test: the groups that it belongs to."""
+    def mark(test):
+        test.groups = numbers
+        return test
+    return mark
+
+
+def follow(f, *argument_lists):
+    """Call `f` plain and jitted with arguments that live on from call to call; returns the jitted function.
+
+    Args:
+        f: the function.
+        *argument_lists: pairs of equal argument tuples, one for each side.
+    """
+    j = jitted(f)
+    for plain_args, jit_args in argument_lists:
+        same(f(*plain_args), j(*jit_args))
+    return j
+
+
+def same(wanted, got):
+    """Fail if two results differ in type or value."""
+    assert type(got) is type(wanted)
+    if isinstance(wanted, (list, tuple)):
+        assert len(got) == len(wanted)
+        for one, other in zip(wanted, got):
+            same(one, other)
+    elif isinstance(wanted, np.ndarray):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got, wanted)
+    else:
+        assert got == wanted
