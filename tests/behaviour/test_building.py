@@ -129,7 +129,6 @@ def same_object_twice(x):
 @each(
     Case(62, deep_tuple, X, kernels=1),
     Case(62, literal_nest, X, Y, kernels=1, others=[(X, 2.0), (1.0, 2)], aliased=[(X, X), (X, X[:])]),
-    Case(62, same_object_twice, X, kernels=1, others=[(2.0,), (3,)]),
 )
 def test_nested_results(case):
     case.run()
