@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Instr
@@ -116,6 +116,7 @@ class GraphBuilder(Interpreter):
         self.captured = Captured(region, self.graph, depth, len(self.head.stack))
         self.block: Block = self.graph.new_block()
         self.resume: Optional[Tuple[int, State]] = None
+        self.leaving: Set[int] = set()
         self.wrote = False
         self.blocks: Dict[Piece, Block] = {}
         self.entry: Dict[Piece, State] = {}
@@ -279,6 +280,8 @@ class GraphBuilder(Interpreter):
             instr = self.function.instructions[index]
             try:
                 self.step(instr)
+            except Refusal:
+                raise
             except Break as error:
                 raise self._refused(instr, error)
         last = self.function.instructions[piece.end - 1]
@@ -338,6 +341,7 @@ class GraphBuilder(Interpreter):
     def _exit(self, target: int, state: State, side: bool) -> SideExit:
         """Leave to ``target``. A variable that nobody reads again still lets go of the object that it had."""
         live = self.liveness.live_in(target)
+        self.leaving = set()
         names, outputs = [], []
         for name, value in state.locals.items():
             if value is self.head.locals.get(name):
@@ -364,10 +368,18 @@ class GraphBuilder(Interpreter):
         if value.root is not None:
             return Output("value", self._input(value.root, SKIP))
         if isinstance(value, Sequence):
+            self._leave_once(value)
             return Output("tuple", None, [self._output(item) for item in value.items])
         if isinstance(value, Const):
             return Output("const", value.object)
         raise Break("PJ202", value=repr(value))
+
+    def _leave_once(self, value: Sequence) -> None:
+        """A tuple that leaves in two places would become two objects: bytecode makes it."""
+        if value.items and value.born in self.leaving:
+            maker = value.born if value.born not in self.analysis.refused else self.instr.index
+            raise Refusal(maker, Break("PJ216", because="the tuple is in two places"))
+        self.leaving.add(value.born)
 
     def _iterator_output(self, value: LoopIterator) -> Output:
         """The iterator object that came in, moved; a new one if it was made here."""

@@ -126,8 +126,21 @@ def same_object_twice(x):
     return t, [t, t], {"t": t}, y
 
 
+def same_after_branches(x, n):
+    y = x * 2.0 + 1.0
+    t = u = (y, n)
+    for i in range(n):
+        y = y * 0.5 + i
+        u = t
+        if i % 2:
+            t = (y, x)
+    return [t, u, t is u, y]
+
+
 @each(
     Case(62, deep_tuple, X, kernels=1),
+    Case(62, same_object_twice, X, kernels=1, others=[(2.0,), (3,)]),
+    Case(62, same_after_branches, X, 3, others=[(X, 0), (X, 1), (2.0, 2)]),
     Case(62, literal_nest, X, Y, kernels=1, others=[(X, 2.0), (1.0, 2)], aliased=[(X, X), (X, X[:])]),
 )
 def test_nested_results(case):
