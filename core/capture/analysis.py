@@ -14,8 +14,9 @@ from pijit.core.bytecode.blocks import CFG, Block
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.usedef import UseDef
-from pijit.core.capture.fallback import apply_fallback, pops
+from pijit.core.capture.closures import made_function
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.fallback import apply_fallback, pops
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import (
@@ -129,6 +130,7 @@ class Analysis:
         self.forced = forced
         self.poisoned: Dict[int, Optional[Break]] = {}
         self.refused: Dict[int, Break] = {}
+        self.made: Dict[int, Optional[Abstract]] = {}
         self.entry = entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
@@ -152,7 +154,7 @@ class Analysis:
             version.state = State({}, [])
             version.edges, version.breaks, version.causes = {}, {}, []
             version.predecessors, version.states = [], {}
-        self.versions, self.by_block = [], {}
+        self.versions, self.by_block, self.made = [], {}, {}
         self.interpreter.state = State({}, [])
 
     def _propagate_all(self) -> None:
@@ -207,7 +209,8 @@ class Analysis:
         if cause is not None and cause.reason_id in INLINING:
             return cause.copy()
         if index in self.poisoned:
-            return Break("PJ201", method=self.function.instructions[index].value)
+            instr = self.function.instructions[index]
+            return Break("PJ216", opcode=instr.opname) if instr.opname == "BUILD_MAP" else Break("PJ201", method=instr.value)
         if index in self.refused:
             return self.refused[index]
         if index in self.forced and not any(isinstance(value, FRAGILE) for value in state.stack):
@@ -222,7 +225,12 @@ class Analysis:
         return bool(fragile)
 
     def _after_break(self, instr: Instr, state: State, depth: int) -> State:
-        return apply_fallback(instr, state, depth, self.facts.feedback.get(instr.index))
+        result = self.facts.feedback.get(instr.index)
+        if instr.opname == "MAKE_FUNCTION" and self.facts.inliner is not None:
+            if instr.index not in self.made:
+                self.made[instr.index] = made_function(self.function, self.facts, instr)
+            result = self.made[instr.index]
+        return apply_fallback(instr, state, depth, result)
 
     def advance(self, version: Version, index: int) -> None:
         """Take the interpreter's state over instruction ``index`` of a version that has been analysed."""

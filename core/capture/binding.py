@@ -6,7 +6,7 @@ import inspect
 from types import CodeType
 from typing import Callable, Dict, List
 
-from pijit.core.capture.values import Abstract, Sequence, Unknown
+from pijit.core.capture.values import Abstract, Keywords, Sequence
 from pijit.core.errors import Break
 
 Default = Callable[[int, str], Abstract]
@@ -35,7 +35,7 @@ def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract
     if takes_more:
         bound[names[last]] = Sequence(list(arguments[count:]))
     if code.co_flags & inspect.CO_VARKEYWORDS:
-        bound[names[last + takes_more]] = Unknown("PJ216")
+        bound[names[last + takes_more]] = Keywords(others)
     elif others:
         raise Break("PJ211", callee=code.co_name, problem="no parameter named %s" % ", ".join(others))
     return bound

@@ -14,7 +14,7 @@ from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
-from pijit.core.capture.values import Abstract, Const, Method, Null, Tensor
+from pijit.core.capture.values import Abstract, Const, Keywords, Method, Null, State, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
@@ -23,10 +23,13 @@ CALLS: Dict[int, Handler] = {
 
 
 class Calls:
-    """Mixin of the interpreter: CALL_FUNCTION, CALL_FUNCTION_KW, CALL_METHOD."""
+    """Mixin of the interpreter: CALL_FUNCTION, CALL_FUNCTION_KW, CALL_FUNCTION_EX, CALL_METHOD."""
 
     emit: Callable[..., Optional[Value]]
     facts: Any
+    state: State
+    items_of: Callable[..., Any]
+    use: Callable[[Abstract], Abstract]
     pop: Callable[[], Abstract]
     pop_many: Callable[[int], List[Abstract]]
     push: Callable[[Abstract], None]
@@ -51,6 +54,27 @@ class Calls:
         values = self.pop_many(instr.arg or 0)
         split = len(values) - len(names.object)
         self.push(self.call(self.pop(), values[:split], dict(zip(names.object, values[split:]))))
+
+    def op_CALL_FUNCTION_EX(self, instr: Instr) -> None:
+        named = self.pop() if (instr.arg or 0) & 1 else Keywords({})
+        items = self.items_of(self.pop())
+        if items is None or not isinstance(named, Keywords):
+            raise Break("PJ211")
+        callee = self.pop()
+        self.push(self.call(callee, [self.use(item) for item in items],
+                            {name: self.use(value) for name, value in named.items.items()}))
+
+    def op_BUILD_MAP(self, instr: Instr) -> None:
+        if instr.arg:
+            raise Break("PJ216", opcode=instr.opname)
+        self.push(Keywords({}))
+
+    def op_DICT_MERGE(self, instr: Instr) -> None:
+        """``f(**more)`` from CPython 3.9 on: into the dict of keywords ``instr.arg`` items down."""
+        more, into = self.pop(), self.state.stack[-(instr.arg or 0)]
+        if not isinstance(more, Keywords) or not isinstance(into, Keywords) or set(more.items) & set(into.items):
+            raise Break("PJ211")
+        self.state.stack[-(instr.arg or 0)] = Keywords(dict(into.items, **more.items), into.born)
 
     def op_CALL_METHOD(self, instr: Instr) -> None:
         arguments = self.pop_many(instr.arg or 0)

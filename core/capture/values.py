@@ -220,6 +220,19 @@ class Bound(Abstract):
         return (self.function, self.owner)
 
 
+class Keywords(Abstract):
+    """The dict of ``**keywords``, to be read or handed on; ``items`` by name."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Dict[str, Abstract], born: int = -1) -> None:
+        super().__init__(None, born)
+        self.items = items
+
+    def key(self) -> Any:
+        return tuple(self.items.items())
+
+
 class Super(Abstract):
     """A super object: looks for attributes of ``owner`` in the classes behind ``cls``."""
 
@@ -266,7 +279,7 @@ class Unknown(Abstract):
 
 
 UNBOUND = Unbound()
-FRAGILE = (Method, Bound, Super, Null, Slice, Range)
+FRAGILE = (Method, Bound, Super, Keywords, Null, Slice, Range)
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
