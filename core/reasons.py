@@ -95,9 +95,9 @@ _ROWS = (
     Reason("PJ207", "import statement",
            "An import can run a whole module.",
            "Import at the top of the module."),
-    Reason("PJ208", "write to a global or closure variable",
-           "Other code can see such a variable at any moment, so Python writes it.",
-           "Compute in a local variable and write the global or closure variable once, after the loop."),
+    Reason("PJ208", "global or closure variable that may have been deleted",
+           "Whether such a variable has a value at this point depends on what Python did before.",
+           "Keep the value in a local variable."),
     Reason("PJ209", "iteration over a type that is not captured",
            "Compiled loops run over arrays, range(), enumerate(), zip() and reversed() of these; other iterators run code for "
            "each item.",
@@ -135,6 +135,10 @@ _ROWS = (
            "What is read of an object is fetched where a segment starts; here the segment itself, or another "
            "one of the function, changes that object.",
            "Keep the value in a local variable."),
+    Reason("PJ220", "store that stays bytecode",
+           "Compiled stores go into instance dictionaries, slots, lists and dicts of classes that do not "
+           "interfere; anything else can run code of its own.",
+           "Keep the value in a local variable and store it after the loop."),
     Reason("PJ230", "call of a Python function that is not inlined",
            "A call is compiled with its caller if all of the callee that can return is captured; otherwise Python "
            "makes the call.",

@@ -102,7 +102,7 @@ class _Writer:
         missed = Label("missed")
         self.op("LOAD_CONST", self.assembler.const(call.callable))
         for kind, name in call.arguments:
-            if kind == "cell":
+            if kind in ("cell", "closure"):
                 self.op("LOAD_CLOSURE", name)
             else:
                 self.op("LOAD_FAST", self.spilled[name] if kind == "stack" else self.assembler.local(name))

@@ -16,8 +16,9 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.usedef import UseDef
 from pijit.core.capture.closures import made_function
 from pijit.core.capture.facts import Facts
-from pijit.core.capture.fallback import apply_fallback, pops
+from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
+from pijit.core.capture.places import after_bytecode, is_place, stored_by
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import (
     FRAGILE,
@@ -33,7 +34,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import Type
+from pijit.core.graph.types import CELL, Type
 from pijit.guards.source import Local
 
 MAX_VERSIONS = 3
@@ -95,6 +96,9 @@ class TypePropagator(Interpreter):
 
     def object_value(self, value: Abstract) -> Value:
         return Value(-1, object_type(value))
+
+    def cell_value(self, number: int) -> Value:
+        return Value(-1, CELL)
 
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
         return analysis.result  # type: ignore[no-any-return]
@@ -158,7 +162,9 @@ class Analysis:
         self.interpreter.state = State({}, [])
 
     def _propagate_all(self) -> None:
-        start = self._new_version(self.cfg.blocks[0], self._prune(self.entry, 0))
+        entry = self.entry.copy()
+        entry.locals.update((place.name, place.initial(self.facts)) for place in self.facts.places.values())
+        start = self._new_version(self.cfg.blocks[0], self._prune(entry, 0))
         start.is_entry = True
         todo = [start]
         while todo:
@@ -176,7 +182,8 @@ class Analysis:
     def _prune(self, state: State, index: int) -> State:
         """Without what nothing reads any more."""
         live = self.liveness.live_in(index)
-        return State({name: value for name, value in state.locals.items() if name in live}, list(state.stack))
+        return State({name: value for name, value in state.locals.items() if name in live or is_place(name)},
+                     list(state.stack))
 
     def _interpret(self, version: Version) -> List[Version]:
         """Run a block; returns the versions whose entry state changed."""
@@ -230,7 +237,19 @@ class Analysis:
             if instr.index not in self.made:
                 self.made[instr.index] = made_function(self.function, self.facts, instr)
             result = self.made[instr.index]
-        return apply_fallback(instr, state, depth, result)
+        after = apply_fallback(instr, state, depth, result)
+        if self.facts.places and not is_shuffle(instr):
+            self._write_places(instr, state, after)
+        return after
+
+    def _write_places(self, instr: Instr, state: State, after: State) -> None:
+        """Bytecode may have written any place; ``instr`` is known to write its own."""
+        stored = stored_by(instr, state, self.facts.places, len(self.function.varnames))
+        if stored is not None:
+            after.locals[stored[0].name] = stored[1]
+        for name in after.locals:
+            if is_place(name):
+                after.locals[name] = after_bytecode(after.locals[name])
 
     def advance(self, version: Version, index: int) -> None:
         """Take the interpreter's state over instruction ``index`` of a version that has been analysed."""

@@ -45,6 +45,9 @@ class Attributes:
     binary: Callable[..., Abstract]
     rely: Callable[[Abstract, Any], None]
     item: Callable[..., Abstract]
+    attribute_place: Callable[[Abstract, str], Any]
+    read_place: Callable[[Any], Abstract]
+    reading: Callable[[Any, Abstract], None]
 
     def op_LOAD_ATTR(self, instr: Instr) -> None:
         self.push(self.attribute(self.pop(), instr.value))
@@ -133,6 +136,9 @@ class Attributes:
             return Const(constant)
         if isinstance(owner, Opaque) and is_plain_tuple(sample):
             return self._field(owner, name)
+        place = self.attribute_place(owner, name)
+        if place is not None:
+            return self.read_place(place)
         found = UNBOUND if issubclass(type(sample), np.ndarray) else read_attribute(sample, name)
         if found is UNBOUND:
             bound = bound_attribute(self, owner, sample, name)
@@ -141,6 +147,7 @@ class Attributes:
             return bound
         if owner.root is None and owner.source is None and not issubclass(type(sample), (types.ModuleType, type)):
             raise Break("PJ204", attribute=name, object=type(sample).__name__)
+        self.reading(name, owner)
         source = Attr(owner.source, name) if owner.source is not None else None
         root = Attr(owner.root, name) if owner.root is not None else None
         return self.known_object(found, source, root)

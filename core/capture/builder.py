@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG
@@ -12,6 +13,7 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import pops
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, iterator_type, moving_words
+from pijit.core.capture.places import AttributePlace, is_place
 from pijit.core.capture.roots import Root
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.values import (
@@ -36,7 +38,7 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.graph.types import ITERATOR_WORDS, SKIP, WORD, Type
+from pijit.core.graph.types import CELL, ITERATOR_WORDS, SKIP, WORD, Type
 from pijit.guards.source import Constant, Item
 
 
@@ -51,13 +53,22 @@ class Fact(NamedTuple):
     value: Any
 
 
-class Apart(NamedTuple):
-    """Two places that must hold two objects: where they are when the segment starts, and at function entry (or None)."""
+class Access(NamedTuple):
+    """An object of which a place is read or changed: where it was at function entry, and which one it is."""
+
+    source: Any
+    identity: Optional[int]
+    changes: bool
+
+
+class Pair(NamedTuple):
+    """Two paths that must lead to one object, or to two: at the segment's start, and at function entry (or None)."""
 
     root: Any
     other: Any
     source: Any
     other_source: Any
+    same: bool
 
 
 class Captured:
@@ -68,7 +79,7 @@ class Captured:
         depth: operand stack items below this one are left alone.
         head_depth: operand stack depth at the head.
         inputs: for each graph input its root.
-        facts, apart: what must be guarded.
+        facts, pairs: what must be guarded.
         has_loop: whether it loops, inlined callees included.
     """
 
@@ -78,7 +89,7 @@ class Captured:
         self.depth = depth
         self.head_depth = head_depth
         self.inputs: List[Any] = []
-        self.apart: List[Apart] = []
+        self.pairs: List[Pair] = []
         self.facts: Dict[Tuple[Any, ...], Fact] = {}
         self.has_loop = region.has_loop
 
@@ -108,8 +119,10 @@ class GraphBuilder(Interpreter):
         self.graph = Graph(name)
         self.stored = {analysis.function.instructions[i].value for i in region.instructions()
                        if analysis.function.instructions[i].opname == "STORE_FAST"}
+        self.stored.update(*(self.facts.stores.get(i, ()) for i in region.instructions()))
         self.inputs: Dict[Any, Value] = {}
-        self.accesses: Dict[Any, Tuple[Dict[Any, Any], Dict[Any, Any]]] = {}
+        self.accesses: Dict[Any, Dict[Any, Access]] = {}
+        self.roots: Dict[str, Any] = {}
         self.head = self._head_state()
         depth = self.untouched_depth() if depth is None else depth
         self.depth = depth
@@ -127,7 +140,10 @@ class GraphBuilder(Interpreter):
     def _head_state(self) -> State:
         piece = self.region.head
         state = state_at(self.analysis, piece)
-        return State({name: _rooted(value, Root("local", name)) for name, value in state.locals.items()},
+        for place in self.facts.places.values():
+            self.roots[place.name] = place.root(state, len(self.function.varnames))
+        return State({name: _rooted(value, self.roots[name] if is_place(name) else Root("local", name))
+                      for name, value in state.locals.items()},
                      [_rooted(value, Root("stack", k)) for k, value in enumerate(state.stack)])
 
     def untouched_depth(self) -> int:
@@ -196,7 +212,7 @@ class GraphBuilder(Interpreter):
         params = self._run_pieces()
         self._start(first, params)
         self._connect(params)
-        self._note_apart()
+        self._note_pairs()
         first.params = self.graph.inputs
         return self.captured
 
@@ -344,7 +360,7 @@ class GraphBuilder(Interpreter):
         self.leaving = set()
         names, outputs = [], []
         for name, value in state.locals.items():
-            if value is self.head.locals.get(name):
+            if value is self.head.locals.get(name) or is_place(name):
                 continue
             if name in live:
                 names.append(name)
@@ -428,6 +444,9 @@ class GraphBuilder(Interpreter):
         return self._input(Constant(value.object) if value.root is None else value.root,  # type: ignore[attr-defined]
                            object_type(value))
 
+    def cell_value(self, number: int) -> Value:
+        return self._input(Root("closure", number), CELL)
+
     def use(self, value: Abstract) -> Abstract:
         if value.root is not None:
             self._note(value, value)
@@ -449,17 +468,28 @@ class GraphBuilder(Interpreter):
         return value
 
     def note_access(self, place: Any, owner: Abstract, changes: bool) -> None:
-        accesses = self.accesses.setdefault(place, ({}, {}))
-        accesses[changes][owner.root] = owner.source
+        identity = id(owner.sample) if isinstance(owner, Opaque) else None
+        self._access(place, owner.root, Access(owner.source, identity, changes))
 
-    def _note_apart(self) -> None:
-        """Objects of which a place is read must not be those of which it is changed, by whatever path."""
-        for read, changed in self.accesses.values():
-            for root, source in changed.items():
-                for other in read:
+    def _access(self, place: Any, root: Any, access: Access) -> None:
+        known = self.accesses.setdefault(place, {})
+        known[root] = access._replace(changes=access.changes or root in known and known[root].changes)
+
+    def _note_pairs(self) -> None:
+        """Objects of which a place is read or changed must be as different as they were, by whatever path."""
+        for place in self.facts.places.values():
+            root = self.roots[place.name]
+            if isinstance(place, AttributePlace) and root is not None:
+                identity = id(place.owner.sample)
+                if any(access.identity == identity for access in self.accesses.get(place.attribute, {}).values()):
+                    self._access(place.attribute, root.base, Access(place.owner.source, identity, False))
+        for known in self.accesses.values():
+            for (root, one), (other, two) in combinations(known.items(), 2):
+                same = one.identity is not None and one.identity == two.identity
+                if same or one.changes or two.changes:
                     if root is None or other is None:
                         raise Break("PJ219")
-                    self.captured.apart.append(Apart(root, other, source, read[other]))
+                    self.captured.pairs.append(Pair(root, other, one.source, two.source, same))
 
     def rely(self, value: Any, condition: Any) -> None:
         if value.root is None:

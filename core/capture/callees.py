@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 from pijit.core._hook import JitFunction
 from pijit.core.capture.conditions import HasLength, HasType, LacksItem
 from pijit.core.capture.facts import Facts, Place
+from pijit.core.capture.places import CellPlace
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque
 from pijit.core.errors import Break
 from pijit.guards.source import Attr, Constant, Inner, Item, TypeOf
@@ -52,10 +53,10 @@ class CalleeFacts(Facts):
                          outer.steering, outer.inliner, outer.depth + 1)
         self.callee = callee
         self.changed = outer.changed
-        if function.__globals__ is outer.globals:
-            self.written |= outer.written
 
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+        if (name, id(self.globals)) in self.changed:
+            raise Break("PJ219", name=name)
         place = self.callee.place.then(Attr, "__globals__")
         if name in self.globals:
             return self.globals[name], place.then(Item, name)
@@ -68,6 +69,8 @@ class CalleeFacts(Facts):
         number -= len(interpreter.function.cellvars)
         if number < 0:
             raise Break("PJ208", name=interpreter.instr.value)
+        if (CellPlace, id(self.cells[number])) in self.changed:
+            raise Break("PJ219", name=interpreter.instr.value)
         place = self.callee.place.then(Attr, "__closure__").then(Item, number).then(Inner, "cell_contents")
         return self.contents(number, interpreter.instr.value), place
 

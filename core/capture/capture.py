@@ -77,6 +77,7 @@ class Capture:
         if self.analysis.facts.inliner is not None:
             self.analysis.facts.inliner.forget()
         self.analysis.entry = State({}, [])
+        self.analysis.facts.places.clear()
 
     def observable(self) -> List[int]:
         """Instructions that push one value of unknown type which something reads."""
@@ -97,6 +98,7 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
         cfg = build_cfg(decode(plain))
     function = cfg.function
     facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner)
+    facts.find_written()
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
     analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound, steering), forced)
     minimum = 0 if force_breaks is not None else MINIMUM_WORK

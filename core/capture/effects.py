@@ -6,28 +6,52 @@ natively. So what bytecode repeats after a side exit has had no effect yet.
 
 from __future__ import annotations
 
+import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+import numpy as np
+from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Opaque, Tensor, number_type
+from pijit.core.capture.places import AttributePlace, HeapPlace, scope_place
+from pijit.core.capture.values import (
+    UNBOUND,
+    Abstract,
+    Const,
+    Instance,
+    LoopIterator,
+    Opaque,
+    State,
+    Tensor,
+    Unbound,
+    Unknown,
+    number_type,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.guards._evaluate import attribute_rule
+from pijit.guards.source import Global
 
 
 class Effects:
-    """Mixin of the interpreter: stores into objects, lists and dicts."""
+    """Mixin of the interpreter: STORE_ATTR, STORE_GLOBAL, STORE_DEREF, and what they and other effects share."""
 
     facts: Any
+    state: State
+    instr: Instr
     emit: Callable[..., Optional[Value]]
+    pop: Callable[[], Abstract]
     use: Callable[[Abstract], Abstract]
     number_value: Callable[[Abstract], Value]
     object_value: Callable[[Abstract], Value]
+    cell_value: Callable[[int], Value]
+
+    # what is changed, and what must not be the same object
 
     def changing(self, place: Any, owner: Abstract) -> None:
         """A kernel changes ``place`` - an attribute's name, or the class for items - of an object."""
         if isinstance(owner, Opaque):
-            self.facts.changed.add((place, id(owner.sample)))
+            self.facts.changed.add((place, identity_of(owner)))
         self.note_access(place, owner, True)
 
     def reading(self, place: Any, owner: Abstract) -> None:
@@ -36,24 +60,102 @@ class Effects:
         Raises:
             Break: captured code changes it.
         """
-        if isinstance(owner, Opaque) and (place, id(owner.sample)) in self.facts.changed:
+        if (place, identity_of(owner)) in self.facts.changed:
             raise Break("PJ219", object=describe(owner))
         self.note_access(place, owner, False)
 
     def note_access(self, place: Any, owner: Abstract, changes: bool) -> None:
         """Objects of which one place is changed and those of which it is read must not be the same."""
 
+    # places
+
+    def attribute_place(self, owner: Abstract, name: str) -> Optional[HeapPlace]:
+        """The place of an attribute if captured code of the function writes it."""
+        if identity_of(owner) == id(self.facts.globals):
+            return self.facts.places.get(Global(name))  # type: ignore[no-any-return]
+        if not isinstance(owner, Opaque):
+            return None
+        place = self.facts.places.get((name, id(owner.sample)))
+        if place is not None:
+            self.note_access(name, owner, False)
+        return place  # type: ignore[no-any-return]
+
+    def read_place(self, place: HeapPlace) -> Abstract:
+        """What a place holds."""
+        value = self.state.locals.get(place.name, UNBOUND)
+        if isinstance(value, Unbound):
+            raise Break("PJ212", name=str(place.source))
+        if isinstance(value, Unknown):
+            raise Break(value.reason, name=str(place.source))
+        return value
+
+    def _write_place(self, place: HeapPlace, operation: str, operands: List[Value], value: Abstract) -> None:
+        if self.facts.depth:
+            raise Break("PJ220", place=str(place.source), because="it is in an inlined callee")
+        self.emit(operation, operands + [self.stored_value(value)], None, exits=True)
+        self.facts.stores.setdefault(self.instr.index, set()).add(place.name)
+        self.state.locals[place.name] = value
+
+    def op_STORE_ATTR(self, instr: Instr) -> None:
+        owner, value = self.pop(), self.pop()
+        why = why_not_stored(owner, instr.value)
+        if why is not None:
+            raise Break("PJ220", attribute=instr.value, object=describe(owner), because=why)
+        key = (instr.value, id(owner.sample))  # type: ignore[attr-defined]
+        if self.facts.depth:
+            raise Break("PJ220", attribute=instr.value, because="it is in an inlined callee")
+        if key not in self.facts.places:
+            self.facts.places[key] = AttributePlace(owner, instr.value)  # type: ignore[arg-type]
+        self.changing(instr.value, owner)
+        operands = [self.object_value(owner), self.object_value(Const(instr.value))]
+        self._write_place(self.facts.places[key], "store_attr", operands, value)
+
+    def op_STORE_GLOBAL(self, instr: Instr) -> None:
+        place = scope_place(instr, len(self.facts.function.varnames))
+        self._write_place(place, "store_global", [self.object_value(Const(instr.value))], self.pop())
+
+    def op_STORE_DEREF(self, instr: Instr) -> None:
+        place = scope_place(instr, len(self.facts.function.varnames))
+        self._write_place(place, "store_cell", [self.cell_value(place.number)], self.pop())
+
     def stored_value(self, value: Abstract) -> Value:
         """What an effect stores: an array, a number, or an object by identity; Break for what only bytecode makes."""
         if isinstance(value, Tensor):
             return value.value  # type: ignore[return-value]
-        if isinstance(value, Instance) or value.root is not None and not isinstance(value, LoopIterator):
+        if isinstance(value, (Instance, Opaque)) or value.root is not None and not isinstance(value, LoopIterator):
             return self.object_value(value)
         if number_type(value) is not None:
             return self.number_value(value)
         if isinstance(value, Const):
             return self.object_value(value)
         raise Break("PJ203", operand=describe(value))
+
+
+def identity_of(owner: Abstract) -> Optional[int]:
+    """What tells an object from others at capture; a module is its namespace."""
+    if isinstance(owner, Const) and type(owner.object) is types.ModuleType:
+        return id(owner.object.__dict__)
+    return id(owner.sample) if isinstance(owner, Opaque) else None
+
+
+def why_not_stored(owner: Abstract, name: str) -> Optional[str]:
+    """Why only bytecode can store an attribute: doing it may run code of the user's, or the object is not known."""
+    if not isinstance(owner, Opaque) or owner.source is None:
+        return "the object is made here"
+    kind = type(owner.sample)
+    if attribute_rule(owner.sample) != "instance" or issubclass(kind, (types.ModuleType, np.ndarray)):
+        return "its class reads attributes in its own way"
+    if class_value(kind, "__setattr__") is not object.__setattr__:
+        return "its class has __setattr__"
+    found = class_value(kind, name)
+    if type(found) is not types.MemberDescriptorType and hasattr(type(found), "__set__"):
+        return "it is a property or another descriptor"
+    return None
+
+
+def class_value(kind: type, name: str) -> Any:
+    """What a class or one of its bases holds under a name, as it is there; None if nothing."""
+    return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
 
 
 def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from pijit.core.bytecode.decode import Function
+from pijit.core.capture.places import Places, scope_place
 from pijit.core.capture.roots import Root
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract
@@ -28,11 +29,16 @@ class Place(NamedTuple):
 class Facts:
     """What capture may look at: the frame at entry, and the types seen at run time for fallback results.
 
-    ``steering`` says which numbers it may know by value, ``changed`` is what captured code changes, found while it is
-    analysed: (place, id of the object). ``inliner`` inlines calls of Python functions, ``depth`` says how many calls are inlined around this function.
+    ``steering`` says which numbers it may know by value; ``inliner`` inlines calls of Python functions, ``depth`` says how
+    many calls are inlined around this function.
+
+    Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the object,
+    namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of these an
+    instruction writes.
     """
 
-    __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "written", "changed", "inliner", "depth")
+    __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
+                 "inliner", "depth")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -44,9 +50,18 @@ class Facts:
         self.feedback = feedback
         self.steering = steering
         self.changed: Set[Any] = set()
+        self.places: Places = {}
+        self.stores: Dict[int, Set[str]] = {}
         self.inliner = inliner
         self.depth = depth
-        self.written = frozenset(instr.value for instr in function.instructions if instr.opname in SCOPE_WRITES)
+
+    def find_written(self) -> None:
+        """Note the globals and cells that the function writes."""
+        for instr in self.function.instructions:
+            if instr.opname in SCOPE_WRITES:
+                place = scope_place(instr, len(self.function.varnames))
+                self.places[place.source] = place
+                self.changed.add(place.changed(self))
 
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         """What LOAD_GLOBAL finds now, and where."""

@@ -82,6 +82,11 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
     return State(dict(state.locals), stack)
 
 
+def is_shuffle(instr: Instr) -> bool:
+    """Whether the instruction only moves values: it runs no code of the user's, apart from finalizers."""
+    return instr.opname in _EXACT
+
+
 def _load_fast(instr: Instr, state: State) -> None:
     value = state.locals.get(instr.value, UNBOUND)
     state.stack.append(value if value is not UNBOUND else Unknown("PJ212", instr.index))

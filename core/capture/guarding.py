@@ -59,6 +59,11 @@ def type_guards(source: Any, value: Any) -> List[Any]:
     return []
 
 
+def pair_guard(one: Any, other: Any, same: bool) -> Any:
+    """The guard that two sources hold one object, or two."""
+    return (kinds.SameObject if same else kinds.DistinctObject)(one, other)
+
+
 def roots_of(path: Any) -> List[Root]:
     """The local variables and stack items that a path starts from."""
     if isinstance(path, Root):
@@ -69,7 +74,7 @@ def roots_of(path: Any) -> List[Root]:
 def launch_arguments(captured: Captured) -> List[Root]:
     """What linked code passes to the launcher, each once, locals first."""
     paths = list(captured.inputs) + [fact.root for fact in captured.facts.values()]
-    paths += [path for apart in captured.apart for path in (apart.root, apart.other)]
+    paths += [path for pair in captured.pairs for path in (pair.root, pair.other)]
     roots = {root for path in paths for root in roots_of(path)}
     return sorted(roots, key=lambda root: (root.kind, str(root.name)))
 
@@ -87,8 +92,8 @@ def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardP
     """The guards of one segment; fetches its graph's inputs."""
     position = {root: k for k, root in enumerate(arguments)}
     guards = [guard for fact in captured.facts.values() for guard in guards_for(rebase(fact.root, position), fact.value)]
-    guards += [kinds.DistinctObject(rebase(apart.root, position), rebase(apart.other, position))
-               for apart in captured.apart]
+    guards += [pair_guard(rebase(pair.root, position), rebase(pair.other, position), pair.same)
+               for pair in captured.pairs]
     return GuardProgram(guards, [rebase(path, position) for path in captured.inputs])
 
 
@@ -103,9 +108,9 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
         for fact in captured.facts.values():
             if fact.source is not None:
                 guards += [g for g in guards_for(fact.source, fact.value) if g not in guards]
-        for apart in captured.apart:
-            if apart.source is not None and apart.other_source is not None:
-                guards.append(kinds.DistinctObject(apart.source, apart.other_source))
+        for pair in captured.pairs:
+            if pair.source is not None and pair.other_source is not None and pair.source != pair.other_source:
+                guards.append(pair_guard(pair.source, pair.other_source, pair.same))
     guarded = {source for guard in guards for source in guard.sources}
     for source, value in causes:
         if source not in guarded:

@@ -40,6 +40,7 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
+from pijit.guards.source import Cell, Global
 
 BINARY = {
     "BINARY_ADD": "+", "BINARY_SUBTRACT": "-", "BINARY_MULTIPLY": "*", "BINARY_TRUE_DIVIDE": "/",
@@ -81,6 +82,10 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
 
     def object_value(self, value: Abstract) -> Value:
         """The SSA value of the pointer to an object."""
+        raise NotImplementedError
+
+    def cell_value(self, number: int) -> Value:
+        """The SSA value of the pointer to a cell."""
         raise NotImplementedError
 
     def use(self, value: Abstract) -> Abstract:
@@ -214,16 +219,20 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
 
     def op_LOAD_GLOBAL(self, instr: Instr) -> None:
         name = instr.value
-        if name in self.facts.written:
-            raise Break("PJ208", name=name)
-        sample, place = self.facts.find_global(name, self)
-        self.state.stack.append(self.known_object(sample, *place))
+        place = self.facts.places.get(Global(name))
+        if place is not None:
+            self.state.stack.append(self.read_place(place))
+            return
+        sample, where = self.facts.find_global(name, self)
+        self.state.stack.append(self.known_object(sample, *where))
 
     def op_LOAD_DEREF(self, instr: Instr) -> None:
-        if instr.value in self.facts.written:
-            raise Break("PJ208", name=instr.value)
-        sample, place = self.facts.find_cell(instr.arg or 0, self)
-        self.state.stack.append(self.known_object(sample, *place))
+        place = self.facts.places.get(Cell(len(self.function.varnames) + (instr.arg or 0), instr.value))
+        if place is not None:
+            self.state.stack.append(self.read_place(place))
+            return
+        sample, where = self.facts.find_cell(instr.arg or 0, self)
+        self.state.stack.append(self.known_object(sample, *where))
 
     def known_object(self, sample: Any, source: Any, root: Any) -> Abstract:
         """A value found by looking: code and modules by identity, everything else by type.

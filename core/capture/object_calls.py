@@ -105,6 +105,7 @@ def _lacks(self: Any, owner: Abstract, name: str) -> bool:
         except SourceError:
             return False
         if absent:
+            self.reading(name, owner)
             self.rely(owner, LacksAttribute(name))
         return absent
     kind = class_of(owner)

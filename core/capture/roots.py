@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 
 class Root(NamedTuple):
-    """A local variable ("local", name), an operand stack position ("stack", k) or a cell or free variable ("cell", k)."""
+    """A local variable ("local", name), an operand stack position ("stack", k), a cell or free variable ("cell", k), or
+    the cell itself ("closure", k)."""
 
     kind: str
     name: Any
 
     def __str__(self) -> str:
-        return {"local": "L[%r]", "stack": "stack[%d]", "cell": "cell %d"}[self.kind] % self.name
+        return {"local": "L[%r]", "stack": "stack[%d]", "cell": "cell %d", "closure": "closure[%d]"}[self.kind] % self.name

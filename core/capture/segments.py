@@ -79,7 +79,9 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
         pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
         _choose_heads(pieces, severed)
         regions = _collect(pieces, analysis, severed)
-        side_doors = {piece.key for region in regions for piece in _side_doors(region)}
+        headers = {analysis.cfg.blocks[loop.header].start for loop in analysis.cfg.loops}
+        side_doors = {piece.key for region in regions for door in _side_doors(region)
+                      for piece in _loop_starts(region, door, headers)}
         if side_doors:
             severed |= side_doors
             continue
@@ -238,20 +240,32 @@ def _side_doors(region: Region) -> List[Piece]:
             if target in position and position[target] <= position[piece] and target not in dominators[piece]]
 
 
+def _loop_starts(region: Region, door: Piece, headers: Set[int]) -> List[Piece]:
+    """Where to begin a segment of its own so that a side door leads into no loop: at the loop's header, if there is one.
+
+    The header's segment has all of the loop; that of another piece would leave where the loop does not go through it.
+    """
+    inside = set(region.pieces)
+    behind = _reachable(door, inside)
+    starts = [piece for piece in region.pieces if piece is not region.head and piece.start in headers
+              and piece in behind and door in _reachable(piece, inside)]
+    return starts or [door]
+
+
+def _reachable(piece: Piece, inside: Set[Piece]) -> Set[Piece]:
+    """What control reaches from a piece over at least one edge."""
+    found: Set[Piece] = set()
+    todo = [piece]
+    while todo:
+        new = [s for s in todo.pop().successors.values() if s in inside and s not in found]
+        found.update(new)
+        todo += new
+    return found
+
+
 def _loops_back(region: Region, piece: Piece) -> bool:
     """Whether the piece lies on a cycle of the region."""
-    seen: Set[Piece] = set()
-    todo = [s for s in piece.successors.values()]
-    inside = set(region.pieces)
-    while todo:
-        current = todo.pop()
-        if current is piece:
-            return True
-        if current in seen or current not in inside:
-            continue
-        seen.add(current)
-        todo += current.successors.values()
-    return False
+    return piece in _reachable(piece, set(region.pieces))
 
 
 def _reverse_postorder(head: Piece, members: Set[Piece]) -> List[Piece]:

@@ -137,6 +137,8 @@ class IteratorType:
 
 Type = Union[Scalar, Array, Opaque, Object, IteratorType]
 
+CELL = Object(type((lambda item: lambda: item)(None).__closure__[0]))
+
 INT = Scalar(np.dtype(np.int64), "py")
 FLOAT = Scalar(np.dtype(np.float64), "py")
 BOOL = Scalar(np.dtype(np.bool_), "py")

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
 from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Scalar
-from pijit.core.kernel import python_runtime
+from pijit.core.kernel import python_effects, python_runtime
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.layout import Layout
@@ -29,7 +29,7 @@ class PythonEmitter(Emitter):
 
     def __init__(self, graph: Graph, layout: Layout) -> None:
         super().__init__(graph, layout)
-        self.names: Dict[str, Any] = dict(python_runtime.NAMES)
+        self.names: Dict[str, Any] = dict(python_runtime.NAMES, **python_effects.NAMES)
         self.depth = 2
 
     def source(self, name: str) -> str:
@@ -217,6 +217,10 @@ def _alloc(emitter: PythonEmitter, op: Op) -> str:
                                       op.attrs["order"])
 
 
+def _effect(emitter: PythonEmitter, op: Op) -> str:
+    return "%s(%s)" % (op.name, ", ".join(_args(op)))
+
+
 _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm,
     "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
@@ -225,8 +229,8 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "alloc": _alloc,
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
-    "append": lambda emitter, op: "%s.append(%s)" % tuple(_args(op)),
 }
+_OPERATIONS.update(dict.fromkeys(("append", "store_attr", "store_global", "store_cell"), _effect))
 _OPERATIONS.update(dict.fromkeys(_BINARY, _binary))
 _OPERATIONS.update(dict.fromkeys(_UNARY, _unary))
 

@@ -38,13 +38,15 @@ value_box(int64_t kind, int64_t address)
     return scalar;
 }
 
+static int dies_quietly(PyObject *object);
+
 static int
 array_dies_quietly(PyArrayObject *array)
 {
     PyObject *base = PyArray_BASE(array);  /* borrowed */
     return *PyObject_GET_WEAKREFS_LISTPTR((PyObject *)array) == NULL && Py_REFCNT(PyArray_DESCR(array)) > 1
            && !PyDataType_REFCHK(PyArray_DESCR(array)) && !PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEBACKIFCOPY)
-           && (base == NULL || Py_REFCNT(base) > 1);
+           && (base == NULL || dies_quietly(base));
 }
 
 /* Whether giving up one reference runs no code of the user's: no finalizer, no weak reference's callback. */

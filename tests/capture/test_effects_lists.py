@@ -7,20 +7,10 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, fail_unless_captured, jitted, mode_config
+from effects_common import CUT, launches
+from tests.harness import check, fail_unless_captured, jitted
 
 X = np.linspace(0.5, 4.0, 11)
-CUT = bool(mode_config().get("force_breaks"))
-
-
-def launches(j, *args):
-    """How many kernels one call of a warm function runs."""
-    for _ in range(4):
-        j(*args)
-    launchers = [launcher for entry in j.state.entries for launcher in entry.launchers]
-    before = sum(launcher.calls - launcher.misses for launcher in launchers)
-    j(*args)
-    return sum(launcher.calls - launcher.misses for launcher in launchers) - before
 
 
 def squares(x):

@@ -105,8 +105,8 @@ def test_every_way_an_attribute_changes():
 
 def replaced_between(layer, x):
     y = x * layer.weight + layer.scale
-    layer.weight = y
-    layer.scale = 3
+    setattr(layer, "weight", y)
+    setattr(layer, "scale", 3)
     return y * layer.weight + layer.scale
 
 

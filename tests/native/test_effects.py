@@ -123,7 +123,7 @@ def watched_array():
 
 WATCHES = []
 NOTICEABLE = {"finalizer": Dying, "list": lambda: [Dying()], "tuple": lambda: (1, Dying()), "watched array": watched_array,
-              "array of objects": lambda: np.array([Dying()], object), "view of nothing else": lambda: np.arange(3.0)[1:]}
+              "array of objects": lambda: np.array([Dying()], object), "view of objects": lambda: np.array([1, Dying()], object)[1:]}
 
 
 @pytest.mark.parametrize("make", sorted(NOTICEABLE))

@@ -1,0 +1,175 @@
+"""Places: the attributes, globals and cells that captured code of a function writes.
+
+Each is a variable of the segments, under a name in ``State.locals`` that no local variable has: it starts with a dot. So
+joins, versions of blocks and block parameters work as for locals. A write is done at once and replaces what the variable
+holds; no exit stores it. Bytecode between segments may write it too, so every segment fetches it anew under guards.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, Optional, Tuple
+
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.roots import Root
+from pijit.core.capture.values import (
+    UNBOUND,
+    Abstract,
+    Const,
+    Number,
+    Opaque,
+    State,
+    Typed,
+    Unknown,
+    known_of,
+    number_type,
+)
+from pijit.guards import source as sources
+from pijit.guards.source import Attr, Cell, Global, Item, Local, read_attribute
+
+PREFIX = "."
+
+
+def is_place(name: str) -> bool:
+    """Whether a name in ``State.locals`` stands for a place."""
+    return name.startswith(PREFIX)
+
+
+class HeapPlace:
+    """Base of all places. ``source`` is where it is at function entry."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    @property
+    def name(self) -> str:
+        """Its name in ``State.locals``."""
+        return PREFIX + str(self.source)
+
+    def changed(self, facts: Any) -> Any:
+        """Its key in ``facts.changed``."""
+        raise NotImplementedError
+
+    def sample(self, facts: Any) -> Any:
+        """What it holds when the function is captured, or ``sources.UNBOUND``."""
+        raise NotImplementedError
+
+    def initial(self, facts: Any) -> Abstract:
+        """What is known of it at function entry."""
+        found = self.sample(facts)
+        return UNBOUND if found is sources.UNBOUND else known_of(found, self.source)
+
+    def root(self, head: State, cells: int) -> Any:
+        """Where a segment finds it, or None; ``cells`` is the number of the first cell among the frame's variables."""
+        return root_of(self.source, head, cells)
+
+
+class AttributePlace(HeapPlace):
+    """An attribute of an object that is kept apart from others by what it was when the function was captured."""
+
+    __slots__ = ("owner", "attribute")
+
+    def __init__(self, owner: Opaque, attribute: str) -> None:
+        super().__init__(Attr(owner.source, attribute))
+        self.owner = owner
+        self.attribute = attribute
+
+    def changed(self, facts: Any) -> Any:
+        return self.attribute, id(self.owner.sample)
+
+    def sample(self, facts: Any) -> Any:
+        return read_attribute(self.owner.sample, self.attribute)
+
+    def root(self, head: State, cells: int) -> Any:
+        for root, value in _variables(head):
+            if isinstance(value, Opaque) and value.sample is self.owner.sample:
+                return Attr(root, self.attribute)
+        return super().root(head, cells)
+
+
+class GlobalPlace(HeapPlace):
+    """A global variable of the function's module."""
+
+    __slots__ = ()
+
+    def changed(self, facts: Any) -> Any:
+        return self.source.name, id(facts.globals)
+
+    def sample(self, facts: Any) -> Any:
+        name = self.source.name
+        return facts.globals.get(name, facts.builtins.get(name, sources.UNBOUND))
+
+
+class CellPlace(HeapPlace):
+    """A closure variable, or a local variable that inner functions use. ``number`` is that of the cell."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, source: Cell, number: int) -> None:
+        super().__init__(source)
+        self.number = number
+
+    def changed(self, facts: Any) -> Any:
+        return CellPlace, id(facts.cells[self.number])
+
+    def sample(self, facts: Any) -> Any:
+        try:
+            return facts.cells[self.number].cell_contents
+        except ValueError:
+            return sources.UNBOUND
+
+
+Places = Dict[Any, HeapPlace]
+"""By source for globals and cells, by (name, id of the object) for attributes."""
+
+
+def scope_place(instr: Instr, variables: int) -> HeapPlace:
+    """The place that an instruction writes which stores or deletes a global or a cell."""
+    if instr.opname.endswith("_GLOBAL"):
+        return GlobalPlace(Global(instr.value))
+    return CellPlace(Cell(variables + (instr.arg or 0), instr.value), instr.arg or 0)
+
+
+def _variables(head: State) -> Iterator[Tuple[Root, Abstract]]:
+    for name, value in head.locals.items():
+        if not is_place(name):
+            yield Root("local", name), value
+
+
+def root_of(source: Any, head: State, cells: int) -> Any:
+    """The path at the start of a segment for one at function entry; None where its local variable has another value."""
+    if isinstance(source, Local):
+        return next((root for root, value in _variables(head) if value.source == source), None)
+    if isinstance(source, Cell):
+        return Root("cell", source.index - cells)
+    if isinstance(source, (Attr, Item)):
+        base = root_of(source.base, head, cells)
+        last = source.name if isinstance(source, Attr) else source.key
+        return None if base is None else type(source)(base, last)
+    return source
+
+
+def after_bytecode(value: Abstract) -> Abstract:
+    """What is assumed of a place behind an instruction that may have written it: it still has the same type."""
+    kind = number_type(value)
+    if kind is not None and isinstance(value, Const):
+        return Number(kind, None, value.source, value.born)
+    if isinstance(value, Typed):
+        return type(value)(value.type, None, value.source, value.born)
+    return value
+
+
+def stored_by(instr: Instr, state: State, places: Places, variables: int) -> Optional[Tuple[HeapPlace, Abstract]]:
+    """The place that an instruction which stays bytecode writes, and what is known of it afterwards."""
+    kind, _, scope = instr.opname.partition("_")
+    value = state.stack[-1] if state.stack else UNBOUND
+    key: Any = Global(instr.value) if scope == "GLOBAL" else None
+    if scope == "DEREF":
+        key = Cell(variables + (instr.arg or 0), instr.value)
+    elif scope == "ATTR" and isinstance(value, Opaque):
+        key = (instr.value, id(value.sample))
+        value = state.stack[-2] if kind == "STORE" else value
+    if kind not in ("STORE", "DELETE") or key not in places:
+        return None
+    return places[key], value if kind == "STORE" else Unknown("PJ208")
