@@ -149,7 +149,7 @@ class State:
             pending.entry = entry
             self.pending.append(pending)
         else:
-            self.cache.add(entry.program, entry.linked_code)
+            self.cache.add(entry.program, entry.linked_code if entry.launchers else None)
         return entry.linked_code
 
     def _why_again(self, roots: Tuple[Any, ...]) -> str:
