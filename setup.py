@@ -8,12 +8,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, ExecError, LinkError, PlatformError
 
-FRAME_FILES = {
-    (3, 7): "core/native/frame_37_38.c",
-    (3, 8): "core/native/frame_37_38.c",
-    (3, 9): "core/native/frame_39_310.c",
-    (3, 10): "core/native/frame_39_310.c",
-}
+FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310"}
+"""What the names of the C files end in that are written for some versions of CPython."""
 
 NO_COMPILER = """
 pijit needs a C compiler to build its extension modules, and building them failed:
@@ -37,8 +33,8 @@ class BuildExtensions(build_ext):
 
 def extensions() -> list:
     """The extension modules for the running CPython; none where pijit is a no-op (3.11 and later)."""
-    frame_file = FRAME_FILES.get(sys.version_info[:2])
-    if frame_file is None or sys.implementation.name != "cpython":
+    family = FAMILIES.get(sys.version_info[:2])
+    if family is None or sys.implementation.name != "cpython":
         return []
     import numpy
 
@@ -50,10 +46,10 @@ def extensions() -> list:
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
-                  ["core/native/hook.c", "core/native/function.c", frame_file],
+                  ["core/native/hook.c", "core/native/function.c", "core/native/frame_%s.c" % family],
                   depends=headers, include_dirs=["core/native"], extra_compile_args=flags),
         Extension("pijit.core._launcher",
-                  ["core/native/launcher.c", "core/native/runtime.c"],
+                  ["core/native/launcher.c", "core/native/runtime.c", "core/native/breaker_%s.c" % family],
                   depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers, extra_compile_args=flags),
         Extension("pijit.guards._evaluate",

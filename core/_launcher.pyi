@@ -19,6 +19,9 @@ RUNTIME: Dict[str, int]
 RUNTIME_TABLE: int
 """The runtime table's address, which is what frame word 0 holds."""
 
+EVAL_BREAKER: int
+"""The address of the C int that is not 0 when the interpreter has something to do between two bytecodes."""
+
 class Launcher:
     """Calls one kernel from linked bytecode.
 
@@ -47,6 +50,10 @@ class Launcher:
         name: for messages.
         owner: an object to keep alive, such as the owner of the machine code.
         numbers: per exit id the int, from 0 on, that answers start with; None: the exit id itself. Exits may share one.
+        polls: the ids of the exits that a kernel takes because the interpreter has something to do. After one of them
+            bytecode does nothing of it before it has called `resume`.
+        prepare: makes the kernel at the first call: prepare() gives (kernel, owner) in place of these two arguments, which
+            are ignored then, or None: every call misses. An exception goes to the caller, and the next call tries again.
     Raises:
         ValueError, TypeError: a code, word or index that is not valid.
     Example:
@@ -65,7 +72,7 @@ class Launcher:
     owner: Any
     width: int
     enabled: bool
-    """False: every call answers MISS."""
+    """False: every call answers MISS, or the kernel is not made yet."""
     address: int
     """The kernel's address, 0 for a Python kernel."""
 
@@ -83,7 +90,12 @@ class Launcher:
         name: str,
         owner: Any = None,
         numbers: Optional[Tuple[int, ...]] = None,
+        polls: Optional[Tuple[int, ...]] = None,
+        prepare: Optional[Callable[[], Optional[Tuple[Any, Any]]]] = None,
     ) -> None: ...
+
+def resume() -> None:
+    """Show bytecode the requests that a poll exit has held back; the instruction behind this call handles them."""
 
 def libm(name: str) -> int:
     """The address of a function of the process's libm (`pow`, `sinf`...); KeyError if there is none of that name."""

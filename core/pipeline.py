@@ -265,8 +265,10 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     compiled = [_compile(state, candidate) for candidate in result.candidates]
     kept = [(candidate, kernel) for candidate, kernel in zip(result.candidates, compiled) if isinstance(kernel, Kernel)]
     sites, launchers = _sites(kept)
+    reentries = _reentries(state, result)
     observers = {index: observe(index) for index in result.observable()} if observe is not None else {}
-    linked = _linked(result, sites, [Probe(index, observer) for index, observer in observers.items()])
+    linked = _linked(result, sites, [Probe(index, observer) for index, observer in observers.items()],
+                     {key: site for key, (_, site) in reentries.items()})
     program = entry_program((candidate.captured for candidate, _ in kept), result.causes())
     segments = _segment_reports(result, compiled)
     breaks = _break_reports(result, code.co_filename)
@@ -274,10 +276,11 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     result.release()
     if config.on_capture is not None:
         config.on_capture(record)
-    return Entry(program, linked, segments, breaks, launchers, observers, record, why)
+    return Entry(program, linked, segments, breaks, launchers, observers, record, why,
+                 [launcher for launcher, _ in reentries.values()])
 
 
-def _compile(state: State, candidate: Candidate) -> Any:
+def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     """A Kernel, or the Break that says why not."""
     if candidate.error is not None:
         return candidate.error
@@ -285,10 +288,10 @@ def _compile(state: State, candidate: Candidate) -> Any:
     text, objects = graph_key(graph)
     key = (state.config.backend, text)
     known = state.kernels.get(key) or (state.shared_kernels.get(key), ())
-    if known[0] is not None:
+    if known[0] is not None and (later or known[0].kernel is not None):
         return known[0]
     try:
-        kernel = compile_graph(graph, state.config.backend)
+        kernel = compile_graph(graph, state.config.backend, later)
     except Exception as error:
         state.fail("PJ902", error)
         return Break("PJ902", error=first_line(error))
@@ -299,9 +302,9 @@ def _compile(state: State, candidate: Candidate) -> Any:
     return kernel
 
 
-def _linked(result: Capture, sites: List[Site], probes: List[Probe]) -> types.CodeType:
+def _linked(result: Capture, sites: List[Site], probes: List[Probe], reentries: Dict[Any, Site]) -> types.CodeType:
     try:
-        return link(result.cfg, sites, probes)
+        return link(result.cfg, sites, probes, reentries)
     except Exception as error:
         raise LinkError(str(error)) from error
 
@@ -321,16 +324,47 @@ def _sites(kept: List[Tuple[Candidate, Kernel]]) -> Tuple[List[Site], List[Any]]
     return sites, launchers
 
 
-def _launcher(captured: Any, kernel: Kernel) -> Tuple[Any, Call]:
+def _reentries(state: State, result: Capture) -> Dict[Any, Tuple[Any, Site]]:
+    """The launchers and sites of the ways back into loops; their kernels are compiled when first needed."""
+    made = {}
+    for key, candidate in result.reentries.items():
+        kernel = _compile(state, candidate, later=True)
+        if isinstance(kernel, Kernel):
+            captured = candidate.captured
+            launcher, call = _launcher(captured, kernel, _preparer(state, kernel))
+            made[key] = launcher, Site(captured.start, captured.depth, captured.head_depth, (call,))
+    return made
+
+
+def _preparer(state: State, kernel: Kernel) -> Any:
+    """What a launcher calls that has no kernel yet. It does not keep the state alive, which leads to the launcher."""
+    weak = weakref.ref(state)
+
+    def prepare() -> Any:
+        try:
+            with _hook.disabled():
+                return kernel.compile()
+        except Exception as error:
+            alive = weak()
+            if alive is not None:
+                alive.fail("PJ902", error)
+            return None
+
+    return prepare
+
+
+def _launcher(captured: Any, kernel: Kernel, prepare: Any = None) -> Tuple[Any, Call]:
     arguments = launch_arguments(captured)
     program = segment_program(captured, arguments)
     exits = captured.graph.exits
-    order = sorted({number for number, _ in kernel.exits}, key=lambda number: (exits[number].side, number))
+    order = sorted({number for number, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
     numbers = tuple(order.index(number) or False for number, _ in kernel.exits)  # linked code asks `is False` first
     width = max(len(codes) for _, codes in kernel.exits)
     launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
-                        tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers)
-    plans = tuple(ExitPlan(e.target, e.locals, e.stack, e.side) for e in (exits[number] for number in order))
+                        tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers,
+                        tuple(id for id, (number, _) in enumerate(kernel.exits) if exits[number].poll), prepare)
+    plans = tuple(ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, e.way)
+                  for e in (exits[number] for number in order))
     return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, plans)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.core.reasons import REASONS, reason
 
@@ -61,11 +61,12 @@ class Entry:
         launchers: of the kernels, in the order of ``segments`` of kind "kernel".
         observers: what the first run still has to observe, by instruction.
         why: why the function was captured again for this entry; "" for a first capture.
+        reentries: the launchers by which control comes back into a loop that a kernel was polled out of.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
                  launchers: List[Any], observers: Dict[int, Any], record: Optional[CaptureRecord],
-                 why: str = "") -> None:
+                 why: str = "", reentries: Sequence[Any] = ()) -> None:
         self.program = program
         self.linked_code = linked_code
         self.segments = segments
@@ -74,6 +75,7 @@ class Entry:
         self.observers = observers
         self.record = record
         self.why = why
+        self.reentries = tuple(reentries)
 
     @property
     def guards(self) -> List[str]:

@@ -7,8 +7,9 @@ in order, and when all of them answer MISS the original instructions run.
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
 
@@ -16,12 +17,18 @@ MISS = -1
 
 
 class ExitPlan(NamedTuple):
-    """What linked code does at one exit: the target, the locals to store, how many stack items stay, side or not."""
+    """What linked code does at one exit: the target, the locals to store, how many stack items stay, side or not.
+
+    At a ``poll`` exit the interpreter does, with everything in place, what the kernel has left for. Control goes on at
+    the re-entry with the key ``way``, if there is one, else at the target.
+    """
 
     target: int
     locals: Tuple[str, ...]
     stack: int
     side: bool
+    poll: bool = False
+    way: Any = None
 
 
 class Call(NamedTuple):
@@ -52,17 +59,24 @@ class Probe(NamedTuple):
     observer: Any
 
 
-def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe]) -> CodeType:
-    """The linked code object.
+def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
+         reentries: Optional[Dict[Any, Site]] = None) -> CodeType:
+    """The linked code object. ``reentries`` are sites that only exits lead to, by their key.
 
     Raises:
         ValueError: the edited code does not verify.
     """
     assembler = Assembler(cfg.function)
+    ways = {key: Label("reentry at %d" % site.index) for key, site in (reentries or {}).items()}
     for probe in probes:
         _add_probe(assembler, probe)
     for site in sites:
-        assembler.insert(site.index, _Writer(cfg, assembler, site).write())
+        assembler.insert(site.index, _Writer(cfg, assembler, site, ways).write())
+    for key, site in (reentries or {}).items():
+        writer, over = _Writer(cfg, assembler, site, ways), Label("over reentry")
+        # In front of its loop, since CPython 3.7's SETUP_LOOP only leads forwards.
+        assembler.insert(site.index, [Op("JUMP_FORWARD", over, writer.line), ways[key]] + writer.write() + [
+            Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line), over], redirect=False)
     return assembler.assemble()
 
 
@@ -76,8 +90,9 @@ def _add_probe(assembler: Assembler, probe: Probe) -> None:
 class _Writer:
     """The code of one site."""
 
-    def __init__(self, cfg: CFG, assembler: Assembler, site: Site) -> None:
+    def __init__(self, cfg: CFG, assembler: Assembler, site: Site, ways: Dict[Any, Label]) -> None:
         self.cfg = cfg
+        self.ways = ways
         self.assembler = assembler
         self.site = site
         self.line = cfg.function.instructions[site.index].lineno
@@ -137,11 +152,19 @@ class _Writer:
             self.op("STORE_FAST", self.assembler.local(name))
         stubs = self._mend_blocks(plan)
         self._drop_spilled()
+        if plan.poll:
+            self._handle_requests(plan)
         to = self.assembler.original if plan.side else self.assembler.inserted
-        self.op("JUMP_ABSOLUTE", to(plan.target))
+        self.op("JUMP_ABSOLUTE", self.ways[plan.way] if plan.way in self.ways else to(plan.target))
         for stub, handler in stubs:
             self.items.append(stub)
             self.op("JUMP_ABSOLUTE", handler)
+
+    def _handle_requests(self, plan: ExitPlan) -> None:
+        """The interpreter looks for requests behind a call; the line is where bytecode goes on."""
+        line = self.cfg.function.instructions[plan.target].lineno
+        self.items += [Op("LOAD_CONST", self.assembler.const(resume), line), Op("CALL_FUNCTION", 0, line),
+                       Op("POP_TOP", None, line)]
 
     def _drop_spilled(self) -> None:
         """Let go of the operands, as the interpreter would have."""

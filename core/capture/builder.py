@@ -346,15 +346,26 @@ class GraphBuilder(Interpreter):
     def _arm(self, piece: Piece, slot: int, target: int, state: State) -> Any:
         successor = piece.successors.get(slot)
         if successor is None or successor not in self.blocks:
-            return self._exit(target, state, False)
+            way = successor.key if successor in self.region.beyond else None
+            return self._exit(target, state, False, way=way)
         self.entry.setdefault(successor, state)
+        if self.region.closes(piece, successor):
+            return self._poll(successor, state)
         jump = Jump(self.blocks[successor], [])
         self.pending.append((jump, successor, state, self.block))
         return jump
 
+    def _poll(self, header: Piece, state: State) -> Jump:
+        """The way back to a loop's header, by a block that leaves when the interpreter has something to do."""
+        block = self.graph.new_block(self.function.instructions[header.start].lineno or 0)
+        block.ops.append(Op("poll", [], None, None, self._exit(header.start, state, False, True, header.key), block.lineno))
+        block.terminator = Jump(self.blocks[header], [])
+        self.pending.append((block.terminator, header, state, block))
+        return Jump(block, [])
+
     # exits
 
-    def _exit(self, target: int, state: State, side: bool) -> SideExit:
+    def _exit(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
         """Leave to ``target``. A variable that nobody reads again still lets go of the object that it had."""
         live = self.liveness.live_in(target)
         self.leaving = set()
@@ -370,7 +381,7 @@ class GraphBuilder(Interpreter):
                 keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
                 outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
         stack = [self._output(value) for value in reversed(state.stack[self.depth:])]
-        number = self.graph.exit_number(target, tuple(names), len(stack), side)
+        number = self.graph.exit_number(target, tuple(names), len(stack), side, poll, way)
         return SideExit(number, outputs + stack)
 
     def _output(self, value: Abstract) -> Output:

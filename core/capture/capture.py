@@ -14,19 +14,20 @@ from pijit.core.capture.builder import Captured, GraphBuilder, Refusal, state_at
 from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.inline import Inliner
-from pijit.core.capture.segments import Region, form_regions
+from pijit.core.capture.segments import Piece, Region, form_regions
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract, State
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Op
 from pijit.core.graph.ops import OPS
 from pijit.core.graph.passes.simplify import simplify
+from pijit.core.graph.passes.strips import cut_into_strips
 from pijit.core.graph.types import Array
 from pijit.core.graph.verify import verify
 
 MINIMUM_WORK = 6
 ARRAY_WORK = 6
-FREE = frozenset(["const", "same", "flag", "dim", "iterator_part", "range_length"])
+FREE = frozenset(["const", "same", "flag", "dim", "iterator_part", "range_length", "poll"])
 SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
 NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
 OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "LOAD_ATTR", "LOAD_DEREF",
@@ -45,12 +46,17 @@ class Candidate(NamedTuple):
 
 
 class Capture:
-    """The result of one capture: the function's flow, its candidates in program order, its breaks."""
+    """The result of one capture: the function's flow, its candidates in program order, its breaks.
 
-    def __init__(self, cfg: CFG, analysis: Analysis, candidates: List[Candidate]) -> None:
+    ``reentries`` are the ways back into loops that kernels are polled out of, by the key of the loop's header.
+    """
+
+    def __init__(self, cfg: CFG, analysis: Analysis, candidates: List[Candidate],
+                 reentries: Dict[Any, Candidate]) -> None:
         self.cfg = cfg
         self.analysis = analysis
         self.candidates = candidates
+        self.reentries = reentries
 
     def breaks(self) -> List[Tuple[int, Break]]:
         """Instructions that stay bytecode in every version, each once; the end of a function is none."""
@@ -107,7 +113,7 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
         candidates = _build_all(analysis, regions, code.co_name, minimum)
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
-            return Capture(cfg, analysis, candidates)
+            return Capture(cfg, analysis, candidates, _build_reentries(analysis, candidates, code.co_name))
         analysis.refused.update((error.index, error) for error in refusals)
 
 
@@ -135,10 +141,7 @@ def _build_all(analysis: Analysis, regions: List[Region], name: str, minimum: in
 
 def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: int) -> Candidate:
     try:
-        captured = GraphBuilder(analysis, region, name, depth).build()
-        kept = simplify(captured.graph)
-        captured.inputs = [captured.inputs[k] for k in kept]
-        verify(captured.graph)
+        captured = _graph_of(analysis, region, name, depth)
         for root in launch_arguments(captured):
             if root.kind == "local" and analysis.usedef.may_be_unbound(captured.start, root.name):
                 raise Break("PJ212", name=root.name)
@@ -151,6 +154,42 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: i
 def stores_into_object(op: Op) -> bool:
     """Whether the operation is an effect on a Python object: bytecode does it about as fast."""
     return OPS[op.name].effect and not isinstance(op.args[0].type, Array)
+
+
+def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int]) -> Captured:
+    captured = GraphBuilder(analysis, region, name, depth).build()
+    kept = simplify(captured.graph)
+    captured.inputs = [captured.inputs[k] for k in kept]
+    cut_into_strips(captured.graph)
+    verify(captured.graph)
+    return captured
+
+
+def _build_reentries(analysis: Analysis, candidates: List[Candidate], name: str) -> Dict[Any, Candidate]:
+    """The ways back into loops that kernels are polled out of, where no segment begins; and on from there."""
+    heads = {candidate.region.head.key for candidate in candidates if candidate.error is None}
+    found: Dict[Any, Candidate] = {}
+    for candidate in candidates:
+        pieces = {piece.key: piece for piece in candidate.region.pieces}
+        todo = [candidate.captured] if candidate.error is None else []
+        while todo:
+            ways = {exit.way for exit in todo.pop().graph.exits}.intersection(pieces)
+            for key in sorted(ways - heads - set(found)):
+                made = _build_reentry(analysis, candidate.region, pieces[key], "%s_back_%d" % (name, len(found)))
+                if made is not None:
+                    found[key] = made
+                    todo.append(made.captured)
+    return found
+
+
+def _build_reentry(analysis: Analysis, region: Region, start: Piece, name: str) -> Optional[Candidate]:
+    part = region.reentry(start, analysis.cfg)
+    if part is None:
+        return None
+    try:
+        return Candidate(part, _graph_of(analysis, part, name.strip("<>"), None), None)
+    except Break:
+        return None
 
 
 def work_of(graph: Graph, has_loop: bool) -> int:

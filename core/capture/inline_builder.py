@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Set, Tuple
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.segments import Piece
 from pijit.core.capture.values import Abstract, Const, Sequence, State, Typed
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit
@@ -86,9 +87,15 @@ class InlineBuilder(GraphBuilder):
 
     # exits
 
-    def _exit(self, target: int, state: State, side: bool) -> SideExit:
+    def _exit(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
         """Out of the callee there is only the side exit of the call; what is not built leads there."""
         return self._side_exit()
+
+    def _poll(self, header: Piece, state: State) -> Jump:
+        """No poll: leaving would mean to begin the call anew."""
+        jump = Jump(self.blocks[header], [])
+        self.pending.append((jump, header, state, self.block))
+        return jump
 
     def _side_exit(self) -> SideExit:
         return self.parent._side_exit()

@@ -7,12 +7,15 @@ segment: what comes along it must be in its variables before the paths join.
 
 A loop with a rare break has heads in its body: control comes back from the break there. The segment that begins at the
 loop's header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
+
+A kernel that is polled out of a loop comes back by a *re-entry*: the rest of its region, from that loop's header on.
 """
 
 from __future__ import annotations
 
-from typing import Dict, FrozenSet, Iterator, List, Optional, Set, Tuple
+from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tuple
 
+from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.analysis import Analysis, Version
 from pijit.core.capture.values import FRAGILE
 from pijit.core.errors import Break
@@ -49,16 +52,36 @@ class Piece:
 
 
 class Region:
-    """A segment to be: its head and all its pieces, in reverse postorder from the head."""
+    """A segment to be: its head and all its pieces, in reverse postorder from the head.
 
-    __slots__ = ("head", "pieces", "has_loop")
+    ``beyond`` are the pieces where a re-entry ends and control goes on by another one.
+    """
 
-    def __init__(self, head: Piece, members: Set[Piece]) -> None:
+    __slots__ = ("head", "pieces", "beyond", "has_loop", "_position")
+
+    def __init__(self, head: Piece, members: Set[Piece], beyond: FrozenSet[Piece] = frozenset()) -> None:
         self.head = head
+        self.beyond = beyond
         self.pieces = _reverse_postorder(head, members)
-        position = {piece: k for k, piece in enumerate(self.pieces)}
-        self.has_loop = any(successor in position and position[successor] <= position[piece]
+        self._position = {piece: k for k, piece in enumerate(self.pieces)}
+        self.has_loop = any(self.closes(piece, successor)
                             for piece in self.pieces for successor in piece.successors.values())
+
+    def closes(self, piece: Piece, successor: Piece) -> bool:
+        """Whether the edge leads back to the header of a loop of the region."""
+        return self._position.get(successor, len(self.pieces)) <= self._position[piece]
+
+    def reentry(self, start: Piece, cfg: CFG) -> Optional["Region"]:
+        """What control reaches in this region from the start of one of its pieces; None if back ends cannot do it."""
+        beyond = frozenset(_mixing(start, self.pieces, cfg))
+        found, todo = {start}, [start]
+        while todo:
+            for successor in todo.pop().successors.values():
+                if successor in self._position and successor not in found and successor not in beyond:
+                    found.add(successor)
+                    todo.append(successor)
+        region = Region(start, found, beyond)
+        return None if _side_doors(region) else region
 
     def instructions(self) -> Iterator[int]:
         for piece in self.pieces:
@@ -75,15 +98,20 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
     """
     declined: Set[Tuple[int, int]] = set()
     severed: Set[Tuple[int, int]] = set()
+    opened: Set[Tuple[int, int]] = set()
     while True:
         pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
-        _choose_heads(pieces, severed)
+        _choose_heads(pieces, severed | opened)
         regions = _collect(pieces, analysis, severed)
         headers = {analysis.cfg.blocks[loop.header].start for loop in analysis.cfg.loops}
         side_doors = {piece.key for region in regions for door in _side_doors(region)
                       for piece in _loop_starts(region, door, headers)}
         if side_doors:
             severed |= side_doors
+            continue
+        mixing = {piece.key for region in regions for piece in _mixing(region.head, region.pieces, analysis.cfg)}
+        if mixing - opened:
+            opened |= mixing
             continue
         lonely = {(piece.version.number, index) for region in regions for piece in region.pieces
                   for index in range(piece.start, piece.end)
@@ -261,6 +289,24 @@ def _reachable(piece: Piece, inside: Set[Piece]) -> Set[Piece]:
         found.update(new)
         todo += new
     return found
+
+
+def _mixing(head: Piece, pieces: Iterable[Piece], cfg: CFG) -> Set[Piece]:
+    """Headers of loops around ``head`` behind which an iterator is replaced that the segment begins with.
+
+    Exits move iterators that came in and make others anew, so a segment must not go on there.
+    """
+    depth, block = cfg.stack_depth[head.start] or 0, head.version.block.index
+    headers = set()
+    for piece in pieces:
+        loop = cfg.loop_of(piece.version.block.index)
+        while loop is not None and block not in loop.body:
+            loop = loop.parent
+        if loop is not None and any(cfg.function.instructions[index].opname == "GET_ITER"
+                                    and (cfg.stack_depth[index] or 0) <= depth
+                                    for index in range(piece.start, piece.end)):
+            headers.add(loop.header)
+    return {piece for piece in pieces if piece.version.block.index in headers and piece.at_start and piece is not head}
 
 
 def _loops_back(region: Region, piece: Piece) -> bool:

@@ -100,17 +100,22 @@ class SideExit:
 class Exit:
     """One way out of the graph: the target instruction, the locals it stores and the stack items it pushes.
 
-    Exits with the same target and slots share a number. A ``side`` exit repeats the instruction in bytecode.
+    Exits with the same target and slots share a number. A ``side`` exit repeats the instruction in bytecode. At a
+    ``poll`` exit bytecode first does what the interpreter has to do. ``way`` names the place where control goes on, by
+    the re-entry there if there is one.
     The values of an exit are its locals in order, then the stack items, the top one first.
     """
 
-    __slots__ = ("target", "locals", "stack", "side")
+    __slots__ = ("target", "locals", "stack", "side", "poll", "way")
 
-    def __init__(self, target: int, locals: Tuple[str, ...], stack: int, side: bool) -> None:
+    def __init__(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
+                 way: Any = None) -> None:
         self.target = target
         self.locals = locals
         self.stack = stack
         self.side = side
+        self.poll = poll
+        self.way = way
 
     @property
     def slots(self) -> int:
@@ -215,13 +220,15 @@ class Graph:
         self.blocks.append(block)
         return block
 
-    def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool) -> int:
+    def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
+                    way: Any = None) -> int:
         """The number of the exit with these slots, added when new.
 
         Side exits are kept apart: they resume at the original instruction, never at another segment's start.
         """
+        wanted = (target, locals, stack, side, poll, way)
         for number, known in enumerate(self.exits):
-            if (known.target, known.locals, known.stack, known.side) == (target, locals, stack, side):
+            if (known.target, known.locals, known.stack, known.side, known.poll, known.way) == wanted:
                 return number
-        self.exits.append(Exit(target, locals, stack, side))
+        self.exits.append(Exit(*wanted))
         return len(self.exits) - 1

@@ -77,6 +77,8 @@ OPS: Dict[str, OpInfo] = {
     "store_cell": OpInfo("o v", (), True, "the cell's content becomes the value"),
     # control
     "require": OpInfo("s", (), False, "exits unless the FLAG is true"),
+    "poll": OpInfo("", (), False, "at the back edges of loops: exits when the interpreter has something to do between two "
+                                  "bytecodes (a signal, another thread that waits)"),
 }
 
 EFFECTS = frozenset(name for name, info in OPS.items() if info.effect)

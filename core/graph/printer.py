@@ -51,8 +51,9 @@ def format_graph(graph: Graph) -> str:
     """The whole graph, with its exits."""
     lines = ["graph %s" % graph.name]
     for number, exit in enumerate(graph.exits):
-        lines.append("  exit%d -> instruction %d, locals (%s), stack %d%s" % (
-            number, exit.target, ", ".join(exit.locals), exit.stack, " [side]" if exit.side else ""))
+        lines.append("  exit%d -> instruction %d, locals (%s), stack %d%s%s" % (
+            number, exit.target, ", ".join(exit.locals), exit.stack, " [side]" if exit.side else "",
+            " [poll]" if exit.poll else ""))
     for block in graph.blocks:
         lines += ["  " + line for line in format_block(block)]
     return "\n".join(lines)

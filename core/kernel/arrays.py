@@ -168,6 +168,12 @@ class ArrayWriter:
             self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol, arity), symbol
         return name
 
+    def breaker(self) -> str:
+        """The name of a global that reads the eval breaker."""
+        name, symbol = "eval_breaker", symbols.symbol("pijit.eval_breaker", _launcher.EVAL_BREAKER)
+        self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol), symbol
+        return name
+
     def loop_table(self, ufunc: np.ufunc, index: int) -> str:
         """The name of a global that gives the address of [function, data] of a ufunc's inner loop."""
         words = _launcher.ufunc_loop(ufunc, index)

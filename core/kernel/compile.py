@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import linecache
 import threading
 import time
 from collections import OrderedDict
-from typing import Any, Tuple, Union
+from typing import Any, Callable, Dict, Tuple, Union
 
 from pijit.core.graph.ir import Graph
 from pijit.core.kernel import numba_backend, python_backend
@@ -29,30 +30,41 @@ class Kernel:
 
     ``inputs`` are the launcher's input codes, ``words`` and ``output_word`` describe the frame, ``exits``
     is a tuple of (graph exit number, output codes) by exit id, ``kernel`` is an address or a callable,
-    ``owner`` keeps it alive.
+    ``owner`` keeps it alive; both are None until ``compile`` is called.
     """
 
-    __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "source", "owner", "seconds")
+    __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "source", "owner", "seconds", "_make")
 
-    def __init__(self, name: str, layout: Layout, kernel: Union[int, Any], source: str, owner: Any,
+    def __init__(self, name: str, layout: Layout, source: str, make: Callable[[], Tuple[Union[int, Any], Any]],
                  seconds: float) -> None:
         self.name = name
         self.inputs = layout.inputs
         self.words = layout.words
         self.output_word = layout.output_word
         self.exits: Tuple[Tuple[int, Tuple[Any, ...]], ...] = tuple(layout.exits)
-        self.kernel = kernel
+        self.kernel: Union[int, Any] = None
         self.source = source
-        self.owner = owner
+        self.owner: Any = None
         self.seconds = seconds
+        self._make: Any = make
+
+    def compile(self) -> Tuple[Union[int, Any], Any]:
+        """Compile unless that is done; returns (kernel, owner). Raises CompileError."""
+        if self.kernel is None:
+            start = time.perf_counter()
+            self.kernel, self.owner = self._make()
+            self._make = None
+            self.seconds += time.perf_counter() - start
+        return self.kernel, self.owner
 
 
-def compile_graph(graph: Graph, backend: str = "numba") -> Kernel:
-    """Compile a verified graph.
+def compile_graph(graph: Graph, backend: str = "numba", later: bool = False) -> Kernel:
+    """Compile a verified graph, or with ``later`` only prepare to.
 
     Arguments:
         graph: the captured segment.
         backend: "numba" (machine code) or "python" (a Python function over the real objects).
+        later: leave the compiling to ``Kernel.compile``.
     Returns: a :class:`Kernel`.
     Raises: :class:`CompileError` with a sentence when this back end cannot do it; ValueError on an unknown
     back end.
@@ -62,32 +74,35 @@ def compile_graph(graph: Graph, backend: str = "numba") -> Kernel:
     if backend not in ("numba", "python"):
         raise ValueError("backend must be 'numba' or 'python', got %r" % (backend,))
     layout = Layout(graph)
-    make: Any = numba_backend.NumbaEmitter if backend == "numba" else python_backend.PythonEmitter
-    emitter = make(graph, layout)
+    emitter: Any = (numba_backend.NumbaEmitter if backend == "numba" else python_backend.PythonEmitter)(graph, layout)
     try:
         source = emitter.source("kernel")
     except RecursionError as error:
         raise CompileError("the control flow is nested too deeply") from error
-    if backend == "numba":
-        kernel, owner = _machine_code(source, emitter, graph.name)
-    else:
-        filename = _remember_source(source, graph.name)
-        exec(compile(source, filename, "exec"), emitter.names)
-        kernel = owner = emitter.names["kernel"]
-    return Kernel(graph.name, layout, kernel, source, owner, time.perf_counter() - start)
+    make = functools.partial(_machine_code if backend == "numba" else _function, source, emitter.names,
+                             dict(getattr(emitter, "symbols", {})), graph.name)
+    kernel = Kernel(graph.name, layout, source, make, time.perf_counter() - start)
+    if not later:
+        kernel.compile()
+    return kernel
 
 
-def _machine_code(source: str, emitter: Any, name: str) -> Tuple[int, Any]:
+def _function(source: str, names: Dict[str, Any], symbols: Dict[str, str], name: str) -> Tuple[Any, Any]:
+    exec(compile(source, _remember_source(source, name), "exec"), names)
+    return names["kernel"], names["kernel"]
+
+
+def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], name: str) -> Tuple[int, Any]:
     """(address, owner) of the compiled source, compiled once per text and symbols.
 
     The text has every type and constant that steers the compile; what leaves by identity is in the launcher.
     """
-    key = (source, tuple(sorted(emitter.symbols.items())))
+    key = (source, tuple(sorted(symbols.items())))
     with _lock:
         if key in _compiled:
             _compiled.move_to_end(key)
             return _compiled[key]
-    made = numba_backend.compile_source(source, emitter.names, _remember_source(source, name))
+    made = numba_backend.compile_source(source, names, _remember_source(source, name))
     with _lock:
         _compiled[key] = made
         while len(_compiled) > MEMO_SIZE:

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-I1, I8, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(64)
+I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 F4, F8 = ir.FloatType(), ir.DoubleType()
 INT, UINT, BOOL, F4_TYPE, F8_TYPE = types.int64, types.uint64, types.boolean, types.float32, types.float64
 
@@ -350,6 +350,18 @@ def symbol_address(name: str) -> Any:
         def codegen(context, builder, signature, args):
             known = builder.module.globals.get(name) or ir.GlobalVariable(builder.module, I64, name)
             return builder.ptrtoint(known, I64)
+        return INT(), codegen
+    return function
+
+
+@functools.lru_cache(maxsize=None)
+def symbol_reader(name: str) -> Any:
+    """An intrinsic without arguments: the C int under a symbol, read anew each time as others may write it."""
+    @intrinsic
+    def function(typingctx):
+        def codegen(context, builder, signature, args):
+            known = builder.module.globals.get(name) or ir.GlobalVariable(builder.module, I32, name)
+            return builder.sext(builder.load_atomic(known, "monotonic", 4), I64)
         return INT(), codegen
     return function
 

@@ -225,8 +225,12 @@ def _require(emitter: NumbaEmitter, op: Op) -> None:
     emitter.guard(op, "not %s" % emitter.text[op.args[0]])
 
 
+def _poll(emitter: NumbaEmitter, op: Op) -> None:
+    emitter.guard(op, "%s() != 0" % emitter.breaker())
+
+
 _SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "libm": _libm,
-            "iterator_part": _iterator_part, "require": _require, **OBJECT_OPERATIONS}
+            "iterator_part": _iterator_part, "require": _require, "poll": _poll, **OBJECT_OPERATIONS}
 
 
 def compile_source(source: str, names: Dict[str, Any], filename: str) -> Tuple[int, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, Dict, Tuple
 
@@ -9,6 +10,9 @@ import numpy as np
 from pijit.core.graph.types import PYTHON_SCALARS
 from pijit.core.kernel.scalar_ops import LIBM
 
+POLL_EVERY = 1000
+
+_polls = itertools.count(1)
 _LOW, _HIGH = -2 ** 63, 2 ** 63 - 1
 _PYTHON = {kind.dtype: python for python, kind in PYTHON_SCALARS.items()}
 
@@ -111,9 +115,15 @@ def require(flag: bool) -> None:
         raise AssertionError
 
 
+def poll() -> None:
+    """Raises now and then: requests are seen here as everywhere in Python, but what was read before may have changed."""
+    if next(_polls) % POLL_EVERY == 0:
+        raise AssertionError
+
+
 NAMES: Dict[str, Any] = {
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_into": ufunc_into, "assign": assign,
-    "reduce": reduce, "alloc": alloc, "require": require,
+    "reduce": reduce, "alloc": alloc, "require": require, "poll": poll,
 }

@@ -13,7 +13,7 @@ from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biuf")
-_FREE = frozenset(("const", "same", "flag", "require", "iterator_part")) | frozenset(OBJECT_OPERATIONS)
+_FREE = frozenset(("const", "same", "flag", "require", "iterator_part", "poll")) | frozenset(OBJECT_OPERATIONS)
 MAX_OPERANDS = 16
 
 

@@ -54,6 +54,7 @@ typedef struct {
     Output *items;              /* owned */
     PyObject *id;               /* owned: the number that the answer starts with */
     long long taken;
+    int poll;                   /* the kernel left because the interpreter has something to do */
 } Exit;
 
 /* What the output codes of a launcher may refer to. */
@@ -455,6 +456,27 @@ exits_visit(const Exit *exits, Py_ssize_t nexits, visitproc visit, void *arg)
         if (status != 0) {
             return status;
         }
+    }
+    return 0;
+}
+
+/* Marks the exits that `polls`, a tuple of exit ids or None, names; 0, or -1 with an exception set. */
+static int
+polls_mark(PyObject *polls, Exit *exits, Py_ssize_t nexits)
+{
+    if (polls == Py_None) {
+        return 0;
+    }
+    if (!PyTuple_Check(polls)) {
+        PyErr_Format(PyExc_TypeError, "polls must be None or a tuple of exit ids, got %R", polls);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(polls); i++) {
+        Py_ssize_t id = code_integer(polls, i, 0, nexits);
+        if (id < 0) {
+            return -1;
+        }
+        exits[id].poll = 1;
     }
     return 0;
 }

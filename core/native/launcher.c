@@ -15,6 +15,7 @@
  * See launcher.h for the protocol with kernels. */
 #define LAUNCHER_MAIN
 #include "launcher.h"
+#include "breaker.h"
 #include "marshal.h"
 #include "evaluate.h"
 #include <structmember.h>
@@ -32,6 +33,7 @@ typedef struct {
     PyObject *miss;             /* owned: the shared answer of a miss */
     PyObject *name;             /* owned */
     PyObject *owner;            /* owned: keeps the machine code alive */
+    PyObject *prepare;          /* owned, or NULL: makes the kernel at the first call */
     KernelFunction kernel;
     Input *inputs;              /* owned */
     Py_ssize_t ninputs;
@@ -85,6 +87,9 @@ exit_build(Launcher *self, int64_t id, ValueSource *source)
             return NULL;
         }
         PyTuple_SET_ITEM(result, position, value);
+    }
+    if (exit->poll) {
+        breaker_hold();
     }
     return result;
 }
@@ -211,6 +216,8 @@ large_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues)
     return result;
 }
 
+static int kernel_prepare(Launcher *self);
+
 static PyObject *
 launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
 {
@@ -220,7 +227,10 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
 
     self->calls++;
     if (!self->enabled) {
-        return launcher_miss(self);
+        int status = self->prepare != NULL ? kernel_prepare(self) : 0;
+        if (status <= 0) {
+            return status < 0 ? NULL : launcher_miss(self);
+        }
     }
     if (self->words > SMALL_WORDS || self->ninputs > SMALL_INPUTS) {
         return large_run(self, values, nvalues);
@@ -271,6 +281,31 @@ kernel_set(Launcher *self, PyObject *kernel)
     return 0;
 }
 
+/* Makes the kernel: 1, or 0 if there is none for it, or -1 with an exception set. */
+static int
+kernel_prepare(Launcher *self)
+{
+    PyObject *prepare = self->prepare;  /* owned: a recursive or concurrent call may be first to be done */
+    Py_INCREF(prepare);
+    PyObject *made = PyObject_CallObject(prepare, NULL);  /* owned */
+    Py_DECREF(prepare);
+    int status = made == NULL ? -1 : self->enabled;
+    if (status == 0 && made != Py_None && self->prepare != NULL) {
+        PyObject *kernel, *owner;  /* borrowed */
+        status = PyArg_Parse(made, "(OO)", &kernel, &owner) && kernel_set(self, kernel) == 0 ? 1 : -1;
+        if (status == 1) {
+            Py_INCREF(owner);
+            Py_SETREF(self->owner, owner);
+            self->enabled = 1;
+        }
+    }
+    Py_XDECREF(made);
+    if (status >= 0) {
+        Py_CLEAR(self->prepare);
+    }
+    return status;
+}
+
 static int
 program_set(Launcher *self, PyObject *program)
 {
@@ -305,6 +340,7 @@ launcher_traverse(Launcher *self, visitproc visit, void *arg)
     Py_VISIT(self->python_kernel);
     Py_VISIT(self->callable);
     Py_VISIT(self->owner);
+    Py_VISIT(self->prepare);
     return exits_visit(self->exits, self->nexits, visit, arg);
 }
 
@@ -324,6 +360,7 @@ launcher_clear(Launcher *self)
     Py_CLEAR(self->python_kernel);
     Py_CLEAR(self->callable);
     Py_CLEAR(self->owner);
+    Py_CLEAR(self->prepare);
     return 0;
 }
 
@@ -353,14 +390,15 @@ static PyObject *
 launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"program", "globals", "builtins", "inputs", "words", "output_word", "kernel", "exits",
-                            "width", "name", "owner", "numbers", NULL};
+                            "width", "name", "owner", "numbers", "polls", "prepare", NULL};
     PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name;  /* borrowed */
-    PyObject *owner = Py_None, *numbers = Py_None;                            /* borrowed */
+    PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;          /* borrowed */
+    PyObject *prepare = Py_None;                                              /* borrowed */
     Py_ssize_t words, output_word, width;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OO:Launcher", names, &program, &globals, &builtins,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOO:Launcher", names, &program, &globals, &builtins,
                                      &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits,
-                                     &width, &name, &owner, &numbers)) {
+                                     &width, &name, &owner, &numbers, &polls, &prepare)) {
         return NULL;
     }
     if (width < 0) {
@@ -383,11 +421,16 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->miss = miss_build(width);
     self->callable = PyCFunction_New(&callable_method, (PyObject *)self);
     if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits, numbers) < 0
-            || kernel_set(self, kernel) < 0 || program_set(self, program) < 0) {
+            || polls_mark(polls, self->exits, self->nexits) < 0
+            || (prepare == Py_None && kernel_set(self, kernel) < 0) || program_set(self, program) < 0) {
         Py_DECREF(self);
         return NULL;
     }
-    self->enabled = 1;
+    if (prepare != Py_None) {
+        Py_INCREF(prepare);
+        self->prepare = prepare;
+    }
+    self->enabled = prepare == Py_None;
     return (PyObject *)self;
 }
 
@@ -408,7 +451,7 @@ launcher_set_enabled(Launcher *self, PyObject *value, void *closure)
     if (enabled < 0) {
         return -1;
     }
-    self->enabled = enabled && self->exits != NULL;
+    self->enabled = enabled && self->exits != NULL && (self->kernel != NULL || self->python_kernel != NULL);
     return 0;
 }
 
@@ -463,11 +506,26 @@ static PyTypeObject launcher_type = {
     .tp_members = launcher_members,
 };
 
+/* ---- the module ---- */
+
+static PyObject *
+module_resume(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
+{
+    breaker_restore();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef launcher_functions[] = {
+    {"resume", module_resume, METH_NOARGS, "Show bytecode the requests that a poll exit has held back."},
+    {NULL},
+};
+
 static struct PyModuleDef launcher_module = {
     PyModuleDef_HEAD_INIT,
     .m_name = "pijit.core._launcher",
     .m_doc = "Calls kernels from linked bytecode, and the functions that kernels call.",
     .m_size = -1,
+    .m_methods = launcher_functions,
 };
 
 PyMODINIT_FUNC
@@ -481,7 +539,10 @@ PyInit__launcher(void)
         return NULL;
     }
     PyObject *module = PyModule_Create(&launcher_module);  /* new: the result */
-    if (module == NULL) {
+    PyObject *breaker = PyLong_FromVoidPtr(breaker_address());  /* moved to the module */
+    if (module == NULL || breaker == NULL || PyModule_AddObject(module, "EVAL_BREAKER", breaker) < 0) {
+        Py_XDECREF(breaker);
+        Py_XDECREF(module);
         return NULL;
     }
     Py_INCREF(&launcher_type);

@@ -1,0 +1,24 @@
+/* The eval breaker: the word that is not 0 when the interpreter has something to do between two bytecodes -
+ * run a signal handler, hand over the GIL, make a pending call, raise an asynchronous exception. Kernels poll
+ * it at the back edges of their loops. One implementation per CPython family.
+ *
+ * A kernel that leaves for it has values that are not stored in the frame yet, and bytecode would look at the
+ * word as soon as the launcher returns. So the launcher holds the request back, and linked code lets it go
+ * when all is in place. */
+#ifndef PIJIT_BREAKER_H
+#define PIJIT_BREAKER_H
+
+/* The word's address; the same as long as the process lives. */
+int *breaker_address(void);
+
+/* Set the word again if something of what sets it is still to be done. The GIL is held. */
+void breaker_restore(void);
+
+/* Hide requests from bytecode until breaker_restore; one that comes later sets the word as ever. */
+static inline void
+breaker_hold(void)
+{
+    __atomic_store_n(breaker_address(), 0, __ATOMIC_RELAXED);
+}
+
+#endif

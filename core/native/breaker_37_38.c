@@ -1,0 +1,27 @@
+/* The eval breaker of CPython 3.7 and 3.8: one for the process. */
+#define Py_BUILD_CORE
+#include <Python.h>
+#if PY_VERSION_HEX >= 0x03080000
+#include <internal/pycore_pystate.h>
+#define SIGNALS_PENDING _Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending)
+#else
+#include <internal/pystate.h>
+#define SIGNALS_PENDING 0  /* a signal is a pending call there */
+#endif
+#include "breaker.h"
+
+int *
+breaker_address(void)
+{
+    return (int *)&_PyRuntime.ceval.eval_breaker._value;
+}
+
+void
+breaker_restore(void)
+{
+    if (_Py_atomic_load_relaxed(&_PyRuntime.ceval.gil_drop_request) || SIGNALS_PENDING
+        || _Py_atomic_load_relaxed(&_PyRuntime.ceval.pending.calls_to_do)
+        || _PyRuntime.ceval.pending.async_exc) {
+        __atomic_store_n(breaker_address(), 1, __ATOMIC_RELAXED);
+    }
+}
