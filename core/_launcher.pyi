@@ -100,6 +100,12 @@ def resume() -> None:
 def libm(name: str) -> int:
     """The address of a function of the process's libm (`pow`, `sinf`...); KeyError if there is none of that name."""
 
+def untraced(callable: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A builtin that calls `callable` with its one argument while the thread's trace and profile functions see nothing.
+
+    For observers in linked code: a program may switch tracing on in the middle of it.
+    """
+
 def ufunc_loop(ufunc: np.ufunc, index: int) -> Tuple[int, int]:
     """(function address, data address) of the inner loop `ufunc.types[index]`; IndexError beyond the last."""
 

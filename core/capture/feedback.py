@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
+from pijit.core import _launcher
 from pijit.core.capture.values import Abstract, Instance, Opaque, Unknown, abstract_of, join
 from pijit.core.graph.types import Object
 
@@ -33,7 +34,8 @@ class Pending:
         self.rounds = 0
 
     def observe(self, index: int) -> Any:
-        """A callable for linked code that records what instruction ``index`` pushed. It never raises."""
+        """A callable for linked code that records what instruction ``index`` pushed. It never raises, and trace
+        functions do not see it."""
         observed = self.observed
 
         def observer(value: Any) -> None:
@@ -43,7 +45,7 @@ class Pending:
                 seen = Instance(Object(kind), born=index) if kind in CONTAINERS else Unknown("PJ203", index)
             observed[index] = join(observed[index], seen) if index in observed else seen
 
-        return observer
+        return _launcher.untraced(observer)
 
     def take(self) -> int:
         """Move what was seen to ``used``; returns how many values are new."""

@@ -6,6 +6,7 @@
 #define PIJIT_ADDRESSES_H
 
 #include "reduce.h"
+#include "untraced.h"
 #include <math.h>
 
 /* Functions of the process's libm, in double and float. */
@@ -73,9 +74,33 @@ module_reduce_supported(PyObject *module, PyObject *args)
                            && uniform_loop(ufunc, typenum) >= 0);
 }
 
+static PyObject *
+untraced_observe(PyObject *callable, PyObject *value)
+{
+    PyObject *arguments = PyTuple_Pack(1, value);  /* owned */
+    if (arguments == NULL) {
+        return NULL;
+    }
+    PyObject *result = untraced_call(callable, arguments);  /* owned, given away */
+    Py_DECREF(arguments);
+    return result;
+}
+
+static PyMethodDef untraced_method = {
+    "observe", untraced_observe, METH_O, "Calls an observer with a value, unseen by trace functions.",
+};
+
+/* untraced(callable) of the module: a NEW builtin that owns the callable. */
+static PyObject *
+module_untraced(PyObject *module, PyObject *callable)
+{
+    return PyCFunction_New(&untraced_method, callable);
+}
+
 static PyMethodDef module_methods[] = {
     {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
     {"ufunc_loop", module_ufunc_loop, METH_VARARGS, "(function address, data address) of a ufunc's inner loop."},
+    {"untraced", module_untraced, METH_O, "A builtin that calls a callable with one argument, unseen by trace functions."},
     {"reduce_supported", module_reduce_supported, METH_VARARGS,
      "Whether the runtime's reduce gives NumPy's bits for a ufunc and the dtype of operand and result."},
     {NULL},

@@ -18,6 +18,7 @@
 #include "breaker.h"
 #include "marshal.h"
 #include "evaluate.h"
+#include "untraced.h"
 #include <structmember.h>
 
 #define SMALL_WORDS 256
@@ -138,7 +139,7 @@ python_run(Launcher *self, PyObject *const *fetched)
         Py_INCREF(fetched[i]);
         PyTuple_SET_ITEM(arguments, i, fetched[i]);
     }
-    answer = PyObject_Call(self->python_kernel, arguments, NULL);
+    answer = untraced_call(self->python_kernel, arguments);
     if (answer == NULL) {
         goto error;
     }

@@ -110,3 +110,26 @@ def test_trace_function_may_call_jitted_functions():
         sys.settrace(None)
     assert seen and set(seen) == {traced_function(X, 2).tobytes()}
     assert result.tobytes() == traced_function(X, 3).tobytes()
+
+
+def test_tracing_switched_on_in_mid_call_sees_no_frames_of_ours():
+    """Neither what observes the results of calls nor kernels of the Python back end."""
+    events = []
+
+    def tracer(frame, event, arg):
+        events.append((frame.f_code.co_name, event))
+        return tracer
+
+    def f(x):
+        y = x * 2.0 + 1.0
+        sys.settrace(tracer)
+        z = stay(3)
+        y = y * z + x
+        y = y * y + 1.0
+        sys.settrace(None)
+        return y
+    j, x = jitted(f), np.arange(5.0)
+    for _ in range(5):
+        np.testing.assert_array_equal(j(x), f(x))
+        assert events == []
+    assert kernel_count(j) >= 1

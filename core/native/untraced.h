@@ -1,0 +1,33 @@
+/* Calls of Python code of ours that sys.settrace and sys.setprofile do not see: observers of types, and kernels of
+ * the Python back end. A program may switch tracing on in the middle of linked code. */
+#ifndef PIJIT_CORE_UNTRACED_H
+#define PIJIT_CORE_UNTRACED_H
+
+#include <Python.h>
+
+/* Where a thread says whether the frames that start now are traced. */
+static inline int *
+thread_tracing(PyThreadState *tstate)
+{
+#if PY_VERSION_HEX >= 0x030a0000
+    return &tstate->cframe->use_tracing;
+#else
+    return &tstate->use_tracing;
+#endif
+}
+
+/* NEW reference to callable(*arguments), or NULL with an exception set. */
+static inline PyObject *
+untraced_call(PyObject *callable, PyObject *arguments)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+    int traced = *thread_tracing(tstate);
+    *thread_tracing(tstate) = 0;
+    tstate->tracing++;  /* up to CPython 3.9 line events ask for this alone */
+    PyObject *result = PyObject_Call(callable, arguments, NULL);  /* owned, given away */
+    tstate->tracing--;
+    *thread_tracing(tstate) = traced;
+    return result;
+}
+
+#endif
