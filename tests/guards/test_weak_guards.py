@@ -105,7 +105,7 @@ def test_a_new_object_at_the_same_address_is_another(kind):
 STRONG = [3, "text", (1, 2), None, int, np.float64, np.sqrt, np.dtype("f8"), weakref.ref(Thing)]
 
 
-@pytest.mark.parametrize("value", STRONG, ids=str)
+@pytest.mark.parametrize("value", STRONG, ids=lambda value: type(value).__name__)
 def test_what_cannot_be_referred_to_weakly_or_never_dies_is_kept(value):
     program = GuardProgram([IsIdentical(X, value)])
     assert not Held(value, "").is_weak and holds(program, value) and not program.dead
