@@ -143,9 +143,9 @@ class Analysis:
     def run(self) -> "Analysis":
         """Propagate until stable; again when a value turned out that cannot leave a kernel, or an effect."""
         known = None
-        while known != (len(self.poisoned), len(self.facts.changed)):
+        while known != (len(self.poisoned), len(self.facts.changed), len(self.facts.places)):
             self.forget()
-            known = len(self.poisoned), len(self.facts.changed)
+            known = len(self.poisoned), len(self.facts.changed), len(self.facts.places)
             self._propagate_all()
         for version in self.versions:
             for successor in version.edges.values():

@@ -13,7 +13,7 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import pops
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, iterator_type, moving_words
-from pijit.core.capture.places import AttributePlace, is_place
+from pijit.core.capture.places import OwnedPlace, is_place
 from pijit.core.capture.roots import Root
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.values import (
@@ -490,10 +490,10 @@ class GraphBuilder(Interpreter):
         """Objects of which a place is read or changed must be as different as they were, by whatever path."""
         for place in self.facts.places.values():
             root = self.roots[place.name]
-            if isinstance(place, AttributePlace) and root is not None:
+            if isinstance(place, OwnedPlace) and root is not None:
                 identity = id(place.owner.sample)
-                if any(access.identity == identity for access in self.accesses.get(place.attribute, {}).values()):
-                    self._access(place.attribute, root.base, Access(place.owner.source, identity, False))
+                if any(access.identity == identity for access in self.accesses.get(place.family, {}).values()):
+                    self._access(place.family, root.base, Access(place.owner.source, identity, False))
         for known in self.accesses.values():
             for (root, one), (other, two) in combinations(known.items(), 2):
                 same = one.identity is not None and one.identity == two.identity

@@ -33,6 +33,8 @@ class Containers:
     use: Callable[[Abstract], Abstract]
     rely: Callable[[Abstract, Any], None]
     reading: Callable[[Any, Abstract], None]
+    item_place: Callable[[Abstract, Any], Any]
+    read_place: Callable[[Any], Abstract]
     known_object: Callable[..., Abstract]
     constant: Callable[[Abstract], Any]
     emit: Callable[..., Optional[Value]]
@@ -66,6 +68,9 @@ class Containers:
 
     def item(self, owner: Opaque, key: Any) -> Abstract:
         """``owner[key]`` of a tuple, list or dict that comes from outside."""
+        place = self.item_place(owner, key)
+        if place is not None:
+            return self.read_place(place)
         found = _look(owner, key)
         if found is UNBOUND:
             raise Break("PJ205", index=describe(Const(key)))

@@ -13,7 +13,7 @@ import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.places import AttributePlace, HeapPlace, scope_place
+from pijit.core.capture.places import AttributePlace, HeapPlace, ItemPlace, scope_place
 from pijit.core.capture.values import (
     UNBOUND,
     Abstract,
@@ -45,6 +45,8 @@ class Effects:
     number_value: Callable[[Abstract], Value]
     object_value: Callable[[Abstract], Value]
     cell_value: Callable[[int], Value]
+    constant: Callable[[Abstract], Any]
+    word: Callable[[Abstract], Value]
 
     # what is changed, and what must not be the same object
 
@@ -110,6 +112,35 @@ class Effects:
         operands = [self.object_value(owner), self.object_value(Const(instr.value))]
         self._write_place(self.facts.places[key], "store_attr", operands, value)
 
+    def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:
+        """The place of a list's item if captured code of the function stores into the list, only at known positions."""
+        identity = identity_of(owner)
+        known = (list, identity) in self.facts.changed and (ItemPlace, identity) not in self.facts.changed
+        if not known or self.facts.depth or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
+            return None
+        self.note_access(list, owner, False)
+        return self.facts.places.setdefault((key, identity), ItemPlace(owner, key))  # type: ignore
+
+    def store_item(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
+        """``owner[index] = value`` for a list: an item at a known position is a place, others are never read natively."""
+        if self.facts.depth:
+            raise Break("PJ220", because="it is in an inlined callee")
+        identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
+        position = self.constant(index) if anywhere not in self.facts.changed else None
+        if not (isinstance(owner, Opaque) and type(position) is int and 0 <= position < len(owner.sample)):
+            if any(isinstance(place, ItemPlace) and id(place.owner.sample) == identity
+                   for place in self.facts.places.values()):
+                raise Break("PJ220", because="items at known and at unknown positions are stored")
+            self.facts.changed.add(anywhere)
+            self.changing(list, owner)
+            self.emit("store_item", [self.object_value(owner), self.word(index), self.stored_value(value)], None, exits=True)
+            return
+        if (position, identity) not in self.facts.places:
+            self.facts.places[position, identity] = ItemPlace(owner, position)
+        self.changing(list, owner)
+        self._write_place(self.facts.places[position, identity], "store_item", [self.object_value(owner), self.word(index)],
+                          value)
+
     def op_STORE_GLOBAL(self, instr: Instr) -> None:
         place = scope_place(instr, len(self.facts.function.varnames))
         self._write_place(place, "store_global", [self.object_value(Const(instr.value))], self.pop())
@@ -161,6 +192,7 @@ def class_value(kind: type, name: str) -> Any:
 def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     only(arguments, keywords, "append", 2)
     self.changing(list, arguments[0])
+    self.facts.changed.add((ItemPlace, identity_of(arguments[0])))
     self.emit("append", [self.object_value(arguments[0]), self.stored_value(arguments[1])], None, exits=True)
     return Const(None)
 

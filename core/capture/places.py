@@ -7,7 +7,7 @@ holds; no exit stores it. Bytecode between segments may write it too, so every s
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.roots import Root
@@ -24,7 +24,7 @@ from pijit.core.capture.values import (
     number_type,
 )
 from pijit.guards import source as sources
-from pijit.guards.source import Attr, Cell, Global, Item, Local, read_attribute
+from pijit.guards.source import Attr, Cell, Global, Item, Local, read_attribute, read_item
 
 PREFIX = "."
 
@@ -65,27 +65,53 @@ class HeapPlace:
         return root_of(self.source, head, cells)
 
 
-class AttributePlace(HeapPlace):
-    """An attribute of an object that is kept apart from others by what it was when the function was captured."""
+class OwnedPlace(HeapPlace):
+    """A place in an object, which is kept apart from others by what it was when the function was captured.
 
-    __slots__ = ("owner", "attribute")
+    ``family`` is what places of different objects have in common that may be one: the attribute's name, or the class.
+    """
 
-    def __init__(self, owner: Opaque, attribute: str) -> None:
-        super().__init__(Attr(owner.source, attribute))
+    __slots__ = ("owner", "family", "step")
+
+    def __init__(self, owner: Opaque, family: Any, step: Callable[[Any], Any]) -> None:
+        super().__init__(step(owner.source))
         self.owner = owner
-        self.attribute = attribute
+        self.family = family
+        self.step = step
 
     def changed(self, facts: Any) -> Any:
-        return self.attribute, id(self.owner.sample)
-
-    def sample(self, facts: Any) -> Any:
-        return read_attribute(self.owner.sample, self.attribute)
+        return self.family, id(self.owner.sample)
 
     def root(self, head: State, cells: int) -> Any:
         for root, value in _variables(head):
             if isinstance(value, Opaque) and value.sample is self.owner.sample:
-                return Attr(root, self.attribute)
+                return self.step(root)
         return super().root(head, cells)
+
+
+class AttributePlace(OwnedPlace):
+    """An attribute of an object."""
+
+    __slots__ = ()
+
+    def __init__(self, owner: Opaque, attribute: str) -> None:
+        super().__init__(owner, attribute, lambda path: Attr(path, attribute))
+
+    def sample(self, facts: Any) -> Any:
+        return read_attribute(self.owner.sample, self.family)
+
+
+class ItemPlace(OwnedPlace):
+    """The item of a list at a known position from the front."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, owner: Opaque, position: int) -> None:
+        super().__init__(owner, list, lambda path: Item(path, position))
+        self.position = position
+
+    def sample(self, facts: Any) -> Any:
+        return read_item(self.owner.sample, self.position)
 
 
 class GlobalPlace(HeapPlace):
@@ -121,7 +147,7 @@ class CellPlace(HeapPlace):
 
 
 Places = Dict[Any, HeapPlace]
-"""By source for globals and cells, by (name, id of the object) for attributes."""
+"""By source for globals and cells, by (name or position, id of the object) for attributes and items."""
 
 
 def scope_place(instr: Instr, variables: int) -> HeapPlace:

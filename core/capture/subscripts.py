@@ -16,6 +16,7 @@ from pijit.core.capture.values import (
     Slice,
     Tensor,
     number_type,
+    pointer_class,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -33,6 +34,7 @@ class Subscripts:
     any_value: Callable[[Abstract], Value]
     number_value: Callable[[Abstract], Value]
     use: Callable[[Abstract], Abstract]
+    store_item: Callable[[Abstract, Abstract, Abstract], None]
     items_of: Callable[[Abstract], Optional[List[Abstract]]]
     container_item: Callable[[Abstract, Abstract], Abstract]
 
@@ -49,6 +51,9 @@ class Subscripts:
 
     def op_STORE_SUBSCR(self, instr: Instr) -> None:
         index, owner, value = self.pop(), self.pop(), self.pop()
+        if pointer_class(owner) is list:
+            self.store_item(owner, index, value)
+            return
         if not isinstance(owner, Tensor):
             raise Break("PJ205", object=describe(owner))
         if not owner.type.writeable:

@@ -72,6 +72,7 @@ OPS: Dict[str, OpInfo] = {
     # effects on Python objects; the value ("v") is a scalar, which becomes the exact Python or NumPy scalar, an array or
     # an object. Each leaves before it did anything where it cannot be done: no memory, or code of the user's would run
     "append": OpInfo("o v", (), True, "list.append(object, value); exits when there is no memory"),
+    "store_item": OpInfo("o s v", (), True, "list[index] = value, the index being a WORD; exits when it is out of range"),
     "store_attr": OpInfo("o o v", (), True, "object.name = value, the name being an object; exits unless the class is plain"),
     "store_global": OpInfo("o v", (), True, "globals()[name] = value, the name being an object"),
     "store_cell": OpInfo("o v", (), True, "the cell's content becomes the value"),

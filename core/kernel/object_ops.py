@@ -31,5 +31,5 @@ def _effect(emitter: Any, op: Op) -> None:
 
 
 OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
-    "append": _effect, "store_attr": _effect, "store_global": _effect, "store_cell": _effect,
+    "append": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect, "store_cell": _effect,
 }

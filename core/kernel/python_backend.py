@@ -231,7 +231,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
     "poll": lambda emitter, op: "poll()",
 }
-_OPERATIONS.update(dict.fromkeys(("append", "store_attr", "store_global", "store_cell"), _effect))
+_OPERATIONS.update(dict.fromkeys(("append", "store_item", "store_attr", "store_global", "store_cell"), _effect))
 _OPERATIONS.update(dict.fromkeys(_BINARY, _binary))
 _OPERATIONS.update(dict.fromkeys(_UNARY, _unary))
 

@@ -39,6 +39,11 @@ def append(target: Any, value: Any) -> None:
     list.append(target, value)
 
 
+def store_item(target: Any, index: int, value: Any) -> None:
+    _replace(target[index])
+    target[index] = value
+
+
 def store_attr(owner: Any, name: str, value: Any) -> None:
     kind = type(owner)
     found = next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
@@ -69,5 +74,5 @@ def store_cell(cell: Any, value: Any) -> None:
     cell.cell_contents = value
 
 
-NAMES: Dict[str, Any] = {"append": append, "store_attr": store_attr, "store_global": store_global,
+NAMES: Dict[str, Any] = {"append": append, "store_item": store_item, "store_attr": store_attr, "store_global": store_global,
                          "store_cell": store_cell}
