@@ -388,7 +388,9 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         return Sequence([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
     if isinstance(left, LoopIterator) and isinstance(right, LoopIterator):
         if left.kind == right.kind and len(left.parts) == len(right.parts):
-            return left.stepped(left.words, tuple(join(a, b) for a, b in zip(left.parts, right.parts)))
+            parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
+            if not any(map(knows_nothing, parts)):
+                return left.stepped(left.words, parts)
     if isinstance(left, Slice) and isinstance(right, Slice):
         return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
     classes = pointer_class(left), pointer_class(right)

@@ -415,3 +415,16 @@ def test_a_range_that_is_chosen():
         return s
 
     check(chosen, X, True, others=[(X, False)])
+
+
+def one_of_many_iterators(x, a, b, c, d, n):
+    s = 0.0
+    for i in range(n):
+        for k, v in (enumerate(a) if i == 0 else enumerate(b) if i == 1 else enumerate(c) if i == 2 else enumerate(d)):
+            s = s + k
+    return s
+
+
+def test_iterators_over_more_types_than_a_loop_has_versions():
+    y = X[:5]
+    check(one_of_many_iterators, y, y, y.astype("f4"), y.astype("i8"), y.astype("i1"), 5)
