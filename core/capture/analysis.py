@@ -217,7 +217,9 @@ class Analysis:
             return cause.copy()
         if index in self.poisoned:
             instr = self.function.instructions[index]
-            return Break("PJ216", opcode=instr.opname) if instr.opname == "BUILD_MAP" else Break("PJ201", method=instr.value)
+            if instr.opname == "BUILD_MAP":
+                return Break("PJ216", opcode=instr.opname)
+            return Break("PJ201", method=instr.value)
         if index in self.refused:
             return self.refused[index]
         if index in self.forced and not any(isinstance(value, FRAGILE) for value in state.stack):

@@ -10,10 +10,11 @@ from pijit.core.capture.values import Abstract, Keywords, Sequence
 from pijit.core.errors import Break
 
 Default = Callable[[int, str], Abstract]
-"""The default of a positional parameter, by its position from the end, or of a keyword-only one (position 0), by name."""
+"""The default of a parameter: a positional one by its position from the end, a keyword-only one (0) by name."""
 
 
-def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract], default: Default) -> Dict[str, Abstract]:
+def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract],
+         default: Default) -> Dict[str, Abstract]:
     """The parameters' values by name.
 
     Raises:

@@ -33,7 +33,7 @@ def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optio
 
 
 def _bind(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
-    """What ``raw``, found on a class, gives when read of ``owner``: an object of class ``kind``, or a class (None)."""
+    """What ``raw``, found on a class, gives when read of ``owner``: an object of class ``kind``, or a class: None."""
     if isinstance(raw, FUNCTIONS):
         function = self.known_object(raw, *place)
         return Bound(function, owner) if kind is not None else function  # type: ignore[no-any-return]
@@ -50,7 +50,8 @@ def _bind(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[typ
         return self.known_object(raw.__func__, *place.then(Attr, "__func__"))  # type: ignore[no-any-return]
     if type(raw) is property and isinstance(raw.fget, FUNCTIONS) and kind is not None:
         self.rely(place, HasType(property))
-        return self.call(self.known_object(raw.fget, *place.then(Attr, "fget")), [owner], {})  # type: ignore[no-any-return]
+        getter = self.known_object(raw.fget, *place.then(Attr, "fget"))
+        return self.call(getter, [owner], {})  # type: ignore[no-any-return]
     return None
 
 
@@ -82,7 +83,7 @@ def _class_and_first_argument(self: Any) -> Tuple[Abstract, Abstract]:
     """What ``super()`` looks for in the frame."""
     function = self.function
     first = function.varnames[0] if function.argument_count else ""
-    if "__class__" not in function.freevars or not first or first in function.cellvars or first not in self.state.locals:
+    if "__class__" not in function.freevars or first in function.cellvars or first not in self.state.locals:
         raise Break("PJ201", callee="super")
     sample, place = self.facts.find_cell(len(function.cellvars) + function.freevars.index("__class__"), self)
     return self.use(self.known_object(sample, *place)), self.use(self.state.locals[first])

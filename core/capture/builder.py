@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block
+from pijit.core.capture.captured import Access, Captured, Fact, Pair, Refusal
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import pops
 from pijit.core.capture.interpreter import Interpreter
@@ -40,71 +41,6 @@ from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, S
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.types import CELL, ITERATOR_WORDS, SKIP, WORD, Type
 from pijit.guards.source import Constant, Item
-
-
-class Fact(NamedTuple):
-    """Something relied on: where the value is when the segment starts, at function entry (or None), and what it is.
-
-    ``value`` is an Abstract or one of `conditions`.
-    """
-
-    root: Any
-    source: Any
-    value: Any
-
-
-class Access(NamedTuple):
-    """An object of which a place is read or changed: where it was at function entry, and which one it is."""
-
-    source: Any
-    identity: Optional[int]
-    changes: bool
-
-
-class Pair(NamedTuple):
-    """Two paths that must lead to one object, or to two: at the segment's start, and at function entry (or None)."""
-
-    root: Any
-    other: Any
-    source: Any
-    other_source: Any
-    same: bool
-
-
-class Captured:
-    """A region with its graph: what the linker, the guards and the reports need.
-
-    Attributes:
-        region, graph: the segment.
-        depth: operand stack items below this one are left alone.
-        head_depth: operand stack depth at the head.
-        inputs: for each graph input its root.
-        facts, pairs: what must be guarded.
-        has_loop: whether it loops, inlined callees included.
-    """
-
-    def __init__(self, region: Region, graph: Graph, depth: int, head_depth: int) -> None:
-        self.region = region
-        self.graph = graph
-        self.depth = depth
-        self.head_depth = head_depth
-        self.inputs: List[Any] = []
-        self.pairs: List[Pair] = []
-        self.facts: Dict[Tuple[Any, ...], Fact] = {}
-        self.has_loop = region.has_loop
-
-    @property
-    def start(self) -> int:
-        """The bytecode instruction where the segment begins."""
-        return self.region.head.start
-
-
-class Refusal(Break):
-    """An instruction that analysis could do and that cannot be built: it stays bytecode after all."""
-
-    def __init__(self, index: int, error: Break) -> None:
-        super().__init__(error.reason_id, **error.facts)
-        self.index = index
 
 
 class GraphBuilder(Interpreter):

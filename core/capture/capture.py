@@ -10,9 +10,10 @@ from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.capture.analysis import Analysis, entry_state
-from pijit.core.capture.builder import Captured, GraphBuilder, Refusal, state_at
-from pijit.core.capture.guarding import launch_arguments
+from pijit.core.capture.builder import GraphBuilder, state_at
+from pijit.core.capture.captured import Captured, Refusal
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.segments import Piece, Region, form_regions
 from pijit.core.capture.steering import Steering

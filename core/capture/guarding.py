@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any, Dict, Iterable, List, Tuple
 from typing import Sequence as SequenceType
 
 import numpy as np
-from pijit.core.capture.builder import Captured
+from pijit.core.capture.captured import Captured
 from pijit.core.capture.roots import Root
 from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Opaque, Sequence, Tensor
 from pijit.core.graph.types import INT, PYTHON_CLASS
@@ -45,7 +46,7 @@ def guards_for(source: Any, value: Any) -> List[Any]:
 
 
 def type_guards(source: Any, value: Any) -> List[Any]:
-    """Guards on the type alone of what kept code from becoming a kernel: with another type it might become one.
+    """Guards on the type alone, or the code, of what kept code from becoming a kernel: with another it might be one.
 
     Functions, classes and modules that are found by name are taken to stay what they are.
     """
@@ -54,6 +55,9 @@ def type_guards(source: Any, value: Any) -> List[Any]:
     sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
     if type(sample) is np.ndarray and sample.dtype.isnative:
         return [kinds.IsArray(source, sample.dtype, sample.ndim, "A", None, None)]
+    if isinstance(value, Opaque) and type(sample) is types.FunctionType:
+        is_local = isinstance(closure_of(source)[0], Local)
+        return [kinds.FunctionCode(source, sample.__code__)] if is_local else []
     if isinstance(value, Opaque) or isinstance(value, Const) and isinstance(closure_of(source)[0], Local):
         return [kinds.IsType(source, type(sample))]
     return []

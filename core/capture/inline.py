@@ -36,6 +36,9 @@ from pijit.core.errors import Break
 from pijit.core.reasons import REASONS, reason
 
 
+MIXED = "the type of what it returns depends on the path"
+
+
 class Body(NamedTuple):
     """What does not depend on the arguments: flow, liveness, and the blocks after which nothing returns."""
 
@@ -67,12 +70,13 @@ class CalleeAnalysis(Analysis):
     region: Region
     result: Abstract
 
-    def __init__(self, body: Body, facts: Facts, entry: State) -> None:
+    def __init__(self, body: Body, facts: Facts, entry: State, name: str) -> None:
         super().__init__(body.cfg, body.liveness, facts, entry)
+        self.name = name
         self.doomed = body.doomed
         self.returned: Dict[Version, Abstract] = {}
 
-    def finish(self, name: str) -> "CalleeAnalysis":
+    def finish(self) -> "CalleeAnalysis":
         """Run.
 
         Raises:
@@ -80,12 +84,12 @@ class CalleeAnalysis(Analysis):
         """
         self.run()
         for version in sorted(self.versions, key=lambda version: version.block.start):
-            if version.block.index not in self.doomed:
-                self._insist(version, name)
-        self.region = whole_region(self, self._left_out(name))
+            if version.lossy and version.block.index not in self.doomed:
+                raise self._refusal(version.block.start, Break("PJ213"))
+        self.region = whole_region(self, self._left_out())
         return self
 
-    def _left_out(self, name: str) -> Set[Version]:
+    def _left_out(self) -> Set[Version]:
         """The versions that are not built: those after which nothing returns, and rare results of another type.
 
         A loop that may run no time gives a type of its own then (``0.0`` in place of a sum of ``float64``).
@@ -93,15 +97,15 @@ class CalleeAnalysis(Analysis):
         doomed = {version for version in self.versions if version.block.index in self.doomed}
         returning = [version for version in self.versions if version in self.returned]
         if not returning:
-            raise Break("PJ230", callee=name, because="it never returns")
+            raise Break("PJ230", callee=self.name, because="it never returns")
         self.result = self._joined(returning)
         if knows_nothing(self.result):
             if len({version.block for version in returning}) > 1:
-                raise Break("PJ230", callee=name, because="the type of what it returns depends on the path")
+                raise Break("PJ230", callee=self.name, because=MIXED)
             doomed.update(returning[:-1])
             self.result = self.returned[returning[-1]]
         if knows_nothing(self.result):
-            raise Break("PJ230", callee=name, because="the type of what it returns depends on the path")
+            raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
 
     def _joined(self, versions: List[Version]) -> Abstract:
@@ -115,20 +119,18 @@ class CalleeAnalysis(Analysis):
         return InlineBuilder(parent, self, facts, entry).inline()
 
     def poison(self, state: State, cause: Optional[Break] = None) -> bool:
-        """Nothing: a callee with breaks is not inlined."""
+        """A break: the callee is not inlined, unless nothing returns from here."""
+        index = self.interpreter.instr.index
+        if self.cfg.block_of[index] not in self.doomed:
+            raise self._refusal(index, cause or Break("PJ202"))
         return False
 
-    def _insist(self, version: Version, name: str) -> None:
-        for index, error in sorted(version.breaks.items()):
-            raise Break("PJ230", callee=name, because=self._because(index, error))
-        if version.lossy:
-            raise Break("PJ230", callee=name, because=self._because(version.block.start, Break("PJ213")))
-
-    def _because(self, index: int, error: Break) -> str:
-        line = self.function.instructions[index].lineno or 0
+    def _refusal(self, index: int, error: Break) -> Break:
+        because = reason(error.reason_id, **error.facts)
         if error.reason_id == "PJ230":
-            return "line %d: call of %s: %s" % (line, error.facts["callee"], error.facts["because"])
-        return "line %d: %s" % (line, reason(error.reason_id, **error.facts))
+            because = "call of %s: %s" % (error.facts["callee"], error.facts["because"])
+        line = self.function.instructions[index].lineno or 0
+        return Break("PJ230", callee=self.name, because="line %d: %s" % (line, because))
 
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
         if interpreter.flow == "return":
@@ -208,7 +210,7 @@ class Inliner:
                tuple(map(sources_of, values)))
         if key not in self.analyses:
             try:
-                self.analyses[key] = CalleeAnalysis(body, facts, entry).finish(callee.name)
+                self.analyses[key] = CalleeAnalysis(body, facts, entry, callee.name).finish()
             except Break as error:
                 self.analyses[key] = error.without_frames()
         if isinstance(self.analyses[key], Break):

@@ -14,6 +14,10 @@ from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit
 from pijit.core.graph.ops import EFFECTS
 
 
+MAX_INLINED = 4000
+"""Instructions of callees in one segment: compiling takes as long as the code is."""
+
+
 class InlineBuilder(GraphBuilder):
     """One use per inlined call: shares graph, inputs and facts with ``parent``, the builder of the caller.
 
@@ -41,6 +45,9 @@ class InlineBuilder(GraphBuilder):
             Break: the callee cannot be built after all.
         """
         start = self.parent.block
+        self.captured.inlined += len(self.function.instructions)
+        if self.captured.inlined > MAX_INLINED:
+            raise Break("PJ230", callee=self.function.code.co_name, because="too much code is inlined")
         params = self._run_pieces()
         self._start(start, params)
         self._connect(params)

@@ -1,0 +1,76 @@
+"""What building a segment gives: its graph, what it starts from, and what it relies on."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from pijit.core.capture.segments import Region
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Graph
+
+
+class Fact(NamedTuple):
+    """Something relied on: where the value is when the segment starts, at function entry (or None), and what it is.
+
+    ``value`` is an Abstract or one of `conditions`.
+    """
+
+    root: Any
+    source: Any
+    value: Any
+
+
+class Access(NamedTuple):
+    """An object of which a place is read or changed: where it was at function entry, and which one it is."""
+
+    source: Any
+    identity: Optional[int]
+    changes: bool
+
+
+class Pair(NamedTuple):
+    """Two paths that must lead to one object, or to two: at the segment's start, and at function entry (or None)."""
+
+    root: Any
+    other: Any
+    source: Any
+    other_source: Any
+    same: bool
+
+
+class Captured:
+    """A region with its graph: what the linker, the guards and the reports need.
+
+    Attributes:
+        region, graph: the segment.
+        depth: operand stack items below this one are left alone.
+        head_depth: operand stack depth at the head.
+        inputs: for each graph input its root.
+        facts, pairs: what must be guarded.
+        has_loop: whether it loops, inlined callees included.
+        inlined: how many instructions of callees were built into it.
+    """
+
+    def __init__(self, region: Region, graph: Graph, depth: int, head_depth: int) -> None:
+        self.region = region
+        self.graph = graph
+        self.depth = depth
+        self.head_depth = head_depth
+        self.inputs: List[Any] = []
+        self.pairs: List[Pair] = []
+        self.facts: Dict[Tuple[Any, ...], Fact] = {}
+        self.has_loop = region.has_loop
+        self.inlined = 0
+
+    @property
+    def start(self) -> int:
+        """The bytecode instruction where the segment begins."""
+        return self.region.head.start
+
+
+class Refusal(Break):
+    """An instruction that analysis could do and that cannot be built: it stays bytecode after all."""
+
+    def __init__(self, index: int, error: Break) -> None:
+        super().__init__(error.reason_id, **error.facts)
+        self.index = index
