@@ -4,12 +4,12 @@ import pytest
 
 from pijit.guards.program import mirror_disagreements, set_mirror
 
-WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion")
+WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls")
 
 
 @pytest.fixture(autouse=True)
 def mirror(request):
-    """Mirror mode, but where references, seconds, the depth of the stack or the frames of Python code count."""
+    """Mirror mode, but where references, seconds, other threads, the depth of the stack or the frames of Python code count."""
     previous = set_mirror(request.module.__name__.split(".")[-1] not in WITHOUT_TWIN)
     before = mirror_disagreements()
     yield

@@ -239,7 +239,20 @@ def in_closure(n, x):
     return total, inner(), i
 
 
-@pytest.mark.parametrize("f", [two_loops, in_blocks, until_it_raises, in_closure, long_while, long_arrays, long_nest])
+def with_effects(n, x):
+    out, box = [], Box()
+    box.total = 0.0
+    for row in x.reshape(2, -1):
+        for k, (a, b) in enumerate(zip(row, reversed(row))):
+            box.total += a * b + k
+            out.append(a)
+            if k == n:
+                box.stop = True
+    return out, box.total, box.stop, k, row
+
+
+@pytest.mark.parametrize("f", [two_loops, in_blocks, until_it_raises, in_closure, long_while, long_arrays, long_nest,
+                               with_effects])
 def test_polls_everywhere_change_nothing(f, polls):
     check(f, 9, np.arange(10.0), config=PYTHON)
 
