@@ -261,7 +261,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     config = state.config
     localsplus, globals, builtins = roots
     result = capture(code, localsplus, _hook.UNBOUND, globals, builtins, feedback, config.force_breaks,
-                     state.steering, Inliner(config.max_inline_depth, config.allowed_inline_modules))
+                     state.steering, Inliner(config.max_inline_depth, config.allowed_inline_modules),
+                     config.max_loop_unrolling if config.loop_unrolling else 0)
     compiled = [_compile(state, candidate) for candidate in result.candidates]
     kept = [(candidate, kernel) for candidate, kernel in zip(result.candidates, compiled) if isinstance(kernel, Kernel)]
     sites, launchers = _sites(kept)

@@ -99,9 +99,9 @@ _ROWS = (
            "Whether such a variable has a value at this point depends on what Python did before.",
            "Keep the value in a local variable."),
     Reason("PJ209", "iteration over a type that is not captured",
-           "Compiled loops run over arrays, range(), enumerate(), zip() and reversed() of these; other iterators run code for "
-           "each item.",
-           "Loop over an array, or use the iterator only in the loop."),
+           "Compiled loops run over arrays, range(), short tuples and lists, and enumerate(), zip() and reversed() of these; "
+           "other iterators run code for each item.",
+           "Loop over an array; take a break in the body of a loop over a list out of it."),
     Reason("PJ210", "NumPy function that is not captured",
            "There is no compiled form of this NumPy function, so NumPy runs it.",
            "Nothing to do if it works on large arrays: NumPy is fast there."),

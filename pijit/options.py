@@ -81,9 +81,8 @@ _ROWS = (
     Option("log_graph_break", False, _SWITCH,
            "Log a line per break, with its reason and the line of your function."),
     Option("log_recompile", False, _SWITCH, "Log a line per recompile, with the guard that failed."),
-    Option("loop_unrolling", True, _SWITCH, "Trace through short loops over known containers.", works=False),
-    Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which a loop is unrolled.",
-           works=False),
+    Option("loop_unrolling", True, _SWITCH, "Capture each round of short loops over tuples and lists by itself."),
+    Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which such a loop is unrolled."),
     Option("max_inline_depth", 8, _integer(0), "How deep calls of Python functions are inlined; 0: not at all."),
     Option("allowed_inline_modules", None, _MODULES,
            "Inline only functions of these modules and their submodules; None: all but NumPy's and other compiled "

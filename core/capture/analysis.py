@@ -26,10 +26,12 @@ from pijit.core.capture.values import (
     Abstract,
     State,
     Unknown,
+    is_confined,
     is_lossy,
     join_states,
     known_of,
     number_type,
+    rounds_of,
     object_type,
 )
 from pijit.core.errors import Break
@@ -40,6 +42,8 @@ from pijit.guards.source import Local
 MAX_VERSIONS = 3
 INLINING = frozenset(["PJ230", "PJ231"])
 """Why calls are not inlined: that is shown where a method is looked up too."""
+MAX_ROUNDS = 64
+"""How many versions of a block nested loops over containers may make; beyond, the innermost stays a loop."""
 
 
 class Version:
@@ -54,12 +58,13 @@ class Version:
         causes: values from outside that were the reason: others might not have been.
         edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping.
         is_entry: whether control comes from outside (function entry, exception handler).
+        unrolled: whether it ends with a step of a loop that is unrolled.
         predecessors: the versions that lead here, when the analysis is stable.
         states: what is known at instructions inside the block, of those that were asked for.
     """
 
-    __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "predecessors",
-                 "states")
+    __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "unrolled",
+                 "predecessors", "states")
 
     def __init__(self, block: Block, number: int, state: State) -> None:
         self.block = block
@@ -70,6 +75,7 @@ class Version:
         self.causes: List[Abstract] = []
         self.edges: Dict[int, "Version"] = {}
         self.is_entry = False
+        self.unrolled = False
         self.predecessors: List["Version"] = []
         self.states: Dict[int, State] = {}
 
@@ -196,6 +202,7 @@ class Analysis:
             instr = self.function.instructions[index]
             if block.exception_successors:
                 changed += self._reach_handler(block, interpreter.state)
+            version.unrolled = instr.opname == "FOR_ITER" and bool(rounds_of(interpreter.state.stack[-1]))
             broken = self._why_forced(index, interpreter.state)
             if broken is None:
                 try:
@@ -205,7 +212,9 @@ class Analysis:
                     broken = error.without_frames()
             version.breaks[index] = broken
             version.causes += causes_of(broken, instr, interpreter.state)
-            self.poison(interpreter.state, broken)
+            # CPython 3.7 returns with the iterators of the loops around still on the stack.
+            read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
+            self.poison(State({}, read), broken)
             if index < block.end - 1:
                 depth = self.cfg.stack_depth[index + 1] or 0
                 interpreter.state = self._after_break(instr, interpreter.state, depth)
@@ -219,7 +228,9 @@ class Analysis:
             instr = self.function.instructions[index]
             if instr.opname == "BUILD_MAP":
                 return Break("PJ216", opcode=instr.opname)
-            return Break("PJ201", method=instr.value)
+            if instr.opname in ("LOAD_METHOD", "LOAD_ATTR"):
+                return Break("PJ201", method=instr.value)
+            return Break("PJ209", type="loop with a break in its body")
         if index in self.refused:
             return self.refused[index]
         if index in self.forced and not any(isinstance(value, FRAGILE) for value in state.stack):
@@ -228,10 +239,10 @@ class Analysis:
 
     def poison(self, state: State, cause: Optional[Break] = None) -> bool:
         """Let bytecode make the values of ``state`` that cannot leave a kernel; whether there were any."""
-        fragile = [value.born for value in state.stack if isinstance(value, FRAGILE)]
-        for born in fragile:
+        confined = [value.born for value in state.stack if is_confined(value)]
+        for born in confined:
             self.poisoned.setdefault(born, cause)
-        return bool(fragile)
+        return bool(confined)
 
     def _after_break(self, instr: Instr, state: State, depth: int) -> State:
         result = self.facts.feedback.get(instr.index)
@@ -314,7 +325,12 @@ class Analysis:
         for version in known:
             if not is_lossy(version.state, state):
                 return version
-        return known[-1] if len(known) >= MAX_VERSIONS else None
+        if len(known) >= MAX_ROUNDS:
+            self.poison(State({}, state.stack[-1:]))
+            return known[-1]
+        rounds = _rounds(state)
+        alike = [version for version in known if _rounds(version.state) == rounds]
+        return alike[-1] if len(alike) >= MAX_VERSIONS else None
 
     def _join_into(self, version: Version, state: State) -> List[Version]:
         joined = join_states(version.state, state)
@@ -334,6 +350,10 @@ def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:
     if broken.reason_id == "PJ201":
         operands = operands[:2 if instr.opname == "CALL_METHOD" else 1]
     return [value for value in operands if value.source is not None]
+
+
+def _rounds(state: State) -> List[Any]:
+    return [rounds_of(value) for value in state.stack]
 
 
 def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:

@@ -33,6 +33,7 @@ from pijit.core.capture.values import (
     Typed,
     Unbound,
     Unknown,
+    Unrolled,
     number_type,
     object_type,
 )
@@ -125,8 +126,13 @@ class GraphBuilder(Interpreter):
             return Range(self._word_parameters(("start", "step", "length"), block), value.born)
         if isinstance(value, LoopIterator):
             words = self._word_parameters(ITERATOR_WORDS[value.kind], block)
-            parts = tuple(self._parameters(part, block, hint, None) for part in value.parts)
-            return LoopIterator(value.kind, words, parts, like.input if isinstance(like, LoopIterator) else None, value.born)
+            likes = like.parts if isinstance(like, LoopIterator) else [None] * len(value.parts)
+            parts = tuple(self._parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
+            source = like.input if isinstance(like, LoopIterator) else None
+            return LoopIterator(value.kind, words, parts, source, value.born, value.count)
+        if isinstance(value, Unrolled):
+            owner = like.owner if isinstance(like, Unrolled) else None
+            return value.over(self._parameters(value.owner, block, hint, owner), value.position)
         if isinstance(value, (Const, Opaque)):
             return _rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
@@ -214,6 +220,8 @@ class GraphBuilder(Interpreter):
             given = self.use(given)
             parts = [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
             return list(given.words) + parts
+        if isinstance(wanted, Unrolled):
+            return self._parts(wanted.owner, given.owner)
         if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
             raise Break("PJ213")
         if isinstance(wanted, Const):
@@ -328,6 +336,8 @@ class GraphBuilder(Interpreter):
             return Output("value", value.value)
         if isinstance(value, LoopIterator):
             return self._iterator_output(self.use(value))
+        if isinstance(value, Unrolled):
+            return Output("stepped_reversed" if value.backwards else "stepped", value.position, [self._output(value.owner)])
         if value.root is not None:
             return Output("value", self._input(value.root, SKIP))
         if isinstance(value, Sequence):

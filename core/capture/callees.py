@@ -50,7 +50,7 @@ class CalleeFacts(Facts):
     def __init__(self, code: Any, callee: Callee, outer: Facts) -> None:
         function = callee.function
         super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
-                         outer.steering, outer.inliner, outer.depth + 1)
+                         outer.steering, outer.inliner, outer.depth + 1, outer.unrolling)
         self.callee = callee
         self.changed = outer.changed
 

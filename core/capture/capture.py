@@ -97,14 +97,15 @@ class Capture:
 
 def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
             feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering = Steering(),
-            inliner: Optional[Inliner] = None) -> Capture:
+            inliner: Optional[Inliner] = None, unrolling: int = 16) -> Capture:
     """Capture a function as called with these locals; ``inliner`` inlines what it calls."""
     cfg = build_cfg(decode(code))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode(plain))
     function = cfg.function
-    facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner)
+    facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
+                  unrolling=unrolling)
     facts.find_written()
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
     analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound, steering), forced)

@@ -30,7 +30,8 @@ class Facts:
     """What capture may look at: the frame at entry, and the types seen at run time for fallback results.
 
     ``steering`` says which numbers it may know by value; ``inliner`` inlines calls of Python functions, ``depth`` says how
-    many calls are inlined around this function.
+    many calls are inlined around this function. ``unrolling`` is the number of rounds up to which loops over containers are
+    unrolled.
 
     Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the object,
     namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of these an
@@ -38,11 +39,11 @@ class Facts:
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "inliner", "depth")
+                 "inliner", "depth", "unrolling")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
-                 depth: int = 0) -> None:
+                 depth: int = 0, unrolling: int = 0) -> None:
         self.function = function
         self.globals = globals
         self.builtins = builtins
@@ -54,6 +55,7 @@ class Facts:
         self.stores: Dict[int, Set[str]] = {}
         self.inliner = inliner
         self.depth = depth
+        self.unrolling = unrolling
 
     def find_written(self) -> None:
         """Note the globals and cells that the function writes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable, Dict, Optional
 
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.values import UNBOUND, Abstract, Instance, LoopIterator, State, Unknown
+from pijit.core.capture.values import UNBOUND, Abstract, Instance, LoopIterator, State, Unknown, Unrolled
 from pijit.core.graph.types import Object
 
 
@@ -77,7 +77,8 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
         stack.append(Unknown("PJ218", instr.index))
     if result is None and instr.opname in MADE:
         result = Instance(Object(MADE[instr.opname]), born=instr.index)
-    if result is not None and depth_after == kept + 1:
+    pushed = 2 if instr.opname == "FOR_ITER" else 1  # the iterator comes back below the item
+    if result is not None and depth_after == kept + pushed:
         stack[-1] = result
     return State(dict(state.locals), stack)
 
@@ -94,7 +95,7 @@ def _load_fast(instr: Instr, state: State) -> None:
 
 def _store_fast(instr: Instr, state: State) -> None:
     value = state.stack.pop()
-    shared = isinstance(value, LoopIterator)  # natively it has one user, the loop that it is on the stack for
+    shared = isinstance(value, (LoopIterator, Unrolled))  # natively it has one user, the loop that it is on the stack for
     state.locals[instr.value] = Unknown("PJ209", instr.index) if shared else value
 
 

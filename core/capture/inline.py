@@ -22,12 +22,12 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.inline_builder import InlineBuilder
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.values import (
-    FRAGILE,
     UNBOUND,
     Abstract,
     Sequence,
     State,
     in_library,
+    is_confined,
     join,
     knows_nothing,
     module_of,
@@ -175,7 +175,7 @@ class Inliner:
         inner = CalleeFacts(body.cfg.function, callee, facts)
         analysis = self.analyse(body, callee, inner, State(locals, []))
         result = interpreter.enter(analysis, inner, State(locals, []))
-        if isinstance(result, FRAGILE):
+        if is_confined(result):
             result = copy.copy(result)
             result.born = interpreter.instr.index
         return result  # type: ignore[no-any-return]

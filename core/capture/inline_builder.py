@@ -8,7 +8,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.segments import Piece
-from pijit.core.capture.values import Abstract, Const, Sequence, State, Typed
+from pijit.core.capture.values import Abstract, Const, LoopIterator, Range, Sequence, State, Typed, Unrolled
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit
 from pijit.core.graph.ops import EFFECTS
@@ -76,7 +76,7 @@ class InlineBuilder(GraphBuilder):
 
     def _joined(self, values: List[Abstract], like: Abstract, block: Block) -> Abstract:
         """One value for all that paths return: parameters of ``block`` where they are typed."""
-        if isinstance(like, Typed):
+        if isinstance(like, (Typed, Range, LoopIterator, Unrolled)):
             return self._parameters(like, block, "", None)
         if isinstance(like, Sequence) and all(isinstance(value, Sequence) for value in values):
             if all(value is values[0] for value in values):

@@ -33,6 +33,7 @@ from pijit.core.capture.values import (
     State,
     Unbound,
     Unknown,
+    Unrolled,
     known_of,
     number_type,
     scalar_type,
@@ -173,7 +174,7 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
 
     def alone(self, value: Abstract) -> Abstract:
         """``value`` as something that may be used again: an iterator may not, one user's steps would not be the other's."""
-        if isinstance(value, LoopIterator):
+        if isinstance(value, (LoopIterator, Unrolled)):
             raise Break("PJ209", type=describe(value))
         return value
 
@@ -213,7 +214,7 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
 
     def op_STORE_FAST(self, instr: Instr) -> None:
         value = self.take()
-        if isinstance(value, FRAGILE) or isinstance(value, LoopIterator):
+        if isinstance(self.alone(value), FRAGILE):
             raise Break("PJ202", value=describe(value))
         self.state.locals[instr.value] = value
 

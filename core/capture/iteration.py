@@ -6,9 +6,7 @@ from typing import Any, Callable
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.iterators import iterator_over, step_of
-from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, LoopIterator
-from pijit.core.errors import Break
+from pijit.core.capture.values import Abstract, State
 
 
 class Iteration:
@@ -17,19 +15,18 @@ class Iteration:
     pop: Callable[[], Abstract]
     push: Callable[[Abstract], None]
     flow: Any
+    state: State
 
     def op_GET_ITER(self, instr: Instr) -> None:
         self.push(iterator_over(self, self.pop()))
 
     def op_FOR_ITER(self, instr: Instr) -> None:
-        value = self.pop()
-        if not isinstance(value, LoopIterator):
-            raise Break("PJ209", type=describe(value))
-        step = step_of(self, value)
+        step = step_of(self, self.pop())
 
         def enter() -> Any:
-            item = step.item()
-            item.born = instr.index
-            return [step.following, item]
+            return [step.following, step.item()]
 
-        self.flow = ("iterate", step.more, enter)
+        if step.more is True:
+            self.state.stack += enter()
+        else:
+            self.flow = ("iterate", step.more, enter) if step.more is not False else "jump"

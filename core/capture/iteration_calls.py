@@ -8,7 +8,7 @@ from typing import Any, List, Tuple
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.iterators import iterator_over, reverse_iterator
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, LoopIterator, Number, Range, number_type
+from pijit.core.capture.values import Abstract, Const, LoopIterator, Number, Range, number_type, rounds_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD
@@ -75,7 +75,9 @@ def call_enumerate(self: Any, arguments: List[Abstract], keywords: Arguments) ->
     if not isinstance(start, Const):
         most = self.emit("const", [], WORD, {"value": LARGEST_START})
         self.emit("require", [self.emit("compare", [count, most], FLAG, {"operator": "<="})], None, exits=True)
-    return LoopIterator("enumerate", (count,), (iterator_over(self, arguments[0]),))
+    inner = iterator_over(self, arguments[0])
+    known = start.object if isinstance(start, Const) and rounds_of(inner) else None
+    return LoopIterator("enumerate", (count,), (inner,), count=known)
 
 
 def call_zip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -86,7 +88,7 @@ def call_zip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
 
 
 def call_reversed(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``reversed`` of a range or an array."""
+    """``reversed`` of a range, an array, a tuple or a list."""
     only(arguments, keywords, "reversed", 1)
     return reverse_iterator(self, arguments[0])
 

@@ -9,8 +9,19 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
+from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, LoopIterator, Number, Range, Sequence, Tensor
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    LoopIterator,
+    Number,
+    Range,
+    Sequence,
+    Tensor,
+    Unrolled,
+    class_of,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, numpy_scalar
@@ -21,10 +32,10 @@ ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", 
 
 
 class Step(NamedTuple):
-    """One step: the FLAG of whether there is an item, the iterator behind it, and the item, to be made only if there is."""
+    """One step: whether there is an item, as a FLAG or a bool; the iterator behind it; the item, made only if there is."""
 
-    more: Value
-    following: LoopIterator
+    more: Any
+    following: Abstract
     item: Callable[[], Abstract]
 
 
@@ -43,19 +54,30 @@ def moving_words(value: LoopIterator) -> List[Optional[Value]]:
     return words
 
 
-def iterator_over(self: Any, value: Abstract) -> LoopIterator:
+def iterator_over(self: Any, value: Abstract) -> Abstract:
     """``iter(value)``, or Break."""
-    if isinstance(value, LoopIterator):
+    if isinstance(value, (LoopIterator, Unrolled)):
         return value
     if isinstance(value, Range):
         start, step, length = value.words
         return LoopIterator("range", (_word(self, 0), start, step, length))
     if isinstance(value, Tensor) and value.type.ndim:
         return LoopIterator("sequence", (_word(self, 0),), (value,))
-    raise Break("PJ209", type=describe(value))
+    return _unrolled(self, value, False)
 
 
-def reverse_iterator(self: Any, value: Abstract) -> LoopIterator:
+def _unrolled(self: Any, value: Abstract, backwards: bool) -> Unrolled:
+    """An iterator over a tuple or a list that is short enough to capture each round anew."""
+    known = len(value.sample) if is_container(value) else 0  # type: ignore[attr-defined]
+    if class_of(value) not in (tuple, list):
+        raise Break("PJ209", type=describe(value))
+    length = self.length_of(value) if known <= self.facts.unrolling else known
+    if length is None or length > self.facts.unrolling:
+        raise Break("PJ209", type=describe(value), length=length)
+    return Unrolled(value, length, 0, backwards)
+
+
+def reverse_iterator(self: Any, value: Abstract) -> Abstract:
     """``reversed(value)``, or Break."""
     if isinstance(value, Range):
         start, step, length = value.words
@@ -65,12 +87,25 @@ def reverse_iterator(self: Any, value: Abstract) -> LoopIterator:
     if isinstance(value, Tensor) and value.type.ndim:
         size = self.emit("dim", [value.value], WORD, {"axis": 0})
         return LoopIterator("reversed", (self.emit("sub", [size, _word(self, 1)], WORD),), (value,))
-    raise Break("PJ209", type=describe(value))
+    return _unrolled(self, value, True)
 
 
-def step_of(self: Any, value: LoopIterator) -> Step:
-    """What FOR_ITER does with an iterator."""
+def step_of(self: Any, value: Abstract) -> Step:
+    """What FOR_ITER does with an iterator, or Break."""
+    if isinstance(value, Unrolled):
+        return _step_unrolled(self, value)
+    if not isinstance(value, LoopIterator):
+        raise Break("PJ209", type=describe(value))
     return _STEPS[value.kind](self, value)
+
+
+def _step_unrolled(self: Any, value: Unrolled) -> Step:
+    owner, position = value.owner, value.position
+    if position == value.length:
+        return Step(False, value, lambda: value)
+    key = value.length - 1 - position if value.backwards else position
+    item = self.container_item(owner, Const(key))
+    return Step(True, value.over(owner, position + 1), lambda: item)
 
 
 def _word(self: Any, number: int) -> Value:
@@ -112,16 +147,17 @@ def _element(self: Any, array: Tensor, index: Value) -> Abstract:
 
 def _step_enumerate(self: Any, value: LoopIterator) -> Step:
     count, inner = value.words[0], step_of(self, value.parts[0])
-    number = self.emit("same", [count], INT)
+    number = Number(INT, self.emit("same", [count], INT)) if value.count is None else Const(value.count)
     following = value.stepped((_moved(self, count, "add"),), (inner.following,))
-    return Step(inner.more, following, lambda: Sequence([Number(INT, number), inner.item()]))
+    return Step(inner.more, following, lambda: Sequence([number, inner.item()]))
 
 
 def _step_zip(self: Any, value: LoopIterator) -> Step:
     steps = [step_of(self, part) for part in value.parts]
-    more = steps[0].more
-    for step in steps[1:]:
-        more = self.emit("and", [more, step.more], FLAG)
+    more = all(step.more is not False for step in steps)
+    for step in steps if more else []:
+        if step.more is not True:
+            more = step.more if more is True else self.emit("and", [more, step.more], FLAG)
     following = value.stepped((), tuple(step.following for step in steps))
     return Step(more, following, lambda: Sequence([step.item() for step in steps]))
 

@@ -17,7 +17,7 @@ from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tup
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.analysis import Analysis, Version
-from pijit.core.capture.values import FRAGILE
+from pijit.core.capture.values import is_confined
 from pijit.core.errors import Break
 
 
@@ -115,7 +115,8 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
             continue
         lonely = {(piece.version.number, index) for region in regions for piece in region.pieces
                   for index in range(piece.start, piece.end)
-                  if analysis.function.instructions[index].opname == "FOR_ITER" and not _loops_back(region, piece)}
+                  if analysis.function.instructions[index].opname == "FOR_ITER" and not piece.version.unrolled
+                  and not _loops_back(region, piece)}
         if not lonely:
             return regions
         declined |= lonely
@@ -150,7 +151,7 @@ def _cuts(analysis: Analysis) -> Set[Tuple[int, int]]:
     for version in analysis.versions:
         interpreter.state = version.state.copy()
         for index in range(version.block.start, version.block.end):
-            if not any(isinstance(value, FRAGILE) for value in interpreter.state.stack):
+            if not any(map(is_confined, interpreter.state.stack)):
                 found.add((version.number, index))
             analysis.advance(version, index)
     return found

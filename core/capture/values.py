@@ -171,25 +171,50 @@ class LoopIterator(Abstract):
     """An iterator that kernels step: its kind and words are those of :data:`~pijit.core.graph.types.ITERATOR_WORDS`.
 
     ``parts`` are what it iterates: an array, or iterators. ``input`` is the number of the graph input that holds the
-    object when it came from outside the segment.
+    object when it came from outside the segment. ``count`` is what "enumerate" is known to count next, or None.
     """
 
-    __slots__ = ("kind", "words", "parts", "input")
+    __slots__ = ("kind", "words", "parts", "input", "count")
 
     def __init__(self, kind: str, words: Tuple[Optional[Value], ...], parts: Tuple[Abstract, ...] = (),
-                 input: Optional[int] = None, born: int = -1) -> None:
+                 input: Optional[int] = None, born: int = -1, count: Optional[int] = None) -> None:
         super().__init__(None, born)
         self.kind = kind
         self.words = words
         self.parts = parts
         self.input = input
+        self.count = count
 
     def key(self) -> Any:
-        return (self.kind, self.parts)
+        return (self.kind, self.parts, self.count)
 
     def stepped(self, words: Tuple[Optional[Value], ...], parts: Tuple[Abstract, ...]) -> "LoopIterator":
         """The same iterator, further on."""
-        return LoopIterator(self.kind, words, parts, self.input, self.born)
+        count = self.count + 1 if self.count is not None else None
+        return LoopIterator(self.kind, words, parts, self.input, self.born, count)
+
+
+class Unrolled(Abstract):
+    """An iterator over a container of known items: where it is steers the capture, so each round is captured anew.
+
+    ``owner`` is the container, ``position`` how many items were taken, from the end if ``backwards``.
+    """
+
+    __slots__ = ("owner", "length", "position", "backwards")
+
+    def __init__(self, owner: Abstract, length: int, position: int = 0, backwards: bool = False, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.owner = owner
+        self.length = length
+        self.position = position
+        self.backwards = backwards
+
+    def key(self) -> Any:
+        return (self.owner, self.length, self.position, self.backwards)
+
+    def over(self, owner: Abstract, position: int) -> "Unrolled":
+        """The same iterator with another owner or position."""
+        return Unrolled(owner, self.length, position, self.backwards, self.born)
 
 
 class Method(Abstract):
@@ -389,8 +414,13 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     if isinstance(left, LoopIterator) and isinstance(right, LoopIterator):
         if left.kind == right.kind and len(left.parts) == len(right.parts):
             parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
-            if not any(map(knows_nothing, parts)):
-                return left.stepped(left.words, parts)
+            if left.count == right.count and not any(map(knows_nothing, parts)):
+                return LoopIterator(left.kind, left.words, parts, left.input, left.born, left.count)
+    if isinstance(left, Unrolled) and isinstance(right, Unrolled):
+        if left.key()[1:] == right.key()[1:]:
+            owner = join(left.owner, right.owner)
+            if not knows_nothing(owner):
+                return left.over(owner, left.position)
     if isinstance(left, Slice) and isinstance(right, Slice):
         return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
     classes = pointer_class(left), pointer_class(right)
@@ -434,7 +464,21 @@ def knows_nothing(value: Abstract) -> bool:
         return any(knows_nothing(item) for item in value.items)
     if isinstance(value, LoopIterator):
         return any(knows_nothing(part) for part in value.parts)
+    if isinstance(value, Unrolled):
+        return knows_nothing(value.owner)
     return isinstance(value, (Unknown, Unbound))
+
+
+def rounds_of(value: Abstract) -> Tuple[int, ...]:
+    """Where the containers are that an iterator steps through, if any."""
+    if isinstance(value, LoopIterator):
+        return tuple(position for part in value.parts for position in rounds_of(part))
+    return (value.position,) if isinstance(value, Unrolled) else ()
+
+
+def is_confined(value: Abstract) -> bool:
+    """Whether no segment can start with the value: nobody could tell there that it is the same."""
+    return isinstance(value, FRAGILE) or bool(rounds_of(value))
 
 
 def leaves(value: Abstract) -> Iterator[Typed]:

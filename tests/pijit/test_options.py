@@ -13,7 +13,7 @@ from pijit import jit, options
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 WITHOUT_EFFECT = {
-    "loop_unrolling": False, "max_loop_unrolling": 3, "enable_dynamic_shape": True,
+    "enable_dynamic_shape": True,
     "fastmath": True, "parallel": False, "nogil": True, "cache": False, "perf_statistics": False,
 }
 
