@@ -42,7 +42,8 @@ INSIDE = [X, [0]]
 
 @each(
     Case(47, two_lists, [1], [2], X, kernels=1, aliased=[(SAME, SAME, X)]),
-    Case(47, list_and_member, [1, 2], [5], X, kernels=1, aliased=[(SAME, SAME, X), (SAME, [SAME], X), (INSIDE, INSIDE[1], X)]),
+    Case(47, list_and_member, [1, 2], [5], X, kernels=1,
+         aliased=[(SAME, SAME, X), (SAME, [SAME], X), (INSIDE, INSIDE[1], X)]),
     Case(47, mixed, {}, [X], X, kernels=1, aliased=[(DICT, [X, DICT], X)]),
     Case(47, write_through, X, Y, kernels=1, aliased=[(X, X), (X, X[::-1]), (X[1:], X[:-1]), (X[:5], X[3:8])]),
 )
@@ -210,7 +211,8 @@ def test_fifteen_shapes_cost_one_capture():
 
 @group(57)
 def test_a_new_rank_or_layout_is_captured_anew():
-    calls = [(X, X), (X[None] * np.ones((2, 1)), X), (np.array(2.0), X), (X[::2], X[::2]), (X, np.ones((3, 11)).T[:, :1])]
+    calls = [(X, X), (X[None] * np.ones((2, 1)), X), (np.array(2.0), X), (X[::2], X[::2]),
+             (X, np.ones((3, 11)).T[:, :1])]
     j = alternating(reads_two, *calls)
     expect(j, 1)
     assert CUT or len(j.state.entries) > 1
@@ -218,6 +220,7 @@ def test_a_new_rank_or_layout_is_captured_anew():
 
 @group(56)
 def test_all_kinds_of_numbers():
-    kinds = [2, 2.5, True, np.float32(2.5), np.int8(3), np.uint64(2), np.bool_(1), 1 + 2j, 1 << 70, np.array(2.0), -0.0]
+    kinds = [2, 2.5, True, np.float32(2.5), np.int8(3), np.uint64(2), np.bool_(1), 1 + 2j, 1 << 70,
+             np.array(2.0), -0.0]
     with fail_unless_captured():
         check(reads_two, X, kinds[0], others=[(X, k) for k in kinds[1:]], config={"cache_limit": 16})

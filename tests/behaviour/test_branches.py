@@ -20,7 +20,8 @@ def guarded(x, a=None, use_default=True):
 
 
 @each(
-    Case(10, guarded, X, kernels=1, others=[(X, 3, False), (X, None, False), (X, Y, False), (X, True, 0), (X, 1.5, ""), (X, 3, [1])]),
+    Case(10, guarded, X, kernels=1,
+         others=[(X, 3, False), (X, None, False), (X, Y, False), (X, True, 0), (X, 1.5, ""), (X, 3, [1])]),
 )
 def test_guards_on_conditions(case):
     case.run()

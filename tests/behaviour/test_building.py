@@ -36,7 +36,8 @@ def unpacked_everywhere(t, d, x):
 
 
 @each(
-    Case(4, joined_lists, [X, 1], (Y,), X, kernels=1, others=[((), [], Y), ("ab", {1: 2}, X), (X[:2], [None], X), (3, (), X)]),
+    Case(4, joined_lists, [X, 1], (Y,), X, kernels=1,
+         others=[((), [], Y), ("ab", {1: 2}, X), (X[:2], [None], X), (3, (), X)]),
     Case(4, star_of_tuple, (Y, 2), X, kernels=1, others=[((X,), X), ([Y, X, 1], X), ((), X), (Y, X)]),
     Case(4, joined_dicts, {"b": 1, "a": Y}, {"z": Y}, X, kernels=1,
          others=[({}, {}, X), ({"q": 1, "z": 0}, {"b": X, "a": X}, X), ({1: 2}, {None: 3}, Y), ([], {}, X)]),
@@ -92,15 +93,20 @@ def swapped(x, y, n):
 
 
 @each(
-    Case(14, pair, (X, Y), kernels=1, others=[([X, 2],), ({1.0: 2, 3: 4},), ((X,),), (np.array([[1.0, 2], [3, 4]]),), ("ab",),
+    Case(14, pair, (X, Y), kernels=1,
+         others=[([X, 2],), ({1.0: 2, 3: 4},), ((X,),), (np.array([[1.0, 2], [3, 4]]),), ("ab",),
                                               (7,), ((X, Y, X),)]),
     Case(14, starred, (1, X), others=[([X],), ("text",), ({"k": 1},), (X[:3],), ((),), (None,)]),
     Case(14, middle, (2.0, X, Y, X), X, kernels=1, others=[([1, 2], X), ((1.0,), X), (X[:4], X), ("abc", X)]),
-    Case(14, two_and_rest, (X, 2.0, 3, "x"), Y, others=[([Y, X], Y), ({1: 0, 2: 0, 3: 0}, X), (X[:5], X), ((1,), X)]),
-    Case(14, nested, ((X, (2.0, 3)), [4, Y, "e"]), X, kernels=1, others=[(([X, [Y, X]], (1,)), X), (((X, 1), [2]), X)]),
-    Case(14, rows, np.arange(12.0).reshape(3, 4), kernels=1, others=[(np.arange(6).reshape(3, 2),), (np.arange(8.0).reshape(2, 4),),
+    Case(14, two_and_rest, (X, 2.0, 3, "x"), Y,
+         others=[([Y, X], Y), ({1: 0, 2: 0, 3: 0}, X), (X[:5], X), ((1,), X)]),
+    Case(14, nested, ((X, (2.0, 3)), [4, Y, "e"]), X, kernels=1,
+         others=[(([X, [Y, X]], (1,)), X), (((X, 1), [2]), X)]),
+    Case(14, rows, np.arange(12.0).reshape(3, 4), kernels=1,
+         others=[(np.arange(6).reshape(3, 2),), (np.arange(8.0).reshape(2, 4),),
                                                           (np.float64(3.0),), (np.arange(3.0),)]),
-    Case(14, targets_in_order, [5.0, 6.0, 7.0], (2, X), X, kernels=1, others=[([1, 2], (0, "zero"), X), ([1], (0, 1), X)]),
+    Case(14, targets_in_order, [5.0, 6.0, 7.0], (2, X), X, kernels=1,
+         others=[([1, 2], (0, "zero"), X), ([1], (0, 1), X)]),
     Case(14, swapped, X, Y, 3, kernels=1, others=[(X, 2.0, 2), (1.0, 2.0, 5), (X, Y, 0)], aliased=[(X, X, 2)]),
 )
 def test_unpacking(case):
@@ -159,7 +165,8 @@ def none_among(x, flag):
 
 def mix(x, k):
     y = x * k - 1.0
-    return {"none": None, "y": y, "flag": k > 1, "t": (y, None), "name": "n%s" % k, 3: [x, {}], "s": slice(k), "f": len}
+    return {"none": None, "y": y, "flag": k > 1, "t": (y, None), "name": "n%s" % k, 3: [x, {}],
+            "s": slice(k), "f": len}
 
 
 def choice(x, k):

@@ -58,9 +58,11 @@ def keyword_only_after_star(a, *rest, flag=False):
 
 
 @each(
-    Case(1, defaults, X, kernels=1, others=[(X, 3), (X, 3.0, (1, 7)), (X, 2.0, [0, 1.0], 5), (Y, 1, (0, 1), None, (Y, Y))]),
+    Case(1, defaults, X, kernels=1,
+         others=[(X, 3), (X, 3.0, (1, 7)), (X, 2.0, [0, 1.0], 5), (Y, 1, (0, 1), None, (Y, Y))]),
     Case(1, star, X, kernels=1, others=[(X, Y), (X, Y, 2.0), (X, 1, 2, 3.5), (X, None), (X, X, X)]),
-    Case(1, star_items, X, Y, X, kernels=1, others=[(X, 2.0, 1), (X, Y, X, Y), (2.0, 3, 4), (X, Y)], aliased=[(X, X, X)]),
+    Case(1, star_items, X, Y, X, kernels=1, others=[(X, 2.0, 1), (X, Y, X, Y), (2.0, 3, 4), (X, Y)],
+         aliased=[(X, X, X)]),
     Case(1, keywords, X, kernels=1),
     Case(1, keywords, X, w=Y, z=1, kernels=1, others=[(Y,), (X[:3],)]),
     Case(1, keywords, X, z=1),
@@ -151,7 +153,8 @@ def changed_defaults(x, k):
 
 
 @each(
-    Case(5, eight_ways, X, (1, Y), {"z": 2.0}, kernels=1, others=[(X, [], {}), (X, (X, X), {"p": 1}), (Y, "ab", {"k": Y})]),
+    Case(5, eight_ways, X, (1, Y), {"z": 2.0}, kernels=1,
+         others=[(X, [], {}), (X, (X, X), {"p": 1}), (Y, "ab", {"k": Y})]),
     Case(5, defaults_inside, X, Y, kernels=1, others=[(X, Y[0]), (X.astype("f"), Y)]),
     Case(5, changed_defaults, X, 3.0, others=[(X, 4), (X, Y)]),
 )

@@ -86,9 +86,11 @@ def other_module(x):
 
 
 @each(
-    Case(65, all_methods, Model(Y), X, kernels=1, others=[(Child(2.0), X), (Model(3), 2.0), (Child(Y, X), X), (None, X)]),
-    Case(65, forwarded, Model(2.0), X, (Y,), {}, kernels=1, others=[(Child(Y), X, [Y], {"extra": 2.0}), (Model(1), X, (), {"x": X}),
-                                                           (Model(1), X, (X, Y), {}), (Model(1), X, (X,), {"extra": 1})]),
+    Case(65, all_methods, Model(Y), X, kernels=1,
+         others=[(Child(2.0), X), (Model(3), 2.0), (Child(Y, X), X), (None, X)]),
+    Case(65, forwarded, Model(2.0), X, (Y,), {}, kernels=1,
+         others=[(Child(Y), X, [Y], {"extra": 2.0}), (Model(1), X, (), {"x": X}),
+                 (Model(1), X, (X, Y), {}), (Model(1), X, (X,), {"extra": 1})]),
     Case(65, other_module, X, kernels=1, others=[(2.0,), (X.astype("f"),)]),
 )
 def test_methods_and_modules(case):
@@ -120,7 +122,8 @@ def two_breaks(x):
     return a * b - y
 
 
-@each(*[Case(66, f, X, kernels=2, others=[(Y,), (2.0,), (X.astype("f"),), ("x",)]) for f in (two_deep, three_deep, four_deep, two_breaks)])
+@each(*[Case(66, f, X, kernels=2, others=[(Y,), (2.0,), (X.astype("f"),), ("x",)])
+        for f in (two_deep, three_deep, four_deep, two_breaks)])
 def test_breaks_in_callees(case):
     case.run()
 

@@ -1,4 +1,4 @@
-"""Named tuples, user classes with special methods, class statements, decorators, eval, and builtin objects as values."""
+"""Named tuples, classes of the user, class statements, decorators, eval, and builtin objects as values."""
 
 import collections
 import dataclasses
@@ -39,7 +39,8 @@ def updated(x, d):
 def builtin_objects(x, n):
     y = x * 2.0 + 1.0
     y = y - x
-    return y, complex(n, 2), range(n), slice(n, None), list(map(abs, (-1, n))), y[slice(1, None, 2)], [*range(n)], type(y)
+    return y, complex(n, 2), range(n), slice(n, None), list(map(abs, (-1, n))), y[slice(1, None, 2)], \
+        [*range(n)], type(y)
 
 
 class Mapping:
@@ -85,7 +86,8 @@ def calls_super(o, x):
     Case(75, self_reference, X, kernels=1, others=[(2.0,)]),
     Case(75, updated, X, {}, kernels=1, others=[(X, {"z": 0, "a": 1}), (X, [])]),
     Case(75, builtin_objects, X, 3, kernels=1, others=[(X, 0), (X, 2.5)]),
-    Case(75, user_mapping, X, Mapping(w=Y), kernels=1, others=[(X, Mapping(w=2, b=X)), (X, Mapping(z=1)), (X, {"w": 1}), (X, 3)]),
+    Case(75, user_mapping, X, Mapping(w=Y), kernels=1,
+         others=[(X, Mapping(w=2, b=X)), (X, Mapping(z=1)), (X, {"w": 1}), (X, 3)]),
     Case(75, calls_super, Derived(), X, kernels=1, others=[(Base(), X), (Derived(), 2.0)]),
 )
 def test_builtin_and_user_objects(case):
@@ -142,7 +144,8 @@ P = Point(Y, 2.0, "p")
 
 
 @each(
-    Case(76, reads_fields, P, X, kernels=1, others=[(Point(2, X, None), X), (Child(X, 1, 2), X), ((1, 2, 3), X), (Pair(1), X)]),
+    Case(76, reads_fields, P, X, kernels=1,
+         others=[(Point(2, X, None), X), (Child(X, 1, 2), X), ((1, 2, 3), X), (Pair(1), X)]),
     Case(76, builds, X, 1, kernels=1, others=[(2.0, "k"), (X, Y)]),
     Case(76, by_defaults, X, kernels=1, others=[(Y,)]),
     Case(76, renamed, X, kernels=1, others=[(2,)]),
@@ -274,7 +277,8 @@ def locals_and_globals(x):
 
 
 @each(
-    Case(86, tuple_slices, (1.0, 2.0, 3), X, kernels=1, others=[((Y, X), X), ([1, 2, 3], X), ((1,), X), (np.arange(3.0), X)]),
+    Case(86, tuple_slices, (1.0, 2.0, 3), X, kernels=1,
+         others=[((Y, X), X), ([1, 2, 3], X), ((1,), X), (np.arange(3.0), X)]),
     Case(86, decorated_inside, X, kernels=1, others=[(2.0,)]),
     Case(86, evaluated, X, kernels=1, others=[(2.0,)]),
     Case(86, class_inside, X, kernels=1, others=[(2.0,)]),

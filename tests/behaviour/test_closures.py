@@ -287,4 +287,5 @@ def many(a, b, c, d, e, f):
 @group(71)
 def test_many_live_values_across_breaks():
     with fail_unless_captured(2):
-        check(many, X, Y, "c", None, 2.0, 3, others=[(X, 2.0, 1, [1], Y, "f"), (Y, X, X, X, 2, X)], aliased=[(X, X, X, X, X, X)])
+        check(many, X, Y, "c", None, 2.0, 3, others=[(X, 2.0, 1, [1], Y, "f"), (Y, X, X, X, 2, X)],
+              aliased=[(X, X, X, X, X, X)])

@@ -65,13 +65,15 @@ def over_ranges(x, a, b, s):
 
 def over_zips(x, xs, ys):
     y = x * 2.0 + 1.0
-    return [(a, b) for a, b in zip(xs, ys)], [a * i for i, a in enumerate(xs, 1)], list(itertools.product(xs, ys)), y * x
+    pairs = list(itertools.product(xs, ys))
+    return [(a, b) for a, b in zip(xs, ys)], [a * i for i, a in enumerate(xs, 1)], pairs, y * x
 
 
 def nested_comprehension(x, n):
     k = 2.0
     y = x * k + 1.0
-    return [[y[j] * k + i for j in range(i)] for i in range(n)], [i * j for i in range(n) for j in range(i) if i != j], y - x
+    products = [i * j for i in range(n) for j in range(i) if i != j]
+    return [[y[j] * k + i for j in range(i)] for i in range(n)], products, y - x
 
 
 def breaks_around(x, xs):
@@ -92,9 +94,11 @@ def arrays_from(x, n):
 
 
 @each(
-    Case(19, over_lists, X, [1, 2.5], kernels=1, others=[(X, ()), (X, (X, Y)), (X, Y[:3]), (X, {1: 2}), (X, "ab"), (X, [None, 1])]),
+    Case(19, over_lists, X, [1, 2.5], kernels=1,
+         others=[(X, ()), (X, (X, Y)), (X, Y[:3]), (X, {1: 2}), (X, "ab"), (X, [None, 1])]),
     Case(19, over_dicts, X, {"a": 1, "b": Y}, kernels=1, others=[(X, {}), (X, {1: None}), (X, [1])]),
-    Case(19, over_ranges, X, 2, 5, 2, kernels=1, others=[(X, 0, 0, 1), (X, 3, -3, -2), (X, 1, 2, 0), (X, 1.5, 2, 1)]),
+    Case(19, over_ranges, X, 2, 5, 2, kernels=1,
+         others=[(X, 0, 0, 1), (X, 3, -3, -2), (X, 1, 2, 0), (X, 1.5, 2, 1)]),
     Case(19, over_zips, X, [1, 2], (3, 4, 5), kernels=1, others=[(X, [], [1]), (X, X[:2], [Y]), (X, 3, [])]),
     Case(19, nested_comprehension, X, 3, kernels=1, others=[(X, 0), (X, 99)]),
     Case(19, breaks_around, X, [1, 2], kernels=1, others=[(Y, ()), (X, [Y])]),

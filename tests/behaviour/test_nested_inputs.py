@@ -52,9 +52,11 @@ def numbers_in(t, xs, d, x):
 
 
 @each(
-    Case(59, empties, (), [], {}, X, kernels=1, others=[((1,), [], {}, X), ((), [None], {}, X), ((), [], {1: 1}, X), ([], (), "", X)]),
+    Case(59, empties, (), [], {}, X, kernels=1,
+         others=[((1,), [], {}, X), ((), [None], {}, X), ((), [], {1: 1}, X), ([], (), "", X)]),
     Case(59, numbers_in, (1,), [2], {"k": 3}, X, kernels=1,
-         others=[((4,), [5], {"k": 6}, X), ((1.5,), [2.5], {"k": True}, X), ((1,), [Y], {"k": 1 << 70}, X), ((), [], {}, X)]),
+         others=[((4,), [5], {"k": 6}, X), ((1.5,), [2.5], {"k": True}, X), ((1,), [Y], {"k": 1 << 70}, X),
+                 ((), [], {}, X)]),
 )
 def test_empty_containers_and_numbers_in_them(case):
     case.run()
@@ -130,7 +132,8 @@ def flips(o, x):
 
 
 @each(
-    Case(63, used_once, X, Y, Y, None, X, kernels=1, others=[(2.0, 1, 2, [], X), (X, Y, X, "s", Y), (X, X[:0], 1, {}, X)], aliased=[(X, X, X, X, X)]),
+    Case(63, used_once, X, Y, Y, None, X, kernels=1,
+         others=[(2.0, 1, 2, [], X), (X, Y, X, "s", Y), (X, X[:0], 1, {}, X)], aliased=[(X, X, X, X, X)]),
     Case(63, flips, {"n": 1}, X, kernels=1, others=[({"n": k if k % 3 else X}, X) for k in range(10)]),
 )
 def test_inputs_used_or_not(case):

@@ -49,7 +49,8 @@ def many_mutations(xs, d, x):
 
 
 @each(
-    Case(35, store_items, [1, 2], X, kernels=1, others=[([1], X), ((1, 2), X), ({}, X), ([Y, Y, 3], Y), (np.zeros((3, 11)), X)]),
+    Case(35, store_items, [1, 2], X, kernels=1,
+         others=[([1], X), ((1, 2), X), ({}, X), ([Y, Y, 3], Y), (np.zeros((3, 11)), X)]),
     Case(36, delete_items, [1, 2, 3, 4], {"k": Y}, X, kernels=1,
          others=[([1], {"k": 1}, X), ([], {}, X), ([1, 2, 3], {}, X), ([1, 2, 3, 4], {"k": 2.0, "missing": 1}, X)]),
     Case(36, local_pops, X, kernels=1, others=[(2.0,)]),
@@ -142,7 +143,8 @@ SHARED = Box(X)
 
 @each(
     Case(39, two_names, Box(), X, kernels=1, others=[(Box(1), 2.0), (3, X)]),
-    Case(39, two_arguments, Box(Y), Box(X), X, kernels=1, others=[(Box(2.0), Box(3), X), (Box(), Box("t"), X)], aliased=[(SHARED, SHARED, X)]),
+    Case(39, two_arguments, Box(Y), Box(X), X, kernels=1,
+         others=[(Box(2.0), Box(3), X), (Box(), Box("t"), X)], aliased=[(SHARED, SHARED, X)]),
 )
 def test_attributes_through_two_names(case):
     case.run()
@@ -176,7 +178,8 @@ VIEWS = [(X, X), (X[1:], X[:-1]), (X[::-1], X)]
 
 
 @each(
-    Case(40, assign_around_break, X, Y, kernels=2, others=[(X[:2], Y[:2]), (X, Y[:2]), (X.astype("f"), Y), (X, 2.0)], aliased=VIEWS),
+    Case(40, assign_around_break, X, Y, kernels=2,
+         others=[(X[:2], Y[:2]), (X, Y[:2]), (X.astype("f"), Y), (X, 2.0)], aliased=VIEWS),
     Case(45, slices_of_local, X, kernels=1, others=[(X[:3],), (X[:1],), (X.astype("f"),), (X.astype(int),)]),
     Case(46, merged_slices, X, kernels=1, others=[(X[:2],), (X[:0],), (X.astype(int),), (X[::2],), ([1, 2],)]),
 )

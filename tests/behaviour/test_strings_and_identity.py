@@ -44,11 +44,13 @@ def concatenated(a, b, x):
     return y - x, a + b, a * 2
 
 
-NESTED = [((1, (2, 3)), (1, (2, 3))), ([1, [2, "a"]], [1, [2, "b"]]), ((1, X), (1, X)), ((1, X), (1, Y)), ((X,), (X.copy(),)),
-          ((1, 2), [1, 2]), ((1, None), (1, 2)), ("ab", "b"), ((1, X[:1]), (1, Y[:1])), (None, None)]
+NESTED = [((1, (2, 3)), (1, (2, 3))), ([1, [2, "a"]], [1, [2, "b"]]), ((1, X), (1, X)), ((1, X), (1, Y)),
+          ((X,), (X.copy(),)), ((1, 2), [1, 2]), ((1, None), (1, 2)), ("ab", "b"),
+          ((1, X[:1]), (1, Y[:1])), (None, None)]
 
 
-@each(*[Case(77, f, *NESTED[0], X, kernels=1, others=[pair + (X,) for pair in NESTED]) for f in (compare_nested, order_nested, concatenated)])
+@each(*[Case(77, f, *NESTED[0], X, kernels=1, others=[pair + (X,) for pair in NESTED])
+        for f in (compare_nested, order_nested, concatenated)])
 def test_sequences_compared(case):
     case.run()
 
@@ -142,8 +144,10 @@ def kept_identity(x, t):
 
 @each(
     Case(85, formatted, X, "n", 3, kernels=1, others=[(X, "m", "k"), (X, 1, Y[:1]), (X[:0], "n", 1)]),
-    Case(85, member, X, 2, [1, 2], kernels=1, others=[(X, 3, (1, 2)), (X, "a", {"a": 1}), (X, "a", "abc"), (X, 1.0, X), (X, 1, 1), (X, X, [X])]),
-    Case(85, member_of_constants, X, "a", kernels=1, others=[(X, "z"), (X, 3), (X, 3.0), (X, None), (X, [1]), (X, Y)]),
+    Case(85, member, X, 2, [1, 2], kernels=1,
+         others=[(X, 3, (1, 2)), (X, "a", {"a": 1}), (X, "a", "abc"), (X, 1.0, X), (X, 1, 1), (X, X, [X])]),
+    Case(85, member_of_constants, X, "a", kernels=1,
+         others=[(X, "z"), (X, 3), (X, 3.0), (X, None), (X, [1]), (X, Y)]),
     Case(85, element_of_array, X, 2.0, kernels=1, others=[(X, 99), (X, "s"), (X[:0], 1), (X, X)]),
     Case(85, identical, X, X, kernels=1, others=[(X, Y), (X, None), (X, X[:]), (2.0, X)], aliased=[(Y, Y)]),
     Case(85, in_place_is_same, X, Y, kernels=1, others=[(2.0, Y), (X, 2.0), (X.astype(int), 2)], aliased=[(X, X)]),
