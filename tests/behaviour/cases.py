@@ -10,7 +10,7 @@ X = np.linspace(0.5, 4.0, 11)
 Y = np.linspace(3.0, -1.0, 11)
 CUT = bool(mode_config().get("force_breaks"))
 MACHINE_CODE = mode_config().get("backend") != "python"
-OTHERS_IN_MACHINE_CODE = 2
+OTHERS_IN_MACHINE_CODE = 1
 
 
 class Case:

@@ -131,12 +131,17 @@ def flips(o, x):
     return y - o["n"]
 
 
+def nested_rows(m, xs):
+    return [[row * 2.0 + x for row in m] for x in xs], np.array(xs) * m[0][0]
+
+
 @each(
+    Case(61, nested_rows, np.ones((2, 3)), [1.0, 2.0], others=[([X, Y], [X, Y]), ((), ()), (X, [1])]),
     Case(63, used_once, X, Y, Y, None, X, kernels=1,
          others=[(2.0, 1, 2, [], X), (X, Y, X, "s", Y), (X, X[:0], 1, {}, X)], aliased=[(X, X, X, X, X)]),
     Case(63, flips, {"n": 1}, X, kernels=1, others=[({"n": k if k % 3 else X}, X) for k in range(10)]),
 )
-def test_inputs_used_or_not(case):
+def test_inputs(case):
     case.run()
 
 
@@ -149,12 +154,3 @@ def test_an_item_that_flips_between_number_and_array():
         same(flips(o, X), j(o, X))
     expect(j, 1, 4)
     assert CUT or len(j.state.entries) >= 2
-
-
-def nested_rows(m, xs):
-    return [[row * 2.0 + x for row in m] for x in xs], np.array(xs) * m[0][0]
-
-
-@each(Case(61, nested_rows, np.ones((2, 3)), [1.0, 2.0], others=[([X, Y], [X, Y]), ((), ()), (X, [1])]))
-def test_rows_and_lists(case):
-    case.run()
