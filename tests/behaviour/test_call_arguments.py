@@ -153,7 +153,7 @@ def changed_defaults(x, k):
 
 
 @each(
-    Case(5, eight_ways, X, (1, Y), {"z": 2.0}, kernels=1,
+    Case(5, eight_ways, X, (1, Y), {"z": 2.0},
          others=[(X, [], {}), (X, (X, X), {"p": 1}), (Y, "ab", {"k": Y})]),
     Case(5, defaults_inside, X, Y, kernels=1, others=[(X, Y[0]), (X.astype("f"), Y)]),
     Case(5, changed_defaults, X, 3.0, others=[(X, 4), (X, Y)]),
