@@ -20,7 +20,8 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     parsed = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parsed.add_argument("--seconds", type=float, default=60.0, help="how long to run (60)")
-    parsed.add_argument("--backend", choices=("python", "numba"), default="python", help="what runs segments (python)")
+    parsed.add_argument("--backend", choices=("python", "numba"), default="python",
+                        help="what runs segments (python)")
     parsed.add_argument("--force-breaks", choices=("every",), default=None, help="break wherever that is possible")
     parsed.add_argument("--seed", type=int, default=1, help="of the first batch of {} programs; the others "
                         "follow (1)".format(BATCH))

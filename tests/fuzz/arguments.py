@@ -30,8 +30,10 @@ MATRICES = ((1, "{}.reshape(3, -1)"), (1, "{}.reshape(-1, 3).T"), (1, "{}.reshap
             (1, "{}.reshape(3, -1)[:, ::-1]"), (2, "{}.reshape(6, -1)[::2]"), (1, "locked({}.reshape(3, -1))"))
 
 SIZES = (7, 5, 3, 12, 2, 1, 0)
-NUMBERS = ("0.5", "2", "-3", "np.float64(0.25)", "0.0", "True", "np.float32(1.5)", "float('nan')", "2 ** 62", "-2 ** 63",
-           "2 ** 70", "np.int64(7)", "np.int8(100)", "np.uint8(200)", "1e200", "1j", "np.bool_(True)", "np.array(1.5)")
+NUMBERS = ("0.5", "2", "-3", "np.float64(0.25)", "0.0", "True", "np.float32(1.5)", "float('nan')", "2 ** 62",
+           "-2 ** 63",
+           "2 ** 70", "np.int64(7)", "np.int8(100)", "np.uint8(200)", "1e200", "1j", "np.bool_(True)",
+           "np.array(1.5)")
 INTEGERS = ("2", "1", "-1", "0", "7", "np.int64(3)", "2 ** 62", "True", "-2 ** 63", "2 ** 64", "np.uint8(5)")
 ALIASES = ("x", "x[::-1]", "x[:]", "x.reshape(x.shape)")
 
@@ -39,7 +41,8 @@ ALIASES = ("x", "x[::-1]", "x[:]", "x.reshape(x.shape)")
 CHANGES = (("GAIN", "GAIN = 2"), ("GAIN", "GAIN = np.float32(3)"), ("GAIN", "GAIN = 0.25"),
            ("TABLE", "TABLE = np.arange(16)"), ("TABLE", "TABLE[:] = 2"), ("LOG", "LOG.append(0)"),
            ("STATE", "STATE['total'] = 0.5"), ("KEPT", "KEPT.gain = 2"), ("KEPT", "KEPT.w = KEPT.w * 2"),
-           ("KEPT", "KEPT.w = KEPT.w.astype('f4')"), ("KEPT", "KEPT.scale = np.negative"), ("LIST", "LIST[0] = LIST[-1]"),
+           ("KEPT", "KEPT.w = KEPT.w.astype('f4')"), ("KEPT", "KEPT.scale = np.negative"), ("LIST",
+                                                                                            "LIST[0] = LIST[-1]"),
            ("LIST", "LIST.append(LIST[0])"))
 
 
@@ -54,8 +57,8 @@ class Calls:
     """Draws the calls of a program.
 
     Args:
-        draw: Hypothesis' function for drawing from a strategy.
         choose: draws from a sequence; the first is the simplest.
+        chance: True once in so many times.
         body: the source of all functions of the program.
         parameters: those that its function has.
     """

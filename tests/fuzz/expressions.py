@@ -1,7 +1,7 @@
 """What generated programs compute: for each kind of value, templates by group.
 
-Kinds: `vec` (1-d, all of one length), `short` (one item less), `mat` (three rows of that length), `mask` (comparisons of
-    vectors), `num` (any scalar), `int` (Python and NumPy ints), `index`, `bound` (a few loop rounds), `cond`.
+Kinds: `vec` (1-d, all of one length), `short` (one item less), `mat` (three rows of that length), `mask` (comparisons
+    of vectors), `num` (any scalar), `int` (Python and NumPy ints), `index`, `bound` (a few loop rounds), `cond`.
 A slot `{kind}` is filled with an expression, `{kind!}` with the name of a variable that exists. The first templates
     are the ones that shrinking ends with. A program uses the group "core" and some of the others.
 """
@@ -12,7 +12,8 @@ from typing import Dict, Tuple
 
 Templates = Dict[str, Tuple[str, ...]]
 
-GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures", "iteration",
+GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures",
+          "iteration",
           "errors", "output")
 
 # Expressions without slots, besides the names in scope.
@@ -40,9 +41,12 @@ VECTORS = {
                  "({vec} @ np.eye(len(x)))"),
     "containers": ("xs[{index}]", "d['a']", "pair[0]", "d.get('b', {vec})", "[{vec}, {vec}][{int} % 2]", "pair[-1]",
                    "({vec}, {vec})[0]", "{'u': {vec}, 'v': {vec}}['u']", "xs[0:2][-1]"),
-    "objects": ("box.w", "box.scale({vec})", "box.half({vec})", "box({vec})", "getattr(box, 'w')", "box.mixed({vec}, b={num})"),
-    "helpers": ("h0({vec}, {num})", "h0({vec})", "h0(k={num}, v={vec})", "h0(*({vec}, {num}))", "down({vec}, {bound})",
-                "h0(**{'v': {vec}, 'k': {num}})", "both(h0, {vec})", "spread({vec}, {vec})", "partial(h0, k={num})({vec})"),
+    "objects": ("box.w", "box.scale({vec})", "box.half({vec})", "box({vec})", "getattr(box, 'w')",
+                "box.mixed({vec}, b={num})"),
+    "helpers": ("h0({vec}, {num})", "h0({vec})", "h0(k={num}, v={vec})", "h0(*({vec}, {num}))",
+                "down({vec}, {bound})",
+                "h0(**{'v': {vec}, 'k': {num}})", "both(h0, {vec})", "spread({vec}, {vec})",
+                "partial(h0, k={num})({vec})"),
     "closures": ("inner({vec})", "(lambda v: v * {num})({vec})"),
     "globals": ("({vec} * GAIN)", "TABLE[:len(x)]", "(TABLE[0] + {vec})"),
     "iteration": ("np.array([e * 2 for e in {vec}])", "np.array([e for e in reversed({vec})])",
@@ -62,7 +66,8 @@ MATRICES = {
     "maths": ("np.exp({mat})", "({mat} / {mat})", "np.maximum({mat}, {vec})", "({mat} ** 2)"),
     "views": ("{mat}[::-1]", "{mat}[:, ::-1]", "{mat}.T.T", "({mat} * {vec}[None, :])", "{mat}.copy()",
               "np.transpose({mat}.T)", "({mat}[:, :1] + {vec})"),
-    "matrices": ("({mat} - {mat}.mean(axis=0))", "({mat} - {mat}.sum(axis=1)[:, None])", "np.where({mat} > 0, {mat}, {num})",
+    "matrices": ("({mat} - {mat}.mean(axis=0))", "({mat} - {mat}.sum(axis=1)[:, None])",
+                 "np.where({mat} > 0, {mat}, {num})",
                  "(np.eye(3) @ {mat})"),
     "containers": ("np.stack([{vec}, {vec}, {vec}])", "np.array([{vec}, {vec}, {vec}])"),
 }  # type: Templates
@@ -76,14 +81,16 @@ NUMBERS = {
     "core": ("({num} + {num})", "({num} - {num})", "({num} * 0.5)", "{vec}[{index}]", "({num} / {num})", "-{num}",
              "{vec}.sum()", "abs({num})", "float({num})", "min({num}, {num})", "max({num}, {num})", "len({vec})",
              "({num} if {cond} else {num})", "({int} * 2.5)", "(x[0] * x[-1])"),
-    "maths": ("({num} // {num})", "({num} % {num})", "math.sqrt({num})", "math.floor({num})", "int({num})", "2 ** {bound}",
+    "maths": ("({num} // {num})", "({num} % {num})", "math.sqrt({num})", "math.floor({num})", "int({num})",
+              "2 ** {bound}",
               "round({num}, 2)", "math.exp({num})", "np.float64({num})", "np.float32({num})", "np.sqrt({num})",
               "np.int64({int})", "{vec}.mean()", "{vec}.max()", "np.dot({vec}, {vec})", "({vec} @ {vec})",
               "({num} and {num})", "({num} or {num})", "divmod({num}, {num})[0]", "complex({num})", "bool({num})",
               "{vec}.min()", "np.max({vec})", "{vec}.argmax()", "({mask}).sum()", "np.uint8({index})"),
     "matrices": ("M[{index}, {index}]", "{mat}[{index}][{index}]", "{mat}.sum()", "{mat}.mean()", "M.shape[1]"),
     "views": ("{vec}[-2:].sum()", "{vec}[::2].sum()", "{short}.sum()", "{vec}.item({index})"),
-    "containers": ("c['k']", "c.get('q', {num})", "len(xs)", "sum([{num}, {num}])", "xs[{index}][{index}]", "max(c.values())",
+    "containers": ("c['k']", "c.get('q', {num})", "len(xs)", "sum([{num}, {num}])", "xs[{index}][{index}]",
+                   "max(c.values())",
                    "[{num}, {num}][{index}]", "d['a'][{index}]", "({num}, {num}).index({num})"),
     "objects": ("box.gain", "box.total", "box.bump({num})", "len(box.items)", "box.w[{index}]", "box.items[{index}]"),
     "helpers": ("h1({vec}, {vec})", "h1({vec})", "h1(*pair)", "operator.add({num}, {num})", "fact({bound})"),
@@ -99,7 +106,8 @@ NUMBERS = {
 INTEGERS = {
     "core": ("({int} + {int})", "({int} - {int})", "({int} * 3)", "({int} // 2)", "({int} % 3)", "len({vec})",
              "x.shape[0]", "-{int}", "min({int}, {int})", "({int} if {cond} else {int})"),
-    "maths": ("({int} & 3)", "({int} << 2)", "({int} >> 1)", "({int} // {int})", "({int} % {int})", "~{int}", "int({num})",
+    "maths": ("({int} & 3)", "({int} << 2)", "({int} >> 1)", "({int} // {int})", "({int} % {int})", "~{int}",
+              "int({num})",
               "abs({int})", "({int} ^ {int})", "({int} * 2 ** 61)", "({int} + 2 ** 62)"),
     "views": ("x.size", "x.ndim", "{vec}.size"),
     "matrices": ("M.shape[0]", "M.shape[1]", "M.ndim"),
@@ -112,12 +120,15 @@ INDICES = {
     "errors": ("len(x)", "99"),
 }  # type: Templates
 
-BOUNDS = {"core": ("({int} % 5)", "min(n, 3)"), "matrices": ("M.shape[0]",), "containers": ("len(xs)",)}  # type: Templates
+BOUNDS = {"core": ("({int} % 5)", "min(n, 3)"), "matrices": ("M.shape[0]",), "containers": ("len(xs)",
+                                                                                            )}  # type: Templates
 
 CONDITIONS = {
-    "core": ("({num} < {num})", "({int} % 2 == 1)", "({int} > n)", "(not {cond})", "({cond} and {cond})", "({num} == {num})",
+    "core": ("({num} < {num})", "({int} % 2 == 1)", "({int} > n)", "(not {cond})", "({cond} and {cond})",
+             "({num} == {num})",
              "({cond} or {cond})", "(0 < {num} <= 2)", "{vec}[{index}] > {num}", "{mask}.any()", "({int} % 3 == 0)"),
-    "maths": ("{mask}.all()", "isinstance({num}, float)", "({int} in (1, 2))", "{num}", "(type({num}) is int)", "bool({num})"),
+    "maths": ("{mask}.all()", "isinstance({num}, float)", "({int} in (1, 2))", "{num}", "(type({num}) is int)",
+              "bool({num})"),
     "views": ("({vec!} is {vec!})", "(x.dtype == np.float64)", "{vec}.size > 2"),
     "containers": ("len(xs) > 1", "('k' in c)", "('a' in d)", "xs", "(c['k'] == {num})"),
     "objects": ("(box.gain > {num})", "hasattr(box, 'w')", "isinstance(box, Box)", "(box.label is None)"),
@@ -127,7 +138,8 @@ CONDITIONS = {
 }  # type: Templates
 
 EXPRESSIONS = {
-    "vec": VECTORS, "short": SHORTS, "mat": MATRICES, "mask": MASKS, "num": NUMBERS, "int": INTEGERS, "index": INDICES,
+    "vec": VECTORS, "short": SHORTS, "mat": MATRICES, "mask": MASKS, "num": NUMBERS, "int": INTEGERS,
+    "index": INDICES,
     "bound": BOUNDS, "cond": CONDITIONS,
 }  # type: Dict[str, Templates]
 

@@ -61,7 +61,8 @@ DEFINITIONS = {
     "down": "def down(v, k):\n    return v if k <= 0 else down(v * 0.5, k - 1)\n",
     "fact": "def fact(k):\n    return 1 if k <= 0 else k * fact(k - 1)\n",
     "both": "def both(h, v):\n    return h(v) + h(v, 1)\n",
-    "spread": "def spread(*vs):\n    total = vs[0]\n    for v in vs[1:]:\n        total = total + v\n    return total\n",
+    "spread": "def spread(*vs):\n    total = vs[0]\n    for v in vs[1:]:\n        total = total + v\n"
+              "    return total\n",
     "poke": "def poke(v, i, k):\n    v[i] = k\n",
     "note": "def note(k):\n    LOG.append(k)\n",
     "two": "def two(v, k):\n    return v * k, v.sum()\n",

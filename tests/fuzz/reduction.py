@@ -30,7 +30,13 @@ def reduced(source: str, fails: Callable[[str], bool]) -> str:
 
 
 def _candidates(lines: List[str]) -> Iterator[List[str]]:
-    """Without a statement, from the last on; and with a block in place of its statement."""
+    """Without a call; without a statement, from the last on; and with a block in place of its statement."""
+    for number, line in enumerate(lines):
+        if line.startswith("CALLS = [") and "," in line:
+            names = line[len("CALLS = ["):-1].split(", ")
+            for left_out in reversed(range(len(names))):
+                kept = names[:left_out] + names[left_out + 1:]
+                yield lines[:number] + ["CALLS = [{}]".format(", ".join(kept))] + lines[number + 1:]
     for start in reversed(range(len(lines))):
         if _COUNTS.match(lines[start]):
             continue
@@ -39,12 +45,6 @@ def _candidates(lines: List[str]) -> Iterator[List[str]]:
         if end > start + 1:
             extra = _indent(lines[start + 1]) - _indent(lines[start])
             yield lines[:start] + [line[extra:] for line in lines[start + 1:end]] + lines[end:]
-    for number, line in enumerate(lines):
-        if line.startswith("CALLS = [") and "," in line:
-            names = line[len("CALLS = ["):-1].split(", ")
-            for left_out in range(len(names)):
-                kept = names[:left_out] + names[left_out + 1:]
-                yield lines[:number] + ["CALLS = [{}]".format(", ".join(kept))] + lines[number + 1:]
 
 
 def _indent(line: str) -> int:
