@@ -1,24 +1,40 @@
-"""Run one CPython test module, plainly or with every function in a shadow frame, and print the outcome as
-JSON.
+"""Run one CPython test module plainly, with every frame a shadow frame, or with every function jitted, and print
+the outcome as JSON.
 
-    python run_module.py plain|identity test_grammar
+    python run_module.py plain|identity|numba|python|breaks test_grammar
 
 With `identity`, each code object is decoded and encoded again with no change, functions get one more local,
-so that their cells and free variables move, and the copy runs in a shadow frame. The last line of standard
-output is {"tests": n, "failed": [ids], "faults": [texts], "stats": {...}}.
+so that their cells and free variables move, and the copy runs in a shadow frame. `numba`, `python` and `breaks`
+capture every function of the test module, whatever it is nested in, before the module runs: with kernels of that
+back end, or with a break at every instruction. They run the tests twice, so that what the first run observed counts.
+The last line of standard output is {"tests": n, "failed": [ids], "faults": [texts], "captured": n, "stats": {...}}.
 """
 
 import doctest
+import importlib.util
 import json
 import signal
 import sys
 import unittest
 from inspect import CO_OPTIMIZED
-from types import CodeType
-from typing import Any, Dict, List
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Dict, Iterator, List, Tuple
 
 from pijit.core import _hook
+from pijit.core import pipeline
 from pijit.core.bytecode.encode import reencode, replace_code
+from pijit.options import Options
+
+# Some functions meet more types than fit, and tests that look for warnings would see the one about that.
+JITTED = {
+    "numba": {"backend": "numba", "cache_limit": 1000},
+    "python": {"backend": "python", "cache_limit": 1000},
+    "breaks": {"backend": "python", "cache_limit": 1000, "force_breaks": "every"},
+}
+
+
+# Tests that take seconds, not in functions of their module: in the standard library, in the interpreter, asleep.
+SLOW = ("test_threaded_weak_", "test_trashcan", "test_memory_error_in_PyErr_PrintEx")
 
 
 class Outcome(unittest.TextTestResult):
@@ -55,29 +71,84 @@ def linked(code: CodeType) -> CodeType:
     return replace_code(copy, co_varnames=copy.co_varnames + ("$pad",), co_nlocals=copy.co_nlocals + 1)
 
 
-def load(module: str) -> unittest.TestSuite:
-    """The unit tests and doctests of a module of the package `test`."""
-    suite = unittest.defaultTestLoader.loadTestsFromName("test." + module)
-    loaded = sys.modules["test." + module]
-    if hasattr(loaded, "__test__") or ">>>" in (loaded.__doc__ or ""):
-        suite.addTest(doctest.DocTestSuite(loaded))
+def nested(code: CodeType) -> Iterator[CodeType]:
+    """The code objects inside one, at any depth."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from nested(constant)
+
+
+def attached(code: CodeType, options: Options) -> pipeline.State:
+    """Captures for a code object whose functions are not made yet; live as long as the answer."""
+    cells = tuple((lambda: code).__closure__[0] for _ in code.co_freevars)  # type: ignore[index]
+    return pipeline.attach(FunctionType(code, {}, code.co_name, None, cells), options)
+
+
+def import_jitted(name: str, options: Options) -> List[pipeline.State]:
+    """Import a module with captures for all of its functions, which are returned, and for those of its doctests
+    from their second call on, which come to them later."""
+    states: List[pipeline.State] = []
+
+    def attach_doctest(code: CodeType) -> None:
+        if code.co_filename.startswith("<doctest"):
+            states.append(attached(code, options))
+
+    spec = importlib.util.find_spec(name)
+    assert spec is not None and spec.loader is not None
+    code = spec.loader.get_code(name)  # type: ignore[attr-defined]
+    states += [attached(inner, options) for inner in nested(code)]
+    _hook.set_code_filter(attach_doctest)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    _hook.hold()
+    exec(code, module.__dict__)
+    setattr(sys.modules["test"], name.rpartition(".")[2], module)
+    return states
+
+
+def without(names: Tuple[str, ...], suite: unittest.TestSuite) -> unittest.TestSuite:
+    """A suite without the tests whose names start with one of these."""
+    kept: List[Any] = []
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            kept.append(without(names, test))
+        elif not (names and test.id().rpartition(".")[2].startswith(names)):
+            kept.append(test)
+    return unittest.TestSuite(kept)
+
+
+def load(module: ModuleType) -> unittest.TestSuite:
+    """The unit tests and doctests of a module."""
+    suite = unittest.defaultTestLoader.loadTestsFromModule(module)
+    if hasattr(module, "__test__") or ">>>" in (module.__doc__ or ""):
+        suite.addTest(doctest.DocTestSuite(module))
     return suite
 
 
-def run(module: str, identity: bool) -> Dict[str, Any]:
+def run(module: str, mode: str) -> Dict[str, Any]:
     """Run a module of the package `test` and return what the module docstring says."""
     faults: List[str] = []
+    states: List[pipeline.State] = []
     _hook.set_error_handler(lambda code, error: faults.append("%s: %r" % (code.co_name, error)))
-    if identity:
+    name = "test." + module
+    if mode in JITTED:
+        states = import_jitted(name, Options(JITTED[mode]))
+    elif mode == "identity":
         _hook.set_code_filter(linked)
-    suite = load(module)
-    outcome = unittest.TextTestRunner(stream=sys.stderr, resultclass=Outcome).run(suite)
+    importlib.import_module(name)
+    failed = set()
+    for _ in range(2 if mode in JITTED else 1):
+        suite = without(SLOW if mode in JITTED else (), load(sys.modules[name]))
+        outcome = unittest.TextTestRunner(stream=sys.stderr, resultclass=Outcome).run(suite)
+        assert isinstance(outcome, Outcome)
+        failed.update(outcome.failed)
     _hook.set_code_filter(None)
-    assert isinstance(outcome, Outcome)
+    faults += [failure for state in states for failure in state.failures]
     return {
         "tests": outcome.testsRun,
-        "failed": sorted(set(outcome.failed)),
+        "failed": sorted(failed),
         "faults": faults,
+        "captured": sum(bool(state.entries) for state in states),
         "stats": _hook.stats(),
     }
 
@@ -85,6 +156,6 @@ def run(module: str, identity: bool) -> Dict[str, Any]:
 if __name__ == "__main__":
     # A shell that starts jobs in the background lets them ignore interrupts, which some tests raise.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    report = run(sys.argv[2], sys.argv[1] == "identity")
+    report = run(sys.argv[2], sys.argv[1])
     print()
     print(json.dumps(report), flush=True)
