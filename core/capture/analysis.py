@@ -26,6 +26,7 @@ from pijit.core.capture.values import (
     Abstract,
     State,
     Unknown,
+    forget_items,
     is_confined,
     is_lossy,
     join_states,
@@ -253,6 +254,8 @@ class Analysis:
         after = apply_fallback(instr, state, depth, result)
         if self.facts.places and not is_shuffle(instr):
             self._write_places(instr, state, after)
+        if not is_shuffle(instr):
+            forget_items(after)
         return after
 
     def _write_places(self, instr: Instr, state: State, after: State) -> None:

@@ -14,7 +14,7 @@ from pijit.core.capture.bound import bound_attribute, super_attribute
 from pijit.core.capture.conditions import ClassHolds
 from pijit.core.capture.object_calls import method_of
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Sequence, Super, Tensor
+from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Super, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT, WORD, Array
@@ -43,6 +43,7 @@ class Attributes:
     use: Callable[[Abstract], Abstract]
     known_object: Callable[..., Abstract]
     binary: Callable[..., Abstract]
+    new_tuple: Callable[..., Abstract]
     rely: Callable[[Abstract, Any], None]
     item: Callable[..., Abstract]
     attribute_place: Callable[[Abstract, str], Any]
@@ -88,7 +89,7 @@ class Attributes:
         if name == "itemsize":
             return Const(kind.dtype.itemsize)
         if name == "shape":
-            return Sequence([Number(INT, self.dimension(owner, axis)) for axis in range(kind.ndim)])
+            return self.new_tuple([Number(INT, self.dimension(owner, axis)) for axis in range(kind.ndim)])
         if name == "size":
             return Number(INT, self.size(owner))
         if name == "T":

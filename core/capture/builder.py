@@ -11,7 +11,7 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block
 from pijit.core.capture.captured import Access, Captured, Fact, Pair, Refusal
 from pijit.core.capture.facts import Facts
-from pijit.core.capture.fallback import pops
+from pijit.core.capture.fallback import reach
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, iterator_type, moving_words
 from pijit.core.capture.places import OwnedPlace, is_place
@@ -23,6 +23,7 @@ from pijit.core.capture.values import (
     Abstract,
     Const,
     Instance,
+    Known,
     LoopIterator,
     Number,
     Opaque,
@@ -34,13 +35,14 @@ from pijit.core.capture.values import (
     Unbound,
     Unknown,
     Unrolled,
+    forgotten,
     number_type,
     object_type,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.graph.types import CELL, ITERATOR_WORDS, SKIP, WORD, Type
+from pijit.core.graph.types import CELL, ITERATOR_WORDS, SKIP, WORD, Object, Type
 from pijit.guards.source import Constant, Item
 
 
@@ -89,7 +91,7 @@ class GraphBuilder(Interpreter):
         for index in self.region.instructions():
             instr = self.function.instructions[index]
             depth = self.cfg.stack_depth[index] or 0
-            count = pops(instr)
+            count = reach(instr)
             depths.append(max(depth - count, 0) if count is not None else 0)
             if instr.opname == "BREAK_LOOP":
                 depths.append(self.loop_depth(instr))
@@ -103,7 +105,7 @@ class GraphBuilder(Interpreter):
         locals: Dict[str, Abstract] = {}
         for name, value in joined.locals.items():
             if name not in self.stored:
-                locals[name] = self.head.locals.get(name, value)
+                locals[name] = _no_more_than(self.head.locals.get(name, value), value)
             else:
                 locals[name] = self._parameters(value, block, name, sample.locals.get(name) if sample else None)
         stack = list(self.head.stack[:self.depth])
@@ -114,14 +116,22 @@ class GraphBuilder(Interpreter):
 
     def _parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
         """A copy of ``value`` whose parts are parameters of ``block``."""
+        if isinstance(value, Known):
+            made = self.graph.new_value(value.type, hint)
+            block.params.append(made)
+            likes = like.items if isinstance(like, Known) else [None] * len(value.items)
+            return value.like([self._parameters(item, block, hint, item_like)
+                               for item, item_like in zip(value.items, likes)], made)
         if isinstance(value, Typed):
             copy = type(value)(value.type, self.graph.new_value(value.type, hint), None, value.born)
             block.params.append(copy.value)
             return copy
         if isinstance(value, Sequence):
             likes = like.items if isinstance(like, Sequence) else [None] * len(value.items)
+            made = self.graph.new_value(Object(tuple), hint)
+            block.params.append(made)
             return Sequence([self._parameters(item, block, hint, item_like)
-                             for item, item_like in zip(value.items, likes)], None, value.born)
+                             for item, item_like in zip(value.items, likes)], None, value.born, made)
         if isinstance(value, Range):
             return Range(self._word_parameters(("start", "step", "length"), block), value.born)
         if isinstance(value, LoopIterator):
@@ -208,12 +218,17 @@ class GraphBuilder(Interpreter):
         if isinstance(wanted, Number):
             return [self.number_value(self.use(given))]
         if isinstance(wanted, Instance):
-            return [self.object_value(given)]  # type: ignore[arg-type]
+            parts = [self.object_value(given)]  # type: ignore[arg-type]
+            if isinstance(wanted, Known):
+                given = self.use(given)
+                parts += [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+            return parts
         if isinstance(wanted, Tensor):
             return [self.use(given).value]  # type: ignore[union-attr]
         if isinstance(wanted, Sequence):
             given = self.use(given)
-            return [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+            parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+            return [self.object_value(given)] + parts
         if isinstance(wanted, Range):
             return list(given.words)
         if isinstance(wanted, LoopIterator):
@@ -331,7 +346,7 @@ class GraphBuilder(Interpreter):
     def _output(self, value: Abstract) -> Output:
         if isinstance(value, FRAGILE) or isinstance(value, (Unknown, Unbound)):
             raise Break("PJ202", value=repr(value))
-        if isinstance(value, Typed):
+        if isinstance(value, Typed) and not (isinstance(value, Known) and value.value is None):
             value = self.use(value)
             return Output("value", value.value)
         if isinstance(value, LoopIterator):
@@ -340,6 +355,8 @@ class GraphBuilder(Interpreter):
             return Output("stepped_reversed" if value.backwards else "stepped", value.position, [self._output(value.owner)])
         if value.root is not None:
             return Output("value", self._input(value.root, SKIP))
+        if isinstance(value, Sequence) and value.value is not None:
+            return Output("value", value.value)
         if isinstance(value, Sequence):
             self._leave_once(value)
             return Output("tuple", None, [self._output(item) for item in value.items])
@@ -394,8 +411,11 @@ class GraphBuilder(Interpreter):
 
     def object_value(self, value: Abstract) -> Value:
         value = self.use(value)
-        if isinstance(value, Instance):
-            return value.value  # type: ignore[return-value]
+        if isinstance(value, (Instance, Sequence)) and value.value is not None:
+            return value.value
+        if isinstance(value, Sequence) and value.root is None:
+            parts = [self.stored_value(self.use(item)) for item in value.items]
+            return self.emit("new_tuple", parts, Object(tuple))  # type: ignore[return-value]
         if value.root is None and not isinstance(value, Const):
             raise Break("PJ218")
         return self._input(Constant(value.object) if value.root is None else value.root,  # type: ignore[attr-defined]
@@ -407,6 +427,8 @@ class GraphBuilder(Interpreter):
     def use(self, value: Abstract) -> Abstract:
         if value.root is not None:
             self._note(value, value)
+        if isinstance(value, Known):
+            return _with_items(value) if value.value is None else value
         if isinstance(value, Typed) and value.value is None:
             if value.root is None:
                 raise Break("PJ218")
@@ -417,7 +439,7 @@ class GraphBuilder(Interpreter):
                 part = _rooted(item, Item(value.root, position), True)
                 part.source = Item(value.source, position) if value.source is not None else None
                 items.append(self.use(part))
-            copy = Sequence(items, value.source, value.born)
+            copy = Sequence(items, value.source, value.born, value.value)
             copy.root = value.root
             return copy
         if isinstance(value, LoopIterator) and value.root is not None:
@@ -502,10 +524,29 @@ def _with_value(value: Typed, ssa: Value) -> Typed:
     return copy
 
 
+def _with_items(value: Known) -> Known:
+    """A list or dict that the segment finds, whose items know where they are found."""
+    if value.root is None:
+        raise Break("PJ218")
+    keys = value.keys if value.keys is not None else range(len(value.items))
+    copy = value.like([_rooted(item, Item(value.root, key)) for item, key in zip(value.items, keys)], None)
+    copy.root = value.root
+    return copy
+
+
+def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:
+    """A variable that the region does not store, where paths meet on which its items may have changed."""
+    return forgotten(value) if forgotten(joined) is joined else value
+
+
 def _rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     """A copy of ``value`` that knows where the segment finds it; parts that were known by number are forgotten."""
+    if isinstance(value, Known):
+        copy: Abstract = value.like([_rooted(item, None) for item in value.items], None)
+        copy.root = root
+        return copy
     if isinstance(value, Typed):
-        copy: Abstract = type(value)(value.type, value.value if keep else None, value.source, value.born)
+        copy = type(value)(value.type, value.value if keep else None, value.source, value.born)
         if isinstance(value, Number):
             copy.sample = value.sample  # type: ignore[attr-defined]
     elif isinstance(value, Const):
@@ -514,7 +555,7 @@ def _rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
         copy = Opaque(value.sample, value.source, value.born)
     elif isinstance(value, Sequence):
         items = value.items if keep else [_rooted(item, None) for item in value.items]
-        copy = Sequence(list(items), value.source, value.born)
+        copy = Sequence(list(items), value.source, value.born, value.value if keep else None)
     elif isinstance(value, LoopIterator):
         copy = LoopIterator(value.kind, (), tuple(_rooted(part, None) for part in value.parts), None, value.born)
     else:

@@ -14,7 +14,7 @@ from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
-from pijit.core.capture.values import Abstract, Const, Keywords, Method, Null, State, Tensor
+from pijit.core.capture.values import Abstract, Const, Keywords, Known, Method, Null, State, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
@@ -56,25 +56,21 @@ class Calls:
         self.push(self.call(self.pop(), values[:split], dict(zip(names.object, values[split:]))))
 
     def op_CALL_FUNCTION_EX(self, instr: Instr) -> None:
-        named = self.pop() if (instr.arg or 0) & 1 else Keywords({})
+        named = _keywords(self.pop()) if (instr.arg or 0) & 1 else {}
         items = self.items_of(self.pop())
-        if items is None or not isinstance(named, Keywords):
+        if items is None or named is None:
             raise Break("PJ211")
         callee = self.pop()
         self.push(self.call(callee, [self.use(item) for item in items],
-                            {name: self.use(value) for name, value in named.items.items()}))
-
-    def op_BUILD_MAP(self, instr: Instr) -> None:
-        if instr.arg:
-            raise Break("PJ216", opcode=instr.opname)
-        self.push(Keywords({}))
+                            {name: self.use(value) for name, value in named.items()}))
 
     def op_DICT_MERGE(self, instr: Instr) -> None:
         """``f(**more)`` from CPython 3.9 on: into the dict of keywords ``instr.arg`` items down."""
-        more, into = self.pop(), self.state.stack[-(instr.arg or 0)]
-        if not isinstance(more, Keywords) or not isinstance(into, Keywords) or set(more.items) & set(into.items):
+        more, owner = _keywords(self.pop()), self.state.stack[-(instr.arg or 0)]
+        into = _keywords(self.use(owner))
+        if more is None or into is None or set(more) & set(into):
             raise Break("PJ211")
-        self.state.stack[-(instr.arg or 0)] = Keywords(dict(into.items, **more.items), into.born)
+        self.state.stack[-(instr.arg or 0)] = Keywords(dict(into, **more), owner.born)
 
     def op_CALL_METHOD(self, instr: Instr) -> None:
         arguments = self.pop_many(instr.arg or 0)
@@ -117,3 +113,12 @@ class Calls:
         if handler is None:
             raise Break("PJ210", callee=method.name)
         return handler(self, [method.owner] + arguments, keywords)
+
+
+def _keywords(value: Abstract) -> Optional[Arguments]:
+    """The items of a dict of keywords, or of a dict that the function made with names for keys; else None."""
+    if isinstance(value, Keywords):
+        return value.items
+    if isinstance(value, Known) and value.keys is not None and all(type(key) is str for key in value.keys):
+        return dict(zip(value.keys, value.items))
+    return None

@@ -28,7 +28,8 @@ from pijit.core.graph.verify import verify
 
 MINIMUM_WORK = 6
 ARRAY_WORK = 6
-FREE = frozenset(["const", "same", "flag", "dim", "iterator_part", "range_length", "poll"])
+FREE = frozenset(["const", "same", "flag", "dim", "iterator_part", "range_length", "poll",
+                  "new_tuple", "new_list", "new_dict"])
 SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
 NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
 OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "LOAD_ATTR", "LOAD_DEREF",

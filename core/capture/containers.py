@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any, Callable, List, Optional
 
 import numpy as np
-from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.conditions import ClassLacks, HasItem, HasLength, LacksItem
 from pijit.core.capture.operators import describe
 from pijit.core.capture.sampling import PYTHON_OPERATORS
-from pijit.core.capture.values import Abstract, Const, Number, Opaque, Sequence, State, class_of, number_type
+from pijit.core.capture.values import Abstract, Const, Known, Number, Opaque, Sequence, Slice, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG
@@ -27,9 +26,6 @@ UNORDERED = ("==", "!=")
 class Containers:
     """Mixin of the interpreter: what instructions and handlers of calls ask containers."""
 
-    pop: Callable[[], Abstract]
-    pop_many: Callable[[int], List[Abstract]]
-    push: Callable[[Abstract], None]
     use: Callable[[Abstract], Abstract]
     rely: Callable[[Abstract, Any], None]
     reading: Callable[[Any, Abstract], None]
@@ -40,14 +36,13 @@ class Containers:
     emit: Callable[..., Optional[Value]]
     truth: Callable[[Abstract], Optional[Value]]
     compare: Callable[..., Abstract]
-    alone: Callable[[Abstract], Abstract]
-    state: State
+    sliced: Callable[[Abstract, slice], Abstract]
 
     def length_of(self, value: Abstract) -> Optional[int]:
         """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
-        if isinstance(value, Sequence):
+        if isinstance(value, (Sequence, Known)):
             return len(value.items)
-        if isinstance(value, Const) and type(value.object) is tuple:
+        if isinstance(value, Const) and type(value.object) in (tuple, str, bytes):
             return len(value.object)
         if is_container(value):
             length = len(value.sample)
@@ -58,7 +53,7 @@ class Containers:
 
     def items_of(self, value: Abstract) -> Optional[List[Abstract]]:
         """All items of a tuple or list, or None if it is neither."""
-        if isinstance(value, Sequence):
+        if isinstance(value, Sequence) or isinstance(value, Known) and value.keys is None:
             return list(value.items)
         if isinstance(value, Const) and type(value.object) is tuple:
             return [Const(item) for item in value.object]
@@ -83,6 +78,8 @@ class Containers:
 
     def holds_item(self, owner: Abstract, key: Any) -> bool:
         """Whether a container from outside has an item of this position or key; a guard holds it there."""
+        if isinstance(owner, Known):
+            return _position(owner, key) is not None
         if not is_container(owner):
             raise Break("PJ203", operand=describe(owner))
         found = _look(owner, key) is not UNBOUND  # type: ignore[arg-type]
@@ -91,7 +88,9 @@ class Containers:
         return found
 
     def is_true(self, value: Abstract) -> bool:
-        """The truth of an object from outside that is no number."""
+        """The truth of an object that is no number."""
+        if isinstance(value, Known):
+            return len(value.items) > 0
         if is_container(value):
             if type(value.sample) is dict:  # type: ignore[attr-defined]
                 return self.length_of(value) != 0
@@ -180,9 +179,16 @@ class Containers:
 
     def container_item(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]`` of a tuple, list or dict."""
+        if isinstance(index, Slice):
+            return self.sliced(owner, slice(*[self._bound(part) for part in index.parts]))
         key = self.constant(index)
         if is_container(owner):
             return self.item(owner, key)
+        if isinstance(owner, Known):
+            position = _position(owner, key)
+            if position is None:
+                raise Break("PJ205", index=describe(index))
+            return owner.items[position]
         items = self.items_of(owner)
         if items is None:
             raise Break("PJ205", object=describe(owner))
@@ -190,15 +196,20 @@ class Containers:
             raise Break("PJ205", index=describe(index))
         return items[key]
 
-    def op_BUILD_TUPLE(self, instr: Instr) -> None:
-        self.push(Sequence([self.alone(value) for value in self.pop_many(instr.arg or 0)]))
+    def _bound(self, part: Abstract) -> Optional[int]:
+        known = self.constant(part)
+        if type(known) is not int and part != Const(None):
+            raise Break("PJ205", index=describe(part))
+        return known  # type: ignore[no-any-return]
 
-    def op_UNPACK_SEQUENCE(self, instr: Instr) -> None:
-        value = self.pop()
-        items = self.items_of(value)
-        if items is None or len(items) != instr.arg:
-            raise Break("PJ203", operand=describe(value))
-        self.state.stack += reversed(items)
+
+def _position(owner: Known, key: Any) -> Optional[int]:
+    """Where a list or dict that the function made has an item."""
+    if type(key) not in ITEM_KEYS:
+        raise Break("PJ205", index=type(key).__name__)
+    if owner.keys is not None:
+        return owner.keys.index(key) if key in owner.keys else None
+    return key if type(key) is int and -len(owner.items) <= key < len(owner.items) else None
 
 
 def is_container(value: Abstract) -> bool:

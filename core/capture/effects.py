@@ -21,10 +21,12 @@ from pijit.core.capture.values import (
     Instance,
     LoopIterator,
     Opaque,
+    Sequence,
     State,
     Tensor,
     Unbound,
     Unknown,
+    forget_items,
     number_type,
 )
 from pijit.core.errors import Break
@@ -55,6 +57,7 @@ class Effects:
         if isinstance(owner, Opaque):
             self.facts.changed.add((place, identity_of(owner)))
         self.note_access(place, owner, True)
+        forget_items(self.state)
 
     def reading(self, place: Any, owner: Abstract) -> None:
         """To be asked before ``place`` of an object is read under guards, which hold where the segment starts.
@@ -153,7 +156,8 @@ class Effects:
         """What an effect stores: an array, a number, or an object by identity; Break for what only bytecode makes."""
         if isinstance(value, Tensor):
             return value.value  # type: ignore[return-value]
-        if isinstance(value, (Instance, Opaque)) or value.root is not None and not isinstance(value, LoopIterator):
+        found = value.root is not None and not isinstance(value, LoopIterator)
+        if found or isinstance(value, (Instance, Opaque, Sequence)):
             return self.object_value(value)
         if number_type(value) is not None:
             return self.number_value(value)

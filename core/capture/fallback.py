@@ -63,6 +63,13 @@ def pops(instr: Instr) -> Optional[int]:
     return _FIXED_POPS.get(name)
 
 
+def reach(instr: Instr) -> Optional[int]:
+    """How deep into the stack the instruction looks; None when that is not known."""
+    if instr.opname in ("LIST_APPEND", "LIST_EXTEND", "DICT_MERGE"):
+        return _arg(instr) + 1
+    return pops(instr)
+
+
 def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optional[Abstract]) -> State:
     """The state after bytecode ran ``instr``; ``result`` is the observed value that it pushes, if known."""
     exact = _EXACT.get(instr.opname)

@@ -9,7 +9,7 @@ from typing import Sequence as SequenceType
 import numpy as np
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.roots import Root
-from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Opaque, Sequence, Tensor
+from pijit.core.capture.values import Abstract, Const, Instance, Known, LoopIterator, Number, Opaque, Sequence, Tensor
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.program import GuardProgram
@@ -31,6 +31,8 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         if value.type == INT:
             return [kinds.IntRange(source)]
         return [kinds.IsType(source, PYTHON_CLASS.get(value.type, value.type.dtype.type))]
+    if isinstance(value, Known):
+        return [kinds.IsType(source, value.type.python), kinds.LengthIs(source, len(value.items))]
     if isinstance(value, Instance):
         return [kinds.IsType(source, value.type.python)]
     if isinstance(value, Const):

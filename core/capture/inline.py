@@ -26,6 +26,7 @@ from pijit.core.capture.values import (
     Abstract,
     Sequence,
     State,
+    forget_items,
     in_library,
     is_confined,
     join,
@@ -175,6 +176,7 @@ class Inliner:
         inner = CalleeFacts(body.cfg.function, callee, facts)
         analysis = self.analyse(body, callee, inner, State(locals, []))
         result = interpreter.enter(analysis, inner, State(locals, []))
+        forget_items(interpreter.state)
         if is_confined(result):
             result = copy.copy(result)
             result.born = interpreter.instr.index

@@ -12,6 +12,7 @@ from pijit.core.capture.values import Abstract, Const, LoopIterator, Range, Sequ
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit
 from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.types import Object
 
 
 MAX_INLINED = 4000
@@ -79,10 +80,10 @@ class InlineBuilder(GraphBuilder):
         if isinstance(like, (Typed, Range, LoopIterator, Unrolled)):
             return self._parameters(like, block, "", None)
         if isinstance(like, Sequence) and all(isinstance(value, Sequence) for value in values):
-            if all(value is values[0] for value in values):
-                return values[0]
+            made = self.graph.new_value(Object(tuple))
+            block.params.append(made)
             columns = [[value.items[k] for value in values] for k in range(len(like.items))]  # type: ignore[attr-defined]
-            return Sequence([self._joined(column, item, block) for column, item in zip(columns, like.items)])
+            return Sequence([self._joined(column, item, block) for column, item in zip(columns, like.items)], value=made)
         if isinstance(like, Const) and all(value.root is None for value in values):
             return like
         if any(value.root != values[0].root or value != values[0] for value in values):

@@ -15,6 +15,7 @@ from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.calls import Calls
 from pijit.core.capture.conditions import HasValue
 from pijit.core.capture.containers import Containers
+from pijit.core.capture.displays import Displays
 from pijit.core.capture.effects import Effects
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.iteration import Iteration
@@ -26,6 +27,7 @@ from pijit.core.capture.values import (
     IMMUTABLE_BY_VALUE,
     Abstract,
     Const,
+    Known,
     LoopIterator,
     Number,
     Opaque,
@@ -57,7 +59,7 @@ REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("B
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
-class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteration, Effects):
+class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls, Iteration, Effects):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -277,7 +279,7 @@ class Interpreter(Operators, Subscripts, Containers, Attributes, Calls, Iteratio
             return len(value.object) > 0 if type(value.object) is tuple else self.is_true(value)
         if isinstance(value, Sequence):
             return bool(value.items)
-        return self.is_true(value) if isinstance(value, Opaque) else None
+        return self.is_true(value) if isinstance(value, (Opaque, Known)) else None
 
     def op_JUMP_FORWARD(self, instr: Instr) -> None:
         self.flow = "jump"

@@ -123,7 +123,7 @@ def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     items = self.items_of(arguments[0])
     if items is None:
         raise Break("PJ203", operand=describe(arguments[0]))
-    return Sequence([self.use(item) for item in items])
+    return self.new_tuple([self.use(item) for item in items])  # type: ignore[no-any-return]
 
 
 def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -131,7 +131,7 @@ def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     only(arguments, keywords, "get", 2, 3)
     owner, key = arguments[0], self.constant(arguments[1])
     if self.holds_item(owner, key):
-        return self.item(owner, key)  # type: ignore[no-any-return]
+        return self.container_item(owner, arguments[1])  # type: ignore[no-any-return]
     return arguments[2] if len(arguments) == 3 else Const(None)
 
 

@@ -58,6 +58,7 @@ class Operators:
     emit: Callable[..., Optional[Value]]
     number_value: Callable[[Abstract], Value]
     constant: Callable[[Abstract], Any]
+    new_tuple: Callable[[List[Abstract]], Sequence]
     contains: Callable[[Abstract, Abstract], Abstract]
     negated: Callable[[Abstract], Abstract]
     compare_objects: Callable[..., Optional[Abstract]]
@@ -67,7 +68,7 @@ class Operators:
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self._array_binary(symbol, left, right)
         if isinstance(left, Sequence) and isinstance(right, Sequence) and symbol == "+":
-            return Sequence(list(left.items + right.items))
+            return self.new_tuple(list(left.items + right.items))
         return self._scalar_binary(symbol, left, right)
 
     def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:

@@ -78,7 +78,7 @@ def call_divmod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
     kinds = [number_type(argument) for argument in arguments]
     if any(kind is None or kind.family != "py" for kind in kinds):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
-    return Sequence([self.binary("//", *arguments), self.binary("%", *arguments)])
+    return self.new_tuple([self.binary("//", *arguments), self.binary("%", *arguments)])  # type: ignore[no-any-return]
 
 
 def call_pow(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

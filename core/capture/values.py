@@ -96,6 +96,31 @@ class Instance(Typed):
     type: Object
 
 
+class Known(Instance):
+    """A list or dict of which every item is known, until something may have changed it; ``keys`` is None for a list."""
+
+    __slots__ = ("keys", "items")
+
+    def __init__(self, type: Object, keys: Optional[Tuple[Any, ...]], items: List[Abstract],
+                 value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
+        super().__init__(type, value, source, born)
+        self.keys = keys
+        self.items = tuple(items)
+
+    def key(self) -> Any:
+        return (self.type, self.keys, self.items)
+
+    def like(self, items: List[Abstract], value: Optional[Value], source: Any = None) -> "Known":
+        """The same with other values for the items and the object."""
+        return Known(self.type, self.keys, items, value, source, self.born)
+
+    def forgotten(self) -> Instance:
+        """The same object after it may have changed."""
+        copy = Instance(self.type, self.value, self.source, self.born)
+        copy.root = self.root
+        return copy
+
+
 class Const(Abstract):
     """One known object."""
 
@@ -129,13 +154,15 @@ class Opaque(Abstract):
 
 
 class Sequence(Abstract):
-    """A tuple with known items."""
+    """A tuple with known items; ``value`` carries the object, where one has been made."""
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "value")
 
-    def __init__(self, items: List[Abstract], source: Any = None, born: int = -1) -> None:
+    def __init__(self, items: List[Abstract], source: Any = None, born: int = -1,
+                 value: Optional[Value] = None) -> None:
         super().__init__(source, born)
         self.items = tuple(items)
+        self.value = value
 
     def key(self) -> Any:
         return self.items
@@ -403,6 +430,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     if left is right:
         return left
     if left == right:
+        if isinstance(left, Known):
+            return left.like([join(a, b) for a, b in zip(left.items, right.items)], None)  # type: ignore[attr-defined]
         if isinstance(left, Typed):
             return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
         return left
@@ -424,6 +453,10 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     if isinstance(left, Slice) and isinstance(right, Slice):
         return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
     classes = pointer_class(left), pointer_class(right)
+    if isinstance(left, Known) and isinstance(right, Known) and left.keys == right.keys and classes[0] is classes[1]:
+        items = [join(a, b) for a, b in zip(left.items, right.items)]
+        if len(left.items) == len(right.items) and not any(map(knows_nothing, items)):
+            return left.like(items, None)
     if (isinstance(left, Instance) or isinstance(right, Instance)) and classes[0] is classes[1]:
         return Instance(Object(classes[0]), born=left.born)
     kinds = number_type(left), number_type(right)
@@ -479,6 +512,25 @@ def rounds_of(value: Abstract) -> Tuple[int, ...]:
 def is_confined(value: Abstract) -> bool:
     """Whether no segment can start with the value: nobody could tell there that it is the same."""
     return isinstance(value, FRAGILE) or bool(rounds_of(value))
+
+
+def forgotten(value: Abstract) -> Abstract:
+    """What is left of a value when any list or dict may have changed."""
+    if isinstance(value, Known):
+        return value.forgotten()
+    if isinstance(value, Sequence) and any(forgotten(item) is not item for item in value.items):
+        copy = Sequence([forgotten(item) for item in value.items], value.source, value.born, value.value)
+        copy.root = value.root
+        return copy
+    if isinstance(value, Unrolled) and isinstance(value.owner, Known):
+        return Unknown("PJ209", value.born)  # how many rounds are left depends on the list
+    return value
+
+
+def forget_items(state: "State") -> None:
+    """Any list or dict may have changed."""
+    state.locals = {name: forgotten(value) for name, value in state.locals.items()}
+    state.stack = [forgotten(value) for value in state.stack]
 
 
 def leaves(value: Abstract) -> Iterator[Typed]:

@@ -69,6 +69,10 @@ OPS: Dict[str, OpInfo] = {
                      "ufunc.reduce over one axis or all (axis None); result is an array or np scalar; bits as NumPy"),
     "assign": OpInfo("a *", (), True, "a[...] = array or scalar, broadcast and converted; exits on shape mismatch"),
     "alloc": OpInfo("s*", ("fill", "order"), False, "new array of the WORD shape; fill None (empty), 0 or 1; exits on negative"),
+    # objects; the values ("v") are as those of the effects below
+    "new_tuple": OpInfo("v*", (), False, "a new tuple of the values"),
+    "new_list": OpInfo("v*", (), False, "a new list of the values"),
+    "new_dict": OpInfo("v*", (), False, "a new dict; the operands are keys and values in turn, keys are exact ints and strings"),
     # effects on Python objects; the value ("v") is a scalar, which becomes the exact Python or NumPy scalar, an array or
     # an object. Each leaves before it did anything where it cannot be done: no memory, or code of the user's would run
     "append": OpInfo("o v", (), True, "list.append(object, value); exits when there is no memory"),

@@ -1,7 +1,7 @@
-"""Which references to arrays a kernel gives up, and where: without it, a loop over arrays would grow
+"""Which references to arrays and objects a kernel gives up, and where: without it, a loop over arrays would grow
 memory.
 
-Inside loops every array that an operation makes, every view that becomes an object, and every block
+Inside loops every array or object that an operation makes, every view that becomes an object, and every block
 parameter owns one reference in the frame. It is released after the value's last use, or on the edge where
 the value is not live any more; a jump that passes an array on to a parameter hands its reference over, or
 takes another one. Outside loops nothing is done: the launcher releases what is left. A view keeps the array
@@ -13,9 +13,10 @@ from __future__ import annotations
 from typing import Dict, Iterable, List, Set, Tuple
 
 from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
-from pijit.core.graph.types import Array
+from pijit.core.graph.types import Array, Object
 from pijit.core.kernel.structure import Flow
 
+COUNTED = (Array, Object)
 VIEWS = frozenset(("view", "transpose"))
 
 
@@ -64,27 +65,27 @@ class Lifetimes:
     def _find_owners(self, used: Set[Value]) -> Set[Value]:
         owners: Set[Value] = set()
         for block in self._looping:
-            owners.update(param for param in block.params if isinstance(param.type, Array) and param in used)
+            owners.update(param for param in block.params if isinstance(param.type, COUNTED) and param in used)
             owners.update(op.result for op in block.ops
-                          if op.result is not None and isinstance(op.result.type, Array))
+                          if op.result is not None and isinstance(op.result.type, COUNTED))
         return owners
 
-    def _arrays(self, values: Iterable[Value]) -> Set[Value]:
-        found = {value for value in values if isinstance(value.type, Array)}
+    def _counted(self, values: Iterable[Value]) -> Set[Value]:
+        found = {value for value in values if isinstance(value.type, COUNTED)}
         return found | {self._root[value] for value in found if value in self._root}
 
     def _op_uses(self, op: Op) -> Set[Value]:
         uses: Set[Value] = set()
         for member in self._groups.get(op, [op]):
-            uses |= self._arrays(member.args)
+            uses |= self._counted(member.args)
             if member.exit is not None:
-                uses |= self._arrays(member.exit.values())
+                uses |= self._counted(member.exit.values())
         return uses
 
     def _terminator_uses(self, block: Block) -> Set[Value]:
-        uses = self._arrays(block.terminator.values())
+        uses = self._counted(block.terminator.values())
         for jump in block.terminator.targets():
-            uses |= self._arrays(jump.args)
+            uses |= self._counted(jump.args)
         return uses
 
     def _live_out(self, block: Block) -> Set[Value]:

@@ -122,9 +122,17 @@ class NumbaEmitter(ArrayWriter, Emitter):
             if param in self.used and isinstance(param.type, Array):
                 self.with_object(value)
         for value in retained:
-            self.checked("retain", "frame", self.arrays[value].object)
+            pointer = self.arrays[value].object if isinstance(value.type, Array) else self.text[value]
+            self.checked("retain", "frame", pointer)
         for value in released:
+            self.release_value(value)
+
+    def release_value(self, value: Value) -> None:
+        """Give up one reference of the frame, if the value has come to be an object."""
+        if value in self.arrays:
             self.release(self.arrays[value])
+        elif isinstance(value.type, Object):
+            self.line(self.runtime("release", "frame", self.text[value]))
 
     def operation(self, op: Op) -> None:
         group = self._group_of.get(op, [op])
@@ -139,8 +147,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
                 self._write(member)
         for member in group:
             for value in self.lifetimes.after(member):
-                if value in self.arrays:
-                    self.release(self.arrays[value])
+                self.release_value(value)
 
     def _write(self, op: Op) -> None:
         if op.name in ARRAY_OPERATIONS:

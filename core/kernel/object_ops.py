@@ -11,15 +11,19 @@ _BOXES = {INT: -1, FLOAT: -2, BOOL: -3}
 _BOX_OBJECT = -4
 
 
-def boxed(emitter: Any, value: Value) -> Tuple[int, str]:
-    """(what object a value becomes, the address of its words) for the runtime's effects."""
+def _kind_and_word(emitter: Any, value: Value) -> Tuple[int, str]:
+    """(what object a value becomes, its word)."""
     kind = value.type
     if isinstance(kind, Array):
-        code, text = _BOX_OBJECT, emitter.with_object(value).object
-    elif isinstance(kind, Object):
-        code, text = _BOX_OBJECT, emitter.text[value]
-    else:
-        code, text = _BOXES.get(kind, kind.dtype.num), emitter.text[value]
+        return _BOX_OBJECT, emitter.with_object(value).object
+    if isinstance(kind, Object):
+        return _BOX_OBJECT, emitter.text[value]
+    return _BOXES.get(kind, kind.dtype.num), emitter.text[value]
+
+
+def boxed(emitter: Any, value: Value) -> Tuple[int, str]:
+    """(what object a value becomes, the address of its words) for the runtime's effects."""
+    code, text = _kind_and_word(emitter, value)
     return code, emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(1), text))
 
 
@@ -30,6 +34,20 @@ def _effect(emitter: Any, op: Op) -> None:
     emitter.checked(op.name, *(operands + [code, address]), op=op)
 
 
+def _display(emitter: Any, op: Op) -> None:
+    """A new tuple, list or dict: the runtime reads [kind, word] of each value and leaves the object in the first."""
+    words = []
+    for value in op.args:
+        code, text = _kind_and_word(emitter, value)
+        words += [str(code), text]
+    at = emitter.layout.scratch(max(len(words), 1))
+    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(words or ["0"])))
+    count = len(op.args) // (2 if op.name == "new_dict" else 1)
+    emitter.checked(op.name, "frame", count, address)
+    emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
+
+
 OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "append": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect, "store_cell": _effect,
+    "new_tuple": _display, "new_list": _display, "new_dict": _display,
 }

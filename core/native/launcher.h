@@ -64,6 +64,10 @@
  *   load_scalar(address, typenum) -> word
  *       The reverse.
  *
+ *   new_tuple(frame, count, spec), new_list(frame, count, spec), new_dict(frame, count, spec) (*)
+ *       A new tuple, list or dict, owned by the frame; its address replaces the first word of spec -> [kind, word] of each
+ *       value, for a dict of each key and value in turn. Kinds are those of effects, below; no complex numbers.
+ *
  *   Effects on Python objects (effects.h). `value` is the address of the value's words, `kind` says what object
  *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself. All
  *   return 0, or something else when nothing was done: LAUNCHER_ERROR with an exception set, or 1 where code

@@ -1,0 +1,144 @@
+"""Tuples, lists and dicts that the function makes: what is in them is known until something may change it.
+
+A list or dict is made at once, as a real object with one identity; the operation goes where nobody needs the object.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Optional
+
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import Abstract, Const, Known, Sequence, Slice, State, class_of
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import Object
+
+KEY_CLASSES = (int, str)
+
+
+class Displays:
+    """Mixin of the interpreter: instructions that make tuples, lists and dicts of values, and take them apart."""
+
+    pop: Callable[[], Abstract]
+    pop_many: Callable[[int], List[Abstract]]
+    push: Callable[[Abstract], None]
+    use: Callable[[Abstract], Abstract]
+    items_of: Callable[[Abstract], Optional[List[Abstract]]]
+    emit: Callable[..., Optional[Value]]
+    stored_value: Callable[[Abstract], Value]
+    object_value: Callable[[Abstract], Value]
+    alone: Callable[[Abstract], Abstract]
+    changing: Callable[[Any, Abstract], None]
+    state: State
+
+    def new_tuple(self, items: List[Abstract]) -> Sequence:
+        """A new tuple of these values; one with slices is an index, and no object."""
+        if any(isinstance(item, Slice) for item in items):
+            return Sequence(items)
+        parts = [self.stored_value(self.alone(item)) for item in items]
+        return Sequence(items, value=self.emit("new_tuple", parts, Object(tuple)))
+
+    def new_list(self, items: List[Abstract]) -> Known:
+        """A new list of these values."""
+        made = self.emit("new_list", [self.stored_value(item) for item in items], Object(list))
+        return Known(Object(list), None, items, made)
+
+    def new_dict(self, keys: List[Any], values: List[Abstract]) -> Known:
+        """A new dict of these keys, each an int or a string, and values."""
+        if len(set(keys)) != len(keys) or any(type(key) not in KEY_CLASSES for key in keys):
+            raise Break("PJ216", keys="equal, or no ints and strings")
+        pairs = [self.stored_value(part) for key, value in zip(keys, values) for part in (Const(key), value)]
+        return Known(Object(dict), tuple(keys), values, self.emit("new_dict", pairs, Object(dict)))
+
+    def op_BUILD_TUPLE(self, instr: Instr) -> None:
+        self.push(self.new_tuple(self.pop_many(instr.arg or 0)))
+
+    def op_BUILD_LIST(self, instr: Instr) -> None:
+        self.push(self.new_list(self.pop_many(instr.arg or 0)))
+
+    def op_BUILD_MAP(self, instr: Instr) -> None:
+        parts = self.pop_many(2 * (instr.arg or 0))
+        self.push(self.new_dict([_key(part) for part in parts[::2]], parts[1::2]))
+
+    def op_BUILD_CONST_KEY_MAP(self, instr: Instr) -> None:
+        keys = self.pop()
+        self.push(self.new_dict([_key(key) for key in self.items_of(keys) or []], self.pop_many(instr.arg or 0)))
+
+    def op_BUILD_TUPLE_UNPACK(self, instr: Instr) -> None:
+        self.push(self.new_tuple(self._chained(self.pop_many(instr.arg or 0))))
+
+    def op_BUILD_LIST_UNPACK(self, instr: Instr) -> None:
+        self.push(self.new_list(self._chained(self.pop_many(instr.arg or 0))))
+
+    def op_LIST_EXTEND(self, instr: Instr) -> None:
+        """``[*a, *b]``"""
+        self._lengthen(instr.arg or 1, self._chained([self.pop()]))
+
+    def op_LIST_APPEND(self, instr: Instr) -> None:
+        """``[*a, b]``, and the step of a comprehension."""
+        item = self.pop()
+        owner = self.state.stack[-(instr.arg or 1)]
+        if isinstance(owner, Known) or class_of(owner) is not list:
+            self._lengthen(instr.arg or 1, [item])
+            return
+        self.changing(list, owner)
+        self.emit("append", [self.object_value(owner), self.stored_value(item)], None, exits=True)
+
+    def _lengthen(self, position: int, more: List[Abstract]) -> None:
+        """The list at this depth is new and nobody has it, so a longer one may take its place."""
+        known = self.use(self.state.stack[-position])
+        if not isinstance(known, Known) or known.keys is not None:
+            raise Break("PJ216", operand=describe(known))
+        longer = self.new_list([self.use(item) for item in known.items] + more)
+        longer.born = known.born
+        self.state.stack[-position] = longer
+
+    def op_LIST_TO_TUPLE(self, instr: Instr) -> None:
+        self.push(self.new_tuple(self._chained([self.pop()])))
+
+    def _chained(self, parts: List[Abstract]) -> List[Abstract]:
+        chained: List[Abstract] = []
+        for part in parts:
+            chained += self._parts_of(part)
+        return chained
+
+    def _parts_of(self, value: Abstract) -> List[Abstract]:
+        """All items of a tuple or list, ready for use."""
+        items = self.items_of(value)
+        if items is None:
+            raise Break("PJ203", operand=describe(value))
+        return [self.use(item) for item in items]
+
+    def op_UNPACK_SEQUENCE(self, instr: Instr) -> None:
+        value = self.pop()
+        items = self.items_of(value)
+        if items is None or len(items) != instr.arg:
+            raise Break("PJ203", operand=describe(value))
+        self.state.stack += reversed(items)
+
+    def op_UNPACK_EX(self, instr: Instr) -> None:
+        before, after = (instr.arg or 0) & 0xFF, (instr.arg or 0) >> 8
+        items = self._chained([self.pop()])
+        if len(items) < before + after:
+            raise Break("PJ203", operand="%d items" % len(items))
+        end = len(items) - after
+        rest = self.new_list(items[before:end])
+        rest.born = instr.index
+        self.state.stack += reversed(items[:before] + [rest] + items[end:])
+
+    def sliced(self, owner: Abstract, part: slice) -> Abstract:
+        """``owner[part]`` of a tuple or list; a whole tuple is itself."""
+        items = self._parts_of(owner)
+        chosen = range(len(items))[part]
+        if class_of(owner) is list:
+            return self.new_list([items[k] for k in chosen])
+        if class_of(owner) is not tuple:
+            raise Break("PJ205", object=describe(owner))
+        return owner if chosen == range(len(items)) else self.new_tuple([items[k] for k in chosen])
+
+
+def _key(value: Abstract) -> Any:
+    if not isinstance(value, Const):
+        raise Break("PJ216", key=describe(value))
+    return value.object
