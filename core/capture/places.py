@@ -26,7 +26,7 @@ from pijit.core.capture.values import (
 from pijit.guards import source as sources
 from pijit.guards.source import Attr, Cell, Global, Item, Local, read_attribute, read_item
 
-PREFIX = "@"  # a dot begins the argument of comprehensions
+PREFIX = "place: "  # no name of a variable has a space; "." and "@" begin those that Python and pytest make
 
 
 def is_place(name: str) -> bool:
