@@ -10,16 +10,15 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block
 from pijit.core.capture.captured import Access, Captured, Fact, Pair, Refusal
+from pijit.core.capture.exits import Exits
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import reach
 from pijit.core.capture.interpreter import Interpreter
-from pijit.core.capture.iterators import ITERATOR_OUTPUTS, iterator_type, moving_words
+from pijit.core.capture.iterators import iterator_type
 from pijit.core.capture.places import OwnedPlace, is_place
-from pijit.core.capture.roots import Root
+from pijit.core.capture.roots import Root, rooted, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.values import (
-    FRAGILE,
-    UNBOUND,
     Abstract,
     Const,
     Instance,
@@ -32,21 +31,19 @@ from pijit.core.capture.values import (
     State,
     Tensor,
     Typed,
-    Unbound,
-    Unknown,
     Unrolled,
     forgotten,
     number_type,
     object_type,
 )
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.graph.types import CELL, ITERATOR_WORDS, SKIP, WORD, Object, Type
+from pijit.core.graph.types import CELL, ITERATOR_WORDS, WORD, Object, Type
 from pijit.guards.source import Constant, Item
 
 
-class GraphBuilder(Interpreter):
+class GraphBuilder(Exits, Interpreter):
     """One use per region: ``GraphBuilder(analysis, region).build()``."""
 
     def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
@@ -81,9 +78,9 @@ class GraphBuilder(Interpreter):
         state = state_at(self.analysis, piece)
         for place in self.facts.places.values():
             self.roots[place.name] = place.root(state, len(self.function.varnames))
-        return State({name: _rooted(value, self.roots[name] if is_place(name) else Root("local", name))
+        return State({name: rooted(value, self.roots[name] if is_place(name) else Root("local", name))
                       for name, value in state.locals.items()},
-                     [_rooted(value, Root("stack", k)) for k, value in enumerate(state.stack)])
+                     [rooted(value, Root("stack", k)) for k, value in enumerate(state.stack)])
 
     def untouched_depth(self) -> int:
         """The lowest operand stack depth that any instruction or exit of the region reaches."""
@@ -144,7 +141,7 @@ class GraphBuilder(Interpreter):
             owner = like.owner if isinstance(like, Unrolled) else None
             return value.over(self._parameters(value.owner, block, hint, owner), value.position)
         if isinstance(value, (Const, Opaque)):
-            return _rooted(value, like.root if isinstance(like, Opaque) else None)
+            return rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
 
     def _word_parameters(self, names: Tuple[str, ...], block: Block) -> Tuple[Value, ...]:
@@ -250,7 +247,7 @@ class GraphBuilder(Interpreter):
         base = len(state.stack)
         for index in range(piece.start, piece.end):
             depth = len(self.state.stack)
-            if (depth <= base or self.wrote or self.resume is None) and not self._has_fragile():
+            if (depth <= base or self.wrote or self.resume is None) and not self.has_fragile():
                 self.resume, self.wrote, base = (index, self.state.copy()), False, min(base, depth)
             instr = self.function.instructions[index]
             try:
@@ -261,7 +258,7 @@ class GraphBuilder(Interpreter):
                 raise self._refused(instr, error)
         last = self.function.instructions[piece.end - 1]
         if not piece.at_end:
-            self.block.terminator = Leave(self._exit(piece.end, self.state, False))
+            self.block.terminator = Leave(self.exit_to(piece.end, self.state, False))
             return
         if self.flow == "return":
             self._return()
@@ -306,7 +303,7 @@ class GraphBuilder(Interpreter):
         successor = piece.successors.get(slot)
         if successor is None or successor not in self.blocks:
             way = successor.key if successor in self.region.beyond else None
-            return self._exit(target, state, False, way=way)
+            return self.exit_to(target, state, False, way=way)
         self.entry.setdefault(successor, state)
         if self.region.closes(piece, successor):
             return self._poll(successor, state)
@@ -317,84 +314,17 @@ class GraphBuilder(Interpreter):
     def _poll(self, header: Piece, state: State) -> Jump:
         """The way back to a loop's header, by a block that leaves when the interpreter has something to do."""
         block = self.graph.new_block(self.function.instructions[header.start].lineno or 0)
-        block.ops.append(Op("poll", [], None, None, self._exit(header.start, state, False, True, header.key), block.lineno))
+        block.ops.append(Op("poll", [], None, None, self.exit_to(header.start, state, False, True, header.key), block.lineno))
         block.terminator = Jump(self.blocks[header], [])
         self.pending.append((block.terminator, header, state, block))
         return Jump(block, [])
-
-    # exits
-
-    def _exit(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
-        """Leave to ``target``. A variable that nobody reads again still lets go of the object that it had."""
-        live = self.liveness.live_in(target)
-        self.leaving = set()
-        names, outputs = [], []
-        for name, value in state.locals.items():
-            if value is self.head.locals.get(name) or is_place(name):
-                continue
-            if name in live:
-                names.append(name)
-                outputs.append(self._output(value))
-            elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):
-                names.append(name)
-                keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
-                outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
-        stack = [self._output(value) for value in reversed(state.stack[self.depth:])]
-        number = self.graph.exit_number(target, tuple(names), len(stack), side, poll, way)
-        return SideExit(number, outputs + stack)
-
-    def _output(self, value: Abstract) -> Output:
-        if isinstance(value, FRAGILE) or isinstance(value, (Unknown, Unbound)):
-            raise Break("PJ202", value=repr(value))
-        if isinstance(value, Typed) and not (isinstance(value, Known) and value.value is None):
-            value = self.use(value)
-            return Output("value", value.value)
-        if isinstance(value, LoopIterator):
-            return self._iterator_output(self.use(value))
-        if isinstance(value, Unrolled):
-            return Output("stepped_reversed" if value.backwards else "stepped", value.position, [self._output(value.owner)])
-        if value.root is not None:
-            return Output("value", self._input(value.root, SKIP))
-        if isinstance(value, Sequence) and value.value is not None:
-            return Output("value", value.value)
-        if isinstance(value, Sequence):
-            self._leave_once(value)
-            return Output("tuple", None, [self._output(item) for item in value.items])
-        if isinstance(value, Const):
-            return Output("const", value.object)
-        raise Break("PJ202", value=repr(value))
-
-    def _leave_once(self, value: Sequence) -> None:
-        """A tuple that leaves in two places would become two objects: bytecode makes it."""
-        if value.items and value.born in self.leaving:
-            maker = value.born if value.born not in self.analysis.refused else self.instr.index
-            raise Refusal(maker, Break("PJ216", because="the tuple is in two places"))
-        self.leaving.add(value.born)
-
-    def _iterator_output(self, value: LoopIterator) -> Output:
-        """The iterator object that came in, moved; a new one if it was made here."""
-        if value.input is not None:
-            return Output("advance", value.input, (), moving_words(value))
-        return Output(ITERATOR_OUTPUTS[value.kind], None, [self._output(part) for part in value.parts], value.words)
-
-    def _has_fragile(self) -> bool:
-        return any(isinstance(value, FRAGILE) for value in self.state.stack)
-
-    def _side_exit(self) -> SideExit:
-        """Back to where the statement begins, or behind its last effect: what bytecode repeats has no effect.
-
-        Few resumption points keep the exits few, and temporaries of a statement need not be kept for them.
-        """
-        if self.wrote or self.resume is None:
-            raise Break("PJ202", opcode=self.instr.opname)
-        return self._exit(self.resume[0], self.resume[1], True)
 
     # the interpreter's hooks
 
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
         result = self.graph.new_value(type) if type is not None else None
-        exit = self._side_exit() if exits else None
+        exit = self.side_exit() if exits else None
         self.wrote = self.wrote or name in EFFECTS
         self.block.ops.append(Op(name, args, attrs, result, exit, self.instr.lineno or 0))
         return result
@@ -428,15 +358,15 @@ class GraphBuilder(Interpreter):
         if value.root is not None:
             self._note(value, value)
         if isinstance(value, Known):
-            return _with_items(value) if value.value is None else value
+            return with_items(value) if value.value is None else value
         if isinstance(value, Typed) and value.value is None:
             if value.root is None:
                 raise Break("PJ218")
-            return _with_value(value, self._input(value.root, value.type))
+            return with_value(value, self._input(value.root, value.type))
         if isinstance(value, Sequence) and value.root is not None:
             items = []
             for position, item in enumerate(value.items):
-                part = _rooted(item, Item(value.root, position), True)
+                part = rooted(item, Item(value.root, position), True)
                 part.source = Item(value.source, position) if value.source is not None else None
                 items.append(self.use(part))
             copy = Sequence(items, value.source, value.born, value.value)
@@ -516,52 +446,9 @@ def _arm_alone(arm: Any) -> Any:
     return Leave(arm) if isinstance(arm, SideExit) else arm
 
 
-def _with_value(value: Typed, ssa: Value) -> Typed:
-    copy = type(value)(value.type, ssa, value.source, value.born)
-    copy.root = value.root
-    if isinstance(value, Number):
-        copy.sample = value.sample  # type: ignore[attr-defined]
-    return copy
-
-
-def _with_items(value: Known) -> Known:
-    """A list or dict that the segment finds, whose items know where they are found."""
-    if value.root is None:
-        raise Break("PJ218")
-    keys = value.keys if value.keys is not None else range(len(value.items))
-    copy = value.like([_rooted(item, Item(value.root, key)) for item, key in zip(value.items, keys)], None)
-    copy.root = value.root
-    return copy
-
-
 def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:
     """A variable that the region does not store, where paths meet on which its items may have changed."""
     return forgotten(value) if forgotten(joined) is joined else value
-
-
-def _rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
-    """A copy of ``value`` that knows where the segment finds it; parts that were known by number are forgotten."""
-    if isinstance(value, Known):
-        copy: Abstract = value.like([_rooted(item, None) for item in value.items], None)
-        copy.root = root
-        return copy
-    if isinstance(value, Typed):
-        copy = type(value)(value.type, value.value if keep else None, value.source, value.born)
-        if isinstance(value, Number):
-            copy.sample = value.sample  # type: ignore[attr-defined]
-    elif isinstance(value, Const):
-        copy = Const(value.object, value.source, value.born)
-    elif isinstance(value, Opaque):
-        copy = Opaque(value.sample, value.source, value.born)
-    elif isinstance(value, Sequence):
-        items = value.items if keep else [_rooted(item, None) for item in value.items]
-        copy = Sequence(list(items), value.source, value.born, value.value if keep else None)
-    elif isinstance(value, LoopIterator):
-        copy = LoopIterator(value.kind, (), tuple(_rooted(part, None) for part in value.parts), None, value.born)
-    else:
-        return value
-    copy.root = root
-    return copy
 
 
 def state_at(analysis: Analysis, piece: Piece) -> State:

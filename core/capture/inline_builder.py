@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Set, Tuple
+from typing import Any, Dict, List, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.builder import GraphBuilder
@@ -13,7 +13,6 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.types import Object
-
 
 MAX_INLINED = 4000
 """Instructions of callees in one segment: compiling takes as long as the code is."""
@@ -95,9 +94,9 @@ class InlineBuilder(GraphBuilder):
 
     # exits
 
-    def _exit(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+    def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
         """Out of the callee there is only the side exit of the call; what is not built leads there."""
-        return self._side_exit()
+        return self.side_exit()
 
     def _poll(self, header: Piece, state: State) -> Jump:
         """No poll: leaving would mean to begin the call anew."""
@@ -105,8 +104,8 @@ class InlineBuilder(GraphBuilder):
         self.pending.append((jump, header, state, self.block))
         return jump
 
-    def _side_exit(self) -> SideExit:
-        return self.parent._side_exit()
+    def side_exit(self) -> SideExit:
+        return self.parent.side_exit()
 
     def _refused(self, instr: Instr, error: Break) -> Break:
         return error

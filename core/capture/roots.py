@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from pijit.core.capture.values import Abstract, Const, Known, LoopIterator, Number, Opaque, Sequence, Typed
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.guards.source import Item
+
 
 class Root(NamedTuple):
     """A local variable ("local", name), an operand stack position ("stack", k), a cell or free variable ("cell", k), or
@@ -14,3 +19,47 @@ class Root(NamedTuple):
 
     def __str__(self) -> str:
         return {"local": "L[%r]", "stack": "stack[%d]", "cell": "cell %d", "closure": "closure[%d]"}[self.kind] % self.name
+
+
+def with_value(value: Typed, ssa: Value) -> Typed:
+    """A copy of ``value`` that this SSA value carries."""
+    copy = type(value)(value.type, ssa, value.source, value.born)
+    copy.root = value.root
+    if isinstance(value, Number):
+        copy.sample = value.sample  # type: ignore[attr-defined]
+    return copy
+
+
+def with_items(value: Known) -> Known:
+    """A list or dict that the segment finds, whose items know where they are found."""
+    if value.root is None:
+        raise Break("PJ218")
+    keys = value.keys if value.keys is not None else range(len(value.items))
+    copy = value.like([rooted(item, Item(value.root, key)) for item, key in zip(value.items, keys)], None)
+    copy.root = value.root
+    return copy
+
+
+def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
+    """A copy of ``value`` that knows where the segment finds it; parts that were known by number are forgotten."""
+    if isinstance(value, Known):
+        copy: Abstract = value.like([rooted(item, None) for item in value.items], None)
+        copy.root = root
+        return copy
+    if isinstance(value, Typed):
+        copy = type(value)(value.type, value.value if keep else None, value.source, value.born)
+        if isinstance(value, Number):
+            copy.sample = value.sample  # type: ignore[attr-defined]
+    elif isinstance(value, Const):
+        copy = Const(value.object, value.source, value.born)
+    elif isinstance(value, Opaque):
+        copy = Opaque(value.sample, value.source, value.born)
+    elif isinstance(value, Sequence):
+        items = value.items if keep else [rooted(item, None) for item in value.items]
+        copy = Sequence(list(items), value.source, value.born, value.value if keep else None)
+    elif isinstance(value, LoopIterator):
+        copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.born)
+    else:
+        return value
+    copy.root = root
+    return copy

@@ -1,0 +1,115 @@
+"""How a segment's graph is left: what bytecode finds in variables and on the operand stack."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Set, Tuple
+
+from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.liveness import Liveness
+from pijit.core.capture.captured import Refusal
+from pijit.core.capture.iterators import ITERATOR_OUTPUTS, moving_words
+from pijit.core.capture.places import is_place
+from pijit.core.capture.values import (
+    FRAGILE,
+    UNBOUND,
+    Abstract,
+    Const,
+    Known,
+    LoopIterator,
+    Number,
+    Sequence,
+    State,
+    Typed,
+    Unbound,
+    Unknown,
+    Unrolled,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Graph, Output, SideExit, Value
+from pijit.core.graph.types import SKIP, Type
+
+
+class Exits:
+    """Mixin of the builder: exits and what they hand over.
+
+    ``resume`` is the instruction, with its state, that a side exit goes back to; ``wrote`` says that there was an effect
+    since, so that there is none to go back to.
+    """
+
+    analysis: Any
+    liveness: Liveness
+    graph: Graph
+    head: State
+    depth: int
+    state: State
+    instr: Instr
+    resume: Optional[Tuple[int, State]]
+    leaving: Set[int]
+    wrote: bool
+    use: Callable[[Abstract], Any]
+    _input: Callable[[Any, Type], Value]
+
+    def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+        """Leave to ``target``. A variable that nobody reads again still lets go of the object that it had."""
+        live = self.liveness.live_in(target)
+        self.leaving = set()
+        names, outputs = [], []
+        for name, value in state.locals.items():
+            if value is self.head.locals.get(name) or is_place(name):
+                continue
+            if name in live:
+                names.append(name)
+                outputs.append(self._output(value))
+            elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):
+                names.append(name)
+                keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
+                outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
+        stack = [self._output(value) for value in reversed(state.stack[self.depth:])]
+        number = self.graph.exit_number(target, tuple(names), len(stack), side, poll, way)
+        return SideExit(number, outputs + stack)
+
+    def _output(self, value: Abstract) -> Output:
+        if isinstance(value, FRAGILE) or isinstance(value, (Unknown, Unbound)):
+            raise Break("PJ202", value=repr(value))
+        if isinstance(value, Typed) and not (isinstance(value, Known) and value.value is None):
+            value = self.use(value)
+            return Output("value", value.value)
+        if isinstance(value, LoopIterator):
+            return self._iterator_output(self.use(value))
+        if isinstance(value, Unrolled):
+            return Output("stepped_reversed" if value.backwards else "stepped", value.position, [self._output(value.owner)])
+        if value.root is not None:
+            return Output("value", self._input(value.root, SKIP))
+        if isinstance(value, Sequence) and value.value is not None:
+            return Output("value", value.value)
+        if isinstance(value, Sequence):
+            self._leave_once(value)
+            return Output("tuple", None, [self._output(item) for item in value.items])
+        if isinstance(value, Const):
+            return Output("const", value.object)
+        raise Break("PJ202", value=repr(value))
+
+    def _leave_once(self, value: Sequence) -> None:
+        """A tuple that leaves in two places would become two objects: bytecode makes it."""
+        if value.items and value.born in self.leaving:
+            maker = value.born if value.born not in self.analysis.refused else self.instr.index
+            raise Refusal(maker, Break("PJ216", because="the tuple is in two places"))
+        self.leaving.add(value.born)
+
+    def _iterator_output(self, value: LoopIterator) -> Output:
+        """The iterator object that came in, moved; a new one if it was made here."""
+        if value.input is not None:
+            return Output("advance", value.input, (), moving_words(value))
+        return Output(ITERATOR_OUTPUTS[value.kind], None, [self._output(part) for part in value.parts], value.words)
+
+    def has_fragile(self) -> bool:
+        return any(isinstance(value, FRAGILE) for value in self.state.stack)
+
+    def side_exit(self) -> SideExit:
+        """Back to where the statement begins, or behind its last effect: what bytecode repeats has no effect.
+
+        Few resumption points keep the exits few, and temporaries of a statement need not be kept for them.
+        """
+        if self.wrote or self.resume is None:
+            raise Break("PJ202", opcode=self.instr.opname)
+        return self.exit_to(self.resume[0], self.resume[1], True)
