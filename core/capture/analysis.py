@@ -19,22 +19,9 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.places import after_bytecode, is_place, stored_by
+from pijit.core.capture.states import State, forget_items, is_confined, is_lossy, join_states, rounds_of
 from pijit.core.capture.steering import Steering
-from pijit.core.capture.values import (
-    FRAGILE,
-    UNBOUND,
-    Abstract,
-    State,
-    Unknown,
-    forget_items,
-    is_confined,
-    is_lossy,
-    join_states,
-    known_of,
-    number_type,
-    rounds_of,
-    object_type,
-)
+from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unknown, known_of, number_type, object_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Type

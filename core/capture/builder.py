@@ -18,6 +18,7 @@ from pijit.core.capture.iterators import iterator_type
 from pijit.core.capture.places import OwnedPlace, is_place
 from pijit.core.capture.roots import Root, rooted, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
+from pijit.core.capture.states import State, forgotten
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -28,11 +29,9 @@ from pijit.core.capture.values import (
     Opaque,
     Range,
     Sequence,
-    State,
     Tensor,
     Typed,
     Unrolled,
-    forgotten,
     number_type,
     object_type,
 )

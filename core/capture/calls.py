@@ -14,7 +14,8 @@ from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
-from pijit.core.capture.values import Abstract, Const, Keywords, Known, Method, Null, State, Tensor
+from pijit.core.capture.states import State
+from pijit.core.capture.values import Abstract, Const, Keywords, Known, Method, Null, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 

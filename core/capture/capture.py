@@ -16,8 +16,9 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.segments import Piece, Region, form_regions
+from pijit.core.capture.states import State
 from pijit.core.capture.steering import Steering
-from pijit.core.capture.values import Abstract, State
+from pijit.core.capture.values import Abstract
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Op
 from pijit.core.graph.ops import OPS

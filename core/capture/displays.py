@@ -9,7 +9,8 @@ from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Known, Sequence, Slice, State, class_of
+from pijit.core.capture.states import State
+from pijit.core.capture.values import Abstract, Const, Known, Sequence, Slice, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object

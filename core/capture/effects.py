@@ -14,6 +14,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import AttributePlace, HeapPlace, ItemPlace, scope_place
+from pijit.core.capture.states import State, forget_items
 from pijit.core.capture.values import (
     UNBOUND,
     Abstract,
@@ -22,11 +23,9 @@ from pijit.core.capture.values import (
     LoopIterator,
     Opaque,
     Sequence,
-    State,
     Tensor,
     Unbound,
     Unknown,
-    forget_items,
     number_type,
 )
 from pijit.core.errors import Break

@@ -9,6 +9,7 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.captured import Refusal
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, moving_words
 from pijit.core.capture.places import is_place
+from pijit.core.capture.states import State
 from pijit.core.capture.values import (
     FRAGILE,
     UNBOUND,
@@ -18,7 +19,6 @@ from pijit.core.capture.values import (
     LoopIterator,
     Number,
     Sequence,
-    State,
     Typed,
     Unbound,
     Unknown,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Callable, Dict, Optional
 
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.values import UNBOUND, Abstract, Instance, LoopIterator, State, Unknown, Unrolled
+from pijit.core.capture.states import State
+from pijit.core.capture.values import UNBOUND, Abstract, Instance, LoopIterator, Unknown, Unrolled
 from pijit.core.graph.types import Object
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, Dict
 
 from pijit.core import _launcher
-from pijit.core.capture.values import Abstract, Instance, Opaque, Unknown, abstract_of, join
+from pijit.core.capture.states import join
+from pijit.core.capture.values import Abstract, Instance, Opaque, Unknown, abstract_of
 from pijit.core.graph.types import Object
 
 MAX_OBSERVATIONS = 3

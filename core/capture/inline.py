@@ -21,21 +21,10 @@ from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.inline_builder import InlineBuilder
 from pijit.core.capture.segments import Region, whole_region
-from pijit.core.capture.values import (
-    UNBOUND,
-    Abstract,
-    Sequence,
-    State,
-    forget_items,
-    in_library,
-    is_confined,
-    join,
-    knows_nothing,
-    module_of,
-)
+from pijit.core.capture.states import State, forget_items, is_confined, join, knows_nothing
+from pijit.core.capture.values import UNBOUND, Abstract, Sequence, in_library, module_of
 from pijit.core.errors import Break
 from pijit.core.reasons import REASONS, reason
-
 
 MIXED = "the type of what it returns depends on the path"
 

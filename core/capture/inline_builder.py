@@ -8,7 +8,8 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.segments import Piece
-from pijit.core.capture.values import Abstract, Const, LoopIterator, Range, Sequence, State, Typed, Unrolled
+from pijit.core.capture.states import State
+from pijit.core.capture.values import Abstract, Const, LoopIterator, Range, Sequence, Typed, Unrolled
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit
 from pijit.core.graph.ops import EFFECTS

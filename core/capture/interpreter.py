@@ -20,7 +20,7 @@ from pijit.core.capture.effects import Effects
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.operators import Operators, describe
-from pijit.core.capture.steering import Steering
+from pijit.core.capture.states import State
 from pijit.core.capture.subscripts import Subscripts
 from pijit.core.capture.values import (
     FRAGILE,
@@ -32,7 +32,6 @@ from pijit.core.capture.values import (
     Number,
     Opaque,
     Sequence,
-    State,
     Unbound,
     Unknown,
     Unrolled,

@@ -6,7 +6,8 @@ from typing import Any, Callable
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.iterators import iterator_over, step_of
-from pijit.core.capture.values import Abstract, State
+from pijit.core.capture.states import State
+from pijit.core.capture.values import Abstract
 
 
 class Iteration:

@@ -8,7 +8,8 @@ from typing import Any, List, Tuple
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.iterators import iterator_over, reverse_iterator
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, LoopIterator, Number, Range, number_type, rounds_of
+from pijit.core.capture.states import rounds_of
+from pijit.core.capture.values import Abstract, Const, LoopIterator, Number, Range, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD

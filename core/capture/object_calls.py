@@ -10,7 +10,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.effects import EFFECT_METHODS
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Opaque, Sequence, class_of
+from pijit.core.capture.values import Abstract, Const, Opaque, class_of
 from pijit.core.errors import Break
 from pijit.guards.source import Attr, SourceError, is_absent
 

@@ -11,18 +11,8 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.roots import Root
-from pijit.core.capture.values import (
-    UNBOUND,
-    Abstract,
-    Const,
-    Number,
-    Opaque,
-    State,
-    Typed,
-    Unknown,
-    known_of,
-    number_type,
-)
+from pijit.core.capture.states import State
+from pijit.core.capture.values import UNBOUND, Abstract, Const, Number, Opaque, Typed, Unknown, known_of, number_type
 from pijit.guards import source as sources
 from pijit.guards.source import Attr, Cell, Global, Item, Local, read_attribute, read_item
 

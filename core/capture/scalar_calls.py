@@ -9,7 +9,7 @@ from typing import Any, Callable, List, Tuple
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Number, Sequence, Tensor, number_type
+from pijit.core.capture.values import Abstract, Const, Number, Tensor, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, numpy_scalar
 

@@ -17,7 +17,7 @@ from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tup
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.analysis import Analysis, Version
-from pijit.core.capture.values import is_confined
+from pijit.core.capture.states import is_confined
 from pijit.core.errors import Break
 
 

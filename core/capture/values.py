@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import types
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Value
@@ -425,46 +425,6 @@ def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
     return Opaque(sample, source, born)
 
 
-def join(left: Abstract, right: Abstract) -> Abstract:
-    """The most precise abstract value that covers both; Unknown (PJ213) when nothing in common is known."""
-    if left is right:
-        return left
-    if left == right:
-        if isinstance(left, Known):
-            return left.like([join(a, b) for a, b in zip(left.items, right.items)], None)  # type: ignore[attr-defined]
-        if isinstance(left, Typed):
-            return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
-        return left
-    if isinstance(left, Tensor) and isinstance(right, Tensor):
-        joined = left.type.join(right.type)
-        return Tensor(joined, born=left.born) if joined is not None else Unknown("PJ213", left.born)
-    if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
-        return Sequence([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
-    if isinstance(left, LoopIterator) and isinstance(right, LoopIterator):
-        if left.kind == right.kind and len(left.parts) == len(right.parts):
-            parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
-            if left.count == right.count and not any(map(knows_nothing, parts)):
-                return LoopIterator(left.kind, left.words, parts, left.input, left.born, left.count)
-    if isinstance(left, Unrolled) and isinstance(right, Unrolled):
-        if left.key()[1:] == right.key()[1:]:
-            owner = join(left.owner, right.owner)
-            if not knows_nothing(owner):
-                return left.over(owner, left.position)
-    if isinstance(left, Slice) and isinstance(right, Slice):
-        return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
-    classes = pointer_class(left), pointer_class(right)
-    if isinstance(left, Known) and isinstance(right, Known) and left.keys == right.keys and classes[0] is classes[1]:
-        items = [join(a, b) for a, b in zip(left.items, right.items)]
-        if len(left.items) == len(right.items) and not any(map(knows_nothing, items)):
-            return left.like(items, None)
-    if (isinstance(left, Instance) or isinstance(right, Instance)) and classes[0] is classes[1]:
-        return Instance(Object(classes[0]), born=left.born)
-    kinds = number_type(left), number_type(right)
-    if kinds[0] is not None and kinds[0] == kinds[1]:
-        return Number(kinds[0], born=left.born)
-    return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218", left.born)
-
-
 def number_type(value: Abstract) -> Optional[Scalar]:
     """The scalar type of a Number or of a constant number."""
     if isinstance(value, Number):
@@ -489,90 +449,3 @@ def object_type(value: Abstract) -> Object:
     if isinstance(value, Number):
         return Object(PYTHON_CLASS.get(value.type, value.type.dtype.type))
     return Object(tuple if isinstance(value, Sequence) else pointer_class(value))  # type: ignore[arg-type]
-
-
-def knows_nothing(value: Abstract) -> bool:
-    """Whether the value, or a part of it, is Unknown."""
-    if isinstance(value, Sequence):
-        return any(knows_nothing(item) for item in value.items)
-    if isinstance(value, LoopIterator):
-        return any(knows_nothing(part) for part in value.parts)
-    if isinstance(value, Unrolled):
-        return knows_nothing(value.owner)
-    return isinstance(value, (Unknown, Unbound))
-
-
-def rounds_of(value: Abstract) -> Tuple[int, ...]:
-    """Where the containers are that an iterator steps through, if any."""
-    if isinstance(value, LoopIterator):
-        return tuple(position for part in value.parts for position in rounds_of(part))
-    return (value.position,) if isinstance(value, Unrolled) else ()
-
-
-def is_confined(value: Abstract) -> bool:
-    """Whether no segment can start with the value: nobody could tell there that it is the same."""
-    return isinstance(value, FRAGILE) or bool(rounds_of(value))
-
-
-def forgotten(value: Abstract) -> Abstract:
-    """What is left of a value when any list or dict may have changed."""
-    if isinstance(value, Known):
-        return value.forgotten()
-    if isinstance(value, Sequence) and any(forgotten(item) is not item for item in value.items):
-        copy = Sequence([forgotten(item) for item in value.items], value.source, value.born, value.value)
-        copy.root = value.root
-        return copy
-    if isinstance(value, Unrolled) and isinstance(value.owner, Known):
-        return Unknown("PJ209", value.born)  # how many rounds are left depends on the list
-    return value
-
-
-def forget_items(state: "State") -> None:
-    """Any list or dict may have changed."""
-    state.locals = {name: forgotten(value) for name, value in state.locals.items()}
-    state.stack = [forgotten(value) for value in state.stack]
-
-
-def leaves(value: Abstract) -> Iterator[Typed]:
-    """The typed parts of a value, in order."""
-    if isinstance(value, Typed):
-        yield value
-    elif isinstance(value, Sequence):
-        for item in value.items:
-            yield from leaves(item)
-
-
-class State:
-    """What is known before one instruction: locals by name and the operand stack, bottom first."""
-
-    __slots__ = ("locals", "stack")
-
-    def __init__(self, locals: Dict[str, Abstract], stack: List[Abstract]) -> None:
-        self.locals = locals
-        self.stack = stack
-
-    def copy(self) -> "State":
-        return State(dict(self.locals), list(self.stack))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, State) and self.locals == other.locals and self.stack == other.stack
-
-    def __repr__(self) -> str:
-        return "State(%r, %r)" % (self.locals, self.stack)
-
-
-def join_states(left: State, right: State) -> State:
-    """Join by variable and stack slot. A variable bound on one side only becomes Unknown."""
-    locals = {name: join(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals}
-    return State(locals, [join(a, b) for a, b in zip(left.stack, right.stack)])
-
-
-def is_lossy(left: State, right: State) -> bool:
-    """Whether joining forgets something that one side knows."""
-    def loses(a: Abstract, b: Abstract) -> bool:
-        if a == b:
-            return False
-        return knows_nothing(join(a, b))
-
-    return (any(loses(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals)
-            or any(loses(a, b) for a, b in zip(left.stack, right.stack)))
