@@ -12,7 +12,19 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.roots import Root
 from pijit.core.capture.states import State
-from pijit.core.capture.values import UNBOUND, Abstract, Const, Number, Opaque, Typed, Unknown, known_of, number_type
+from pijit.core.capture.values import (
+    UNBOUND,
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    Number,
+    Opaque,
+    Typed,
+    Unknown,
+    known_of,
+    number_type,
+)
 from pijit.guards import source as sources
 from pijit.guards.source import Attr, Cell, Global, Item, Local, read_attribute, read_item
 
@@ -171,6 +183,8 @@ def after_bytecode(value: Abstract) -> Abstract:
     kind = number_type(value)
     if kind is not None and isinstance(value, Const):
         return Number(kind, None, value.source, value.born)
+    if isinstance(value, Known):
+        return Instance(value.type, None, value.source, value.born)
     if isinstance(value, Typed):
         return type(value)(value.type, None, value.source, value.born)
     return value

@@ -256,3 +256,15 @@ def test_a_finalizer_of_what_a_global_held():
         f(X)
         seen.append((list(Dying.seen), COUNT, LAST))
     assert all(item == seen[0] for item in seen) and seen[0][0] == [1]
+
+
+def displays(x):
+    global LAST
+    LAST = [x * 2.0, x + 1.0]
+    print(end="")
+    LAST = {"a": x}
+    return LAST["a"] * 2.0 + 1.0
+
+
+def test_lists_and_dicts_in_globals():
+    check(displays, X)
