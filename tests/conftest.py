@@ -1,6 +1,7 @@
 """For all tests: the installed pijit is tested, and its internal errors are raised, not logged."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -18,7 +19,9 @@ if os.environ.get("PIJIT_TEST_INSTALLED"):
 
 @pytest.fixture(autouse=True, scope="session")
 def strict():
-    """Turn the strict switch on."""
+    """Turn the strict switch on, and make interrupts arrive."""
     previous = errors.set_strict(True)
+    # A shell that starts jobs in the background lets them ignore interrupts, which some tests raise.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     errors.set_strict(previous)
