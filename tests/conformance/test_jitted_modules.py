@@ -8,7 +8,8 @@ import pytest
 from cpython_tests import MODULES, VERSION, expected_failures, run_module
 
 # Cut at every instruction, a capture costs most; modules that count objects or watch frames say little then.
-COSTLY = ("test_exceptions", "test_functools", "test_sys_settrace", "test_gc", "test_weakref", "test_collections")
+COSTLY = ("test_exceptions", "test_functools", "test_sys_settrace", "test_gc", "test_weakref", "test_collections",
+          "test_generators", "test_grammar")
 BREAKS = [module for module in MODULES if module not in COSTLY]
 RUNS = [("numba", module) for module in MODULES] + [("breaks", module) for module in BREAKS]
 WITHOUT_FUNCTIONS = ("test_unpack", "test_unpack_ex", "test_extcall")

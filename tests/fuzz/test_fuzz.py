@@ -15,7 +15,7 @@ BREAKS = {"backend": "python", "force_breaks": "every"}
 NUMBA = {"backend": "numba"}
 
 # A seed, how many programs it gives, and after how many seconds the rest of them is left out.
-RUNS = {"python": (PYTHON, 1, 100, 16), "breaks": (BREAKS, 2, 30, 10), "numba": (NUMBA, 3, 10, 15)}
+RUNS = {"python": (PYTHON, 1, 100, 12), "breaks": (BREAKS, 2, 30, 8), "numba": (NUMBA, 3, 10, 10)}
 
 
 @pytest.mark.parametrize("mode", sorted(RUNS))
