@@ -175,7 +175,7 @@ def many(x, n):
 
 def test_a_loop_lets_go_of_its_lists():
     with fail_unless_captured():
-        j = jitted(many)
+        j = jitted(many, {"force_breaks": None})
         for _ in range(3):
             assert j(X, 10) == many(X, 10)
     tracemalloc.start()
