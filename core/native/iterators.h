@@ -1,6 +1,6 @@
 /* Python's own iterators in frame words: read, moved, and made anew.
  *
- * Part of launcher.c, included by marshal.h. The structs are CPython's (3.7 to 3.10), which are in no header;
+ * Part of launch.c, included by marshal.h. The structs are CPython's (3.7 to 3.10), which are in no header;
  * iterators_check() compares them with what the iterators say of themselves before anything relies on them. */
 #ifndef PIJIT_ITERATORS_H
 #define PIJIT_ITERATORS_H

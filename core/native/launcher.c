@@ -8,236 +8,19 @@
  *
  * and gets (-1, None padding) - MISS - when a guard fails, an input does not fit its code, or the kernel
  * declines. The original bytecode runs then. All codes are parsed into flat structs at construction
- * (marshal.h); a call does no Python-level work. Launchers made with None for globals and builtins look names
- * up where the calling frame does: linked code then keeps no namespace alive, which matters because the garbage
- * collector does not see into code objects. What a call needs lives on the C stack unless the frame is
- * large, so calls may nest and recurse. The frame words behind the inputs are zero when the kernel starts.
+ * (codes.h), which launch.c runs; a call does no Python-level work. Launchers made with None for globals and
+ * builtins look names up where the calling frame does: linked code then keeps no namespace alive, which
+ * matters because the garbage collector does not see into code objects. What a call needs lives on the C
+ * stack unless the frame is large, so calls may nest and recurse. The frame words behind the inputs are zero
+ * when the kernel starts.
  * See launcher.h for the protocol with kernels. */
 #define LAUNCHER_MAIN
 #include "launcher.h"
 #include "breaker.h"
-#include "marshal.h"
-#include "evaluate.h"
-#include "untraced.h"
+#include "exit_codes.h"
+#include "input_codes.h"
+#include "launcher_object.h"
 #include <structmember.h>
-
-#define SMALL_WORDS 256
-#define SMALL_INPUTS 32
-
-typedef struct {
-    PyObject_HEAD
-    PyObject *program;          /* owned, or NULL: the call arguments are the inputs */
-    PyObject *globals;          /* owned, or NULL: those of the calling frame */
-    PyObject *builtins;         /* owned, or NULL: those of the calling frame */
-    PyObject *python_kernel;    /* owned, or NULL */
-    PyObject *callable;         /* owned: makes a cycle with this object, hence the GC support */
-    PyObject *miss;             /* owned: the shared answer of a miss */
-    PyObject *name;             /* owned */
-    PyObject *owner;            /* owned: keeps the machine code alive */
-    PyObject *prepare;          /* owned, or NULL: makes the kernel at the first call */
-    KernelFunction kernel;
-    Input *inputs;              /* owned */
-    Py_ssize_t ninputs;
-    Exit *exits;                /* owned; NULL in a cleared launcher */
-    Py_ssize_t nexits;
-    Py_ssize_t words;
-    Py_ssize_t output_word;
-    Py_ssize_t width;
-    long long calls;
-    long long misses;
-    int enabled;
-} Launcher;
-
-static const GuardsAPI *guards_api;  /* set when the first launcher with a guard program is made */
-
-/* ---- the hot path ---- */
-
-static PyObject *
-launcher_miss(Launcher *self)
-{
-    self->misses++;
-    Py_INCREF(self->miss);
-    return self->miss;
-}
-
-/* The answer for one exit: new reference. */
-static PyObject *
-exit_build(Launcher *self, int64_t id, ValueSource *source)
-{
-    if (id < 0 || id >= self->nexits) {
-        PyErr_Format(PyExc_SystemError, "kernel of %R returned the unknown exit id %lld", self->name, (long long)id);
-        return NULL;
-    }
-    Exit *exit = &self->exits[id];
-    PyObject *result = PyTuple_New(self->width + 1);  /* new: the result */
-    if (result == NULL) {
-        return NULL;
-    }
-    exit->taken++;
-    Py_INCREF(exit->id);
-    PyTuple_SET_ITEM(result, 0, exit->id);
-    Py_ssize_t position = 1;
-    for (; position <= self->width - exit->count; position++) {
-        Py_INCREF(Py_None);
-        PyTuple_SET_ITEM(result, position, Py_None);
-    }
-    for (Py_ssize_t i = 0; i < exit->count; i++, position++) {
-        PyObject *value = output_build(&exit->items[i], source);  /* moved into the tuple */
-        if (value == NULL) {
-            Py_DECREF(result);
-            return NULL;
-        }
-        PyTuple_SET_ITEM(result, position, value);
-    }
-    if (exit->poll) {
-        breaker_hold();
-    }
-    return result;
-}
-
-static PyObject *
-native_run(Launcher *self, PyObject *const *fetched, int64_t *frame)
-{
-    OwnedList owned;
-    PyObject *result;
-    ValueSource source = {fetched, frame, NULL, 0};
-
-    owned_init(&owned);
-    frame[0] = (int64_t)runtime_table;
-    frame[1] = (int64_t)&owned;
-    memset(frame + self->output_word, 0, (self->words - self->output_word) * sizeof(int64_t));
-    int64_t id = self->kernel(frame);
-    if (id >= 0) {
-        result = exit_build(self, id, &source);
-    }
-    else if (id == LAUNCHER_MISS) {
-        result = launcher_miss(self);
-    }
-    else {
-        result = NULL;
-        if (id != LAUNCHER_ERROR || !PyErr_Occurred()) {
-            PyErr_Format(PyExc_SystemError, "kernel of %R returned %lld without a reason", self->name, (long long)id);
-        }
-    }
-    owned_clear(&owned);
-    return result;
-}
-
-static PyObject *
-python_run(Launcher *self, PyObject *const *fetched)
-{
-    PyObject *arguments = NULL;  /* owned */
-    PyObject *answer = NULL;     /* owned */
-    PyObject *result = NULL;     /* new: the result */
-    ValueSource source = {fetched, NULL, NULL, 1};
-
-    arguments = PyTuple_New(self->ninputs);
-    if (arguments == NULL) {
-        goto error;
-    }
-    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
-        Py_INCREF(fetched[i]);
-        PyTuple_SET_ITEM(arguments, i, fetched[i]);
-    }
-    answer = untraced_call(self->python_kernel, arguments);
-    if (answer == NULL) {
-        goto error;
-    }
-    if (answer == Py_None) {
-        result = launcher_miss(self);
-        goto error;
-    }
-    if (!PyTuple_CheckExact(answer) || PyTuple_GET_SIZE(answer) == 0 || !PyLong_Check(PyTuple_GET_ITEM(answer, 0))) {
-        PyErr_Format(PyExc_SystemError, "Python kernel of %R did not return (exit id, values...)", self->name);
-        goto error;
-    }
-    source.answer = answer;
-    long long id = PyLong_AsLongLong(PyTuple_GET_ITEM(answer, 0));
-    if (id == -1 && PyErr_Occurred()) {
-        goto error;
-    }
-    result = exit_build(self, id, &source);
-    if (result != NULL && source.next != PyTuple_GET_SIZE(answer)) {
-        PyErr_Format(PyExc_SystemError, "Python kernel of %R returned too many values", self->name);
-        Py_CLEAR(result);
-    }
-error:
-    Py_XDECREF(arguments);
-    Py_XDECREF(answer);
-    return result;
-}
-
-static PyObject *
-inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame)
-{
-    int64_t *words = frame + FIRST_INPUT_WORD;
-    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
-        if (!input_load(&self->inputs[i], fetched[i], words)) {
-            return launcher_miss(self);
-        }
-        words += input_words(&self->inputs[i]);
-    }
-    return self->python_kernel == NULL ? native_run(self, fetched, frame) : python_run(self, fetched);
-}
-
-static PyObject *
-guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame)
-{
-    if (self->program == NULL) {
-        if (nvalues != self->ninputs) {
-            PyErr_Format(PyExc_TypeError, "launcher %R takes %zd arguments, got %zd",
-                         self->name, self->ninputs, nvalues);
-            return NULL;
-        }
-        return inputs_run(self, values, frame);
-    }
-    /* borrowed: the calling frame is linked code, which outlives this call */
-    PyObject *globals = self->globals != NULL ? self->globals : PyEval_GetGlobals();
-    PyObject *builtins = self->builtins != NULL ? self->builtins : PyEval_GetBuiltins();
-    if (!guards_api->program_check(self->program, values, nvalues, globals, builtins, fetched)) {
-        return launcher_miss(self);
-    }
-    PyObject *result = inputs_run(self, fetched, frame);  /* new: the result */
-    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
-        Py_DECREF(fetched[i]);
-    }
-    return result;
-}
-
-/* As guarded_run, with the frame on the heap. */
-static PyObject *
-large_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues)
-{
-    int64_t *frame = PyMem_Malloc(self->words * sizeof(int64_t) + self->ninputs * sizeof(PyObject *));
-    if (frame == NULL) {
-        return PyErr_NoMemory();
-    }
-    PyObject *result = guarded_run(self, values, nvalues, (PyObject **)(frame + self->words), frame);
-    PyMem_Free(frame);
-    return result;
-}
-
-static int kernel_prepare(Launcher *self);
-
-static PyObject *
-launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
-{
-    Launcher *self = (Launcher *)object;
-    int64_t frame[SMALL_WORDS];
-    PyObject *fetched[SMALL_INPUTS];
-
-    self->calls++;
-    if (!self->enabled) {
-        int status = self->prepare != NULL ? kernel_prepare(self) : 0;
-        if (status <= 0) {
-            return status < 0 ? NULL : launcher_miss(self);
-        }
-    }
-    if (self->words > SMALL_WORDS || self->ninputs > SMALL_INPUTS) {
-        return large_run(self, values, nvalues);
-    }
-    return guarded_run(self, values, nvalues, fetched, frame);
-}
 
 static PyMethodDef callable_method = {
     "launch", (PyCFunction)(void (*)(void))launcher_call, METH_FASTCALL,
@@ -245,6 +28,25 @@ static PyMethodDef callable_method = {
 };
 
 /* ---- construction ---- */
+
+/* The answer of a miss: a new reference. */
+static PyObject *
+miss_build(Py_ssize_t width)
+{
+    PyObject *miss = PyTuple_New(width + 1);  /* new: the result */
+    PyObject *id = PyLong_FromLong(LAUNCHER_MISS);  /* moved into the tuple */
+    if (miss == NULL || id == NULL) {
+        Py_XDECREF(miss);
+        Py_XDECREF(id);
+        return NULL;
+    }
+    PyTuple_SET_ITEM(miss, 0, id);
+    for (Py_ssize_t i = 1; i <= width; i++) {
+        Py_INCREF(Py_None);
+        PyTuple_SET_ITEM(miss, i, Py_None);
+    }
+    return miss;
+}
 
 /* Parses the codes; whatever was made stays in self, for launcher_dealloc. */
 static int
@@ -282,8 +84,7 @@ kernel_set(Launcher *self, PyObject *kernel)
     return 0;
 }
 
-/* Makes the kernel: 1, or 0 if there is none for it, or -1 with an exception set. */
-static int
+int
 kernel_prepare(Launcher *self)
 {
     PyObject *prepare = self->prepare;  /* owned: a recursive or concurrent call may be first to be done */
@@ -533,7 +334,7 @@ PyMODINIT_FUNC
 PyInit__launcher(void)
 {
     import_array();
-    if (iterators_check() < 0) {
+    if (launch_ready() < 0) {
         return NULL;
     }
     if (PyType_Ready(&launcher_type) < 0) {

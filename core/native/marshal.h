@@ -1,6 +1,6 @@
 /* Runs the input and output codes of a launcher: objects to frame words, and values to objects.
  *
- * Part of launcher.c, apart for its size: everything is static and inlined into the hot path. */
+ * Part of launch.c, apart for its size: everything is static and inlined into the hot path. */
 #ifndef PIJIT_MARSHAL_H
 #define PIJIT_MARSHAL_H
 
@@ -285,27 +285,6 @@ output_build(const Output *output, ValueSource *source)
     default:
         return source->answer != NULL ? python_value(source) : native_value(output, source);
     }
-}
-
-/* ---- answers ---- */
-
-/* The answer of a miss: a new reference. */
-static PyObject *
-miss_build(Py_ssize_t width)
-{
-    PyObject *miss = PyTuple_New(width + 1);  /* new: the result */
-    PyObject *id = PyLong_FromLong(LAUNCHER_MISS);  /* moved into the tuple */
-    if (miss == NULL || id == NULL) {
-        Py_XDECREF(miss);
-        Py_XDECREF(id);
-        return NULL;
-    }
-    PyTuple_SET_ITEM(miss, 0, id);
-    for (Py_ssize_t i = 1; i <= width; i++) {
-        Py_INCREF(Py_None);
-        PyTuple_SET_ITEM(miss, i, Py_None);
-    }
-    return miss;
 }
 
 #endif

@@ -1,0 +1,202 @@
+/* A call of a Launcher: guard program, frame words, kernel, answer. See launcher.c for what a launcher is. */
+#include "launcher.h"
+#include "breaker.h"
+#include "launcher_object.h"
+#include "marshal.h"
+#include "untraced.h"
+
+#define SMALL_WORDS 256
+#define SMALL_INPUTS 32
+
+const GuardsAPI *guards_api;
+
+int
+launch_ready(void)
+{
+    return iterators_check();
+}
+
+static PyObject *
+launcher_miss(Launcher *self)
+{
+    self->misses++;
+    Py_INCREF(self->miss);
+    return self->miss;
+}
+
+/* The answer for one exit: new reference. */
+static PyObject *
+exit_build(Launcher *self, int64_t id, ValueSource *source)
+{
+    if (id < 0 || id >= self->nexits) {
+        PyErr_Format(PyExc_SystemError, "kernel of %R returned the unknown exit id %lld", self->name, (long long)id);
+        return NULL;
+    }
+    Exit *exit = &self->exits[id];
+    PyObject *result = PyTuple_New(self->width + 1);  /* new: the result */
+    if (result == NULL) {
+        return NULL;
+    }
+    exit->taken++;
+    Py_INCREF(exit->id);
+    PyTuple_SET_ITEM(result, 0, exit->id);
+    Py_ssize_t position = 1;
+    for (; position <= self->width - exit->count; position++) {
+        Py_INCREF(Py_None);
+        PyTuple_SET_ITEM(result, position, Py_None);
+    }
+    for (Py_ssize_t i = 0; i < exit->count; i++, position++) {
+        PyObject *value = output_build(&exit->items[i], source);  /* moved into the tuple */
+        if (value == NULL) {
+            Py_DECREF(result);
+            return NULL;
+        }
+        PyTuple_SET_ITEM(result, position, value);
+    }
+    if (exit->poll) {
+        breaker_hold();
+    }
+    return result;
+}
+
+static PyObject *
+native_run(Launcher *self, PyObject *const *fetched, int64_t *frame)
+{
+    OwnedList owned;
+    PyObject *result;
+    ValueSource source = {fetched, frame, NULL, 0};
+
+    owned_init(&owned);
+    frame[0] = (int64_t)runtime_table;
+    frame[1] = (int64_t)&owned;
+    memset(frame + self->output_word, 0, (self->words - self->output_word) * sizeof(int64_t));
+    int64_t id = self->kernel(frame);
+    if (id >= 0) {
+        result = exit_build(self, id, &source);
+    }
+    else if (id == LAUNCHER_MISS) {
+        result = launcher_miss(self);
+    }
+    else {
+        result = NULL;
+        if (id != LAUNCHER_ERROR || !PyErr_Occurred()) {
+            PyErr_Format(PyExc_SystemError, "kernel of %R returned %lld without a reason", self->name, (long long)id);
+        }
+    }
+    owned_clear(&owned);
+    return result;
+}
+
+static PyObject *
+python_run(Launcher *self, PyObject *const *fetched)
+{
+    PyObject *arguments = NULL;  /* owned */
+    PyObject *answer = NULL;     /* owned */
+    PyObject *result = NULL;     /* new: the result */
+    ValueSource source = {fetched, NULL, NULL, 1};
+
+    arguments = PyTuple_New(self->ninputs);
+    if (arguments == NULL) {
+        goto error;
+    }
+    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
+        Py_INCREF(fetched[i]);
+        PyTuple_SET_ITEM(arguments, i, fetched[i]);
+    }
+    answer = untraced_call(self->python_kernel, arguments);
+    if (answer == NULL) {
+        goto error;
+    }
+    if (answer == Py_None) {
+        result = launcher_miss(self);
+        goto error;
+    }
+    if (!PyTuple_CheckExact(answer) || PyTuple_GET_SIZE(answer) == 0 || !PyLong_Check(PyTuple_GET_ITEM(answer, 0))) {
+        PyErr_Format(PyExc_SystemError, "Python kernel of %R did not return (exit id, values...)", self->name);
+        goto error;
+    }
+    source.answer = answer;
+    long long id = PyLong_AsLongLong(PyTuple_GET_ITEM(answer, 0));
+    if (id == -1 && PyErr_Occurred()) {
+        goto error;
+    }
+    result = exit_build(self, id, &source);
+    if (result != NULL && source.next != PyTuple_GET_SIZE(answer)) {
+        PyErr_Format(PyExc_SystemError, "Python kernel of %R returned too many values", self->name);
+        Py_CLEAR(result);
+    }
+error:
+    Py_XDECREF(arguments);
+    Py_XDECREF(answer);
+    return result;
+}
+
+static PyObject *
+inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame)
+{
+    int64_t *words = frame + FIRST_INPUT_WORD;
+    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
+        if (!input_load(&self->inputs[i], fetched[i], words)) {
+            return launcher_miss(self);
+        }
+        words += input_words(&self->inputs[i]);
+    }
+    return self->python_kernel == NULL ? native_run(self, fetched, frame) : python_run(self, fetched);
+}
+
+static PyObject *
+guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame)
+{
+    if (self->program == NULL) {
+        if (nvalues != self->ninputs) {
+            PyErr_Format(PyExc_TypeError, "launcher %R takes %zd arguments, got %zd",
+                         self->name, self->ninputs, nvalues);
+            return NULL;
+        }
+        return inputs_run(self, values, frame);
+    }
+    /* borrowed: the calling frame is linked code, which outlives this call */
+    PyObject *globals = self->globals != NULL ? self->globals : PyEval_GetGlobals();
+    PyObject *builtins = self->builtins != NULL ? self->builtins : PyEval_GetBuiltins();
+    if (!guards_api->program_check(self->program, values, nvalues, globals, builtins, fetched)) {
+        return launcher_miss(self);
+    }
+    PyObject *result = inputs_run(self, fetched, frame);  /* new: the result */
+    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
+        Py_DECREF(fetched[i]);
+    }
+    return result;
+}
+
+/* As guarded_run, with the frame on the heap. */
+static PyObject *
+large_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues)
+{
+    int64_t *frame = PyMem_Malloc(self->words * sizeof(int64_t) + self->ninputs * sizeof(PyObject *));
+    if (frame == NULL) {
+        return PyErr_NoMemory();
+    }
+    PyObject *result = guarded_run(self, values, nvalues, (PyObject **)(frame + self->words), frame);
+    PyMem_Free(frame);
+    return result;
+}
+
+PyObject *
+launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
+{
+    Launcher *self = (Launcher *)object;
+    int64_t frame[SMALL_WORDS];
+    PyObject *fetched[SMALL_INPUTS];
+
+    self->calls++;
+    if (!self->enabled) {
+        int status = self->prepare != NULL ? kernel_prepare(self) : 0;
+        if (status <= 0) {
+            return status < 0 ? NULL : launcher_miss(self);
+        }
+    }
+    if (self->words > SMALL_WORDS || self->ninputs > SMALL_INPUTS) {
+        return large_run(self, values, nvalues);
+    }
+    return guarded_run(self, values, nvalues, fetched, frame);
+}
