@@ -40,7 +40,10 @@ class Step(NamedTuple):
 
 
 def iterator_type(value: LoopIterator) -> IteratorType:
-    """The graph's type of an iterator."""
+    """The graph's type of an iterator; Break for one over a tuple or a list, whose position is not read again."""
+    for part in value.parts:
+        if isinstance(part, Unrolled):
+            raise Break("PJ209", type=describe(part.owner))
     return IteratorType(value.kind, tuple(iterator_type(part) if isinstance(part, LoopIterator) else part.type
                                           for part in value.parts))
 

@@ -213,6 +213,17 @@ def test_side_exits_of_nested_iterators():
             check(function, lists, -1, others=[(lists, 2), (lists, 3), (lists, 0)])
 
 
+def test_a_long_loop_below_a_numbered_round():
+    """The inner loop's kernel is entered again at its own head, where the numbering iterator is on the stack."""
+    def numbered_rounds(xs):
+        for _, x in enumerate(xs):
+            for _ in range(1, len(x) - 1):
+                last = x
+        return last
+
+    check(numbered_rounds, [X, X])
+
+
 def test_a_break_in_the_body_keeps_a_loop():
     def printing(xs):
         s = 0.0
