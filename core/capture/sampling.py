@@ -213,6 +213,6 @@ def result_layout(operands: Sequence[Type], ndim: int) -> str:
     arrays = [o for o in operands if isinstance(o, Array)]
     if ndim <= 1 or all(a.layout == "C" for a in arrays):
         return "C"
-    if all(a.layout == "F" and a.ndim == ndim for a in arrays):
-        return "F"
+    if all(a.layout == "F" and a.ndim == ndim for a in arrays) and (ndim == 2 or len(arrays) == 1):
+        return "F"  # of more axes one of length 1 may be stretched, and NumPy then chooses by all strides
     return "A"

@@ -17,15 +17,15 @@ def write_dim(emitter: Any, op: Op) -> None:
 def write_transpose(emitter: Any, op: Op) -> None:
     array, axes = emitter.arrays[op.args[0]], op.attrs["axes"]
     _define_view(emitter, op, array, array.data, [array.shape[axis] for axis in axes],
-                 [array.strides[axis] for axis in axes])
+                 [array.strides[axis] for axis in axes], [array.shown[axis] for axis in axes])
 
 
 def _define_view(emitter: Any, op: Op, array: ArrayVariable, data: str, shape: List[str],
-                 strides: List[str]) -> None:
+                 strides: List[str], shown: List[str]) -> None:
     name = "v%d_o" % op.result.id
     emitter.line("%s = 0" % name)
     emitter.arrays[op.result] = ArrayVariable(op.result.type, data, name, shape,
-                                              contiguous_last(op.result.type, strides), array.base)
+                                              contiguous_last(op.result.type, strides), array.base, shown)
 
 
 # ---- elements ----
@@ -78,16 +78,19 @@ def write_view(emitter: Any, op: Op) -> None:
     offsets: List[str] = []
     shape: List[str] = []
     strides: List[str] = []
+    shown: List[str] = []
     for item in op.attrs["index"]:
         if item == "n":
             shape.append("(1)")
             strides.append("(0)")
+            shown.append("(0)")
             continue
-        size, stride = array.shape[axis], array.strides[axis]
+        size, stride, seen = array.shape[axis], array.strides[axis], array.shown[axis]
         axis += 1
         if item == "e":
             shape.append(size)
             strides.append(stride)
+            shown.append(seen)
         elif item == "i":
             one = ArrayVariable(array.type, array.data, array.object, [size], [stride])
             offsets.append("imul(%s, %s)" % (_positions(emitter, op, one, [next(values)])[0], stride))
@@ -96,12 +99,13 @@ def write_view(emitter: Any, op: Op) -> None:
             if start != "(0)":
                 offsets.append("imul(%s, %s)" % (start, stride))
             shape.append(length)
-            strides.append(stride if step == "(1)" else emitter.pure("imul(%s, %s)" % (stride, step)))
+            for kept, one in ((strides, stride), (shown, seen)):
+                kept.append(one if step == "(1)" else emitter.pure("imul(%s, %s)" % (one, step)))
     data = array.data
     for offset in offsets:
         data = "iadd(%s, %s)" % (data, offset)
     _define_view(emitter, op, array, emitter.let(data), shape + list(array.shape[axis:]),
-                 strides + list(array.strides[axis:]))
+                 strides + list(array.strides[axis:]), shown + list(array.shown[axis:]))
 
 
 def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) -> Tuple[str, str, str]:

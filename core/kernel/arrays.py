@@ -25,17 +25,22 @@ class ArrayVariable:
 
     ``object`` of a view is a variable that is 0 until the ndarray object is made; ``base`` is then the text
     of the object that it is a view of. For any other array ``base`` is the object itself.
+
+    ``strides`` lead to elements; ``shown`` are those that NumPy shows. They differ where the layout says what a
+    stride is: NumPy calls an array contiguous whatever the strides of an axis of length 1, or of an empty array,
+    are.
     """
 
-    __slots__ = ("type", "data", "object", "shape", "strides", "base", "lazy")
+    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy")
 
     def __init__(self, type: Array, data: str, object: str, shape: Sequence[str], strides: Sequence[str],
-                 base: Optional[str] = None) -> None:
+                 base: Optional[str] = None, shown: Optional[Sequence[str]] = None) -> None:
         self.type = type
         self.data = data
         self.object = object
         self.shape = tuple(shape)
         self.strides = tuple(strides)
+        self.shown = tuple(strides if shown is None else shown)
         self.base = object if base is None else base
         self.lazy = base is not None
 
@@ -44,15 +49,19 @@ class ArrayVariable:
         """Plain variables for a block parameter."""
         name, kind = "v%d" % value.id, value.type
         axes = range(kind.ndim)
-        return cls(kind, name + "_d", name + "_o", [name + "_s%d" % axis for axis in axes],
-                   contiguous_last(kind, [name + "_t%d" % axis for axis in axes]))
+        return cls.of_layout(kind, name, [name + "_s%d" % axis for axis in axes])
+
+    @classmethod
+    def of_layout(cls, kind: Array, name: str, shape: Sequence[str]) -> "ArrayVariable":
+        """An array that is no view, with variables of this name for all but the shape."""
+        shown = [name + "_t%d" % axis for axis in range(kind.ndim)]
+        return cls(kind, name + "_d", name + "_o", shape, contiguous_last(kind, shown), None, shown)
 
     def moves_from(self, other: "ArrayVariable") -> List[Tuple[str, str]]:
         """(variable, source) pairs that make this variable hold the other array."""
         pairs = [(self.data, other.data), (self.object, other.object)]
         pairs += zip(self.shape, other.shape)
-        pairs += zip(self.strides, other.strides)
-        return [(target, source) for target, source in pairs if not is_literal(target)]
+        return pairs + list(zip(self.shown, other.shown))
 
 
 def is_literal(text: str) -> bool:
@@ -223,13 +232,10 @@ class ArrayWriter:
         """An input array whose descriptor starts at a frame word."""
         name, kind = "v%d" % value.id, value.type
         shape = ["%s_s%d" % (name, axis) for axis in range(kind.ndim)]
-        strides = contiguous_last(kind, ["%s_t%d" % (name, axis) for axis in range(kind.ndim)])
-        self.line("%s_d = ld_i8(frame, %d)" % (name, 8 * word))
-        self.line("%s_o = ld_i8(frame, %d)" % (name, 8 * (word + 1)))
-        for offset, variable in enumerate(shape + strides):
-            if not is_literal(variable):
-                self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (word + 2 + offset)))
-        return ArrayVariable(kind, name + "_d", name + "_o", shape, strides)
+        array = ArrayVariable.of_layout(kind, name, shape)
+        for offset, variable in enumerate((array.data, array.object) + array.shape + array.shown):
+            self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (word + offset)))
+        return array
 
     def describe(self, kind: Array, name: str, at: int, shape: Sequence[str]) -> ArrayVariable:
         return self.describe_at(kind, name, "address_of_word(frame, %d)" % at, shape)
@@ -237,18 +243,17 @@ class ArrayWriter:
     def describe_at(self, kind: Array, name: str, address: str, shape: Sequence[str]) -> ArrayVariable:
         """Variables for the array whose descriptor the runtime has completed."""
         address = self.let(address)
-        self.line("%s_d = ld_i8(%s, 0)" % (name, address))
-        self.line("%s_o = ld_i8(%s, 8)" % (name, address))
-        strides = contiguous_last(kind, ["%s_t%d" % (name, axis) for axis in range(kind.ndim)])
-        for axis, variable in enumerate(strides):
-            if not is_literal(variable):
-                self.line("%s = ld_i8(%s, %d)" % (variable, address, 8 * (2 + kind.ndim + axis)))
-        return ArrayVariable(kind, name + "_d", name + "_o", shape, strides)
+        array = ArrayVariable.of_layout(kind, name, shape)
+        self.line("%s = ld_i8(%s, 0)" % (array.data, address))
+        self.line("%s = ld_i8(%s, 8)" % (array.object, address))
+        for axis, variable in enumerate(array.shown):
+            self.line("%s = ld_i8(%s, %d)" % (variable, address, 8 * (2 + kind.ndim + axis)))
+        return array
 
     def descriptor(self, array: ArrayVariable, at: int) -> str:
         """Write the descriptor at scratch word ``at``; the text of its address. The object word stays 0."""
         return self.let("set_words(frame, %d, %s)" % (at, ", ".join(
-            (array.data, "0") + array.shape + array.strides)))
+            (array.data, "0") + array.shape + array.shown)))
 
     def with_object(self, value: Value) -> ArrayVariable:
         """The array, after writing what makes its object if it is a view that has none yet."""

@@ -42,6 +42,9 @@ def write_reduce(emitter: Any, op: Op) -> None:
         emitter.define(op.result, emitter.element(dtype, ("frame", str(8 * (at + 2)))))
         return
     shape = [size for place, size in enumerate(array.shape) if place != axis]
+    if len(shape) > 1:
+        for size in array.shape:  # the strides of an empty operand, which mean nothing, order the result's axes
+            emitter.guard_once(op, "%s == 0" % size)
     result = emitter.new_array(op, op.result.type, "v%d" % op.result.id, shape)
     _run(emitter, op, source, emitter.descriptor(result, layout.scratch(2 + 2 * len(shape))))
     emitter.arrays[op.result] = result
