@@ -31,7 +31,7 @@ from pijit.core.graph.key import graph_key
 from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import BreakReport, Entry, SegmentReport, break_report
-from pijit.core.report import busy_lines, capture_record
+from pijit.core.report import CaptureRecord, busy_lines
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 
 MAX_FAILURES = 3
@@ -273,11 +273,10 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     program = entry_program((candidate.captured for candidate, _ in kept), result.causes())
     segments = _segment_reports(result, compiled)
     breaks = _break_reports(result, code.co_filename)
-    record = capture_record(state.py_func, result, compiled, linked, program, segments, breaks, why)
-    result.release()
     if config.on_capture is not None:
-        config.on_capture(record)
-    return Entry(program, linked, segments, breaks, launchers, observers, record, why,
+        config.on_capture(CaptureRecord(state.py_func, result, compiled, linked, program, segments, breaks, why))
+    result.release()
+    return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [launcher for launcher, _ in reentries.values()])
 
 

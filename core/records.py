@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from pijit.core.reasons import REASONS, reason
 
@@ -35,22 +35,6 @@ class BreakReport(NamedTuple):
     opname: str
 
 
-class CaptureRecord(NamedTuple):
-    """The texts of one capture, for the dumps."""
-
-    name: str
-    bytecode: str
-    blocks: str
-    graph: str
-    segments: str
-    source: str
-    linked: str
-    guards: str
-    times: str
-    breaks: Tuple[BreakReport, ...]
-    recompile: str
-
-
 class Entry:
     """A linked code object and the guards under which it holds.
 
@@ -65,7 +49,7 @@ class Entry:
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
-                 launchers: List[Any], observers: Dict[int, Any], record: Optional[CaptureRecord],
+                 launchers: List[Any], observers: Dict[int, Any],
                  why: str = "", reentries: Sequence[Any] = ()) -> None:
         self.program = program
         self.linked_code = linked_code
@@ -73,7 +57,6 @@ class Entry:
         self.breaks = breaks
         self.launchers = launchers
         self.observers = observers
-        self.record = record
         self.why = why
         self.reentries = tuple(reentries)
 

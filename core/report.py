@@ -10,31 +10,64 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.capture import Capture
 from pijit.core.capture.guarding import launch_arguments, segment_program
 from pijit.core.graph.printer import format_graph
-from pijit.core.records import BreakReport, CaptureRecord, SegmentReport
+from pijit.core.records import BreakReport, SegmentReport
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
                   "ROT_FOUR", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])
 
 
-def capture_record(function: types.FunctionType, result: Capture, compiled: Sequence[Any], linked: types.CodeType,
-                   program: Any, segments: Sequence[SegmentReport], breaks: Sequence[BreakReport],
-                   recompile: str) -> CaptureRecord:
-    """All texts of one capture; made only when somebody asks would be cheaper, but captures are rare."""
-    graphs = [c.captured.graph for c in result.candidates if c.captured is not None]
-    kernels = [kernel for kernel in compiled if hasattr(kernel, "source")]
-    return CaptureRecord(
-        name=function.__qualname__,
-        bytecode=dis.Bytecode(function.__code__).dis(),
-        blocks=format_cfg(result.cfg),
-        graph="\n".join(format_graph(graph) for graph in graphs),
-        segments="\n".join([format_segment(s) for s in segments] + [format_break(b) for b in breaks]),
-        source="\n".join(kernel.source for kernel in kernels),
-        linked=dis.Bytecode(linked).dis(),
-        guards="\n".join(format_guards(result, program)),
-        times="\n".join("%s: %.3f s" % (kernel.name, kernel.seconds) for kernel in kernels),
-        breaks=tuple(breaks),
-        recompile=recompile,
-    )
+class CaptureRecord:
+    """The texts of one capture, each made when it is read; good as long as the call that gives it lasts.
+
+    Attributes:
+        name: the function's qualified name.
+        breaks: reports of the instructions that stay bytecode.
+        recompile: why the function was captured again; "" for a first capture.
+    """
+
+    def __init__(self, function: types.FunctionType, result: Capture, compiled: Sequence[Any], linked: types.CodeType,
+                 program: Any, segments: Sequence[SegmentReport], breaks: Sequence[BreakReport], recompile: str) -> None:
+        self.name = function.__qualname__
+        self.breaks = tuple(breaks)
+        self.recompile = recompile
+        self._code = function.__code__
+        self._result = result
+        self._kernels = [kernel for kernel in compiled if hasattr(kernel, "source")]
+        self._linked = linked
+        self._program = program
+        self._segments = segments
+
+    @property
+    def bytecode(self) -> str:
+        return dis.Bytecode(self._code).dis()
+
+    @property
+    def blocks(self) -> str:
+        return format_cfg(self._result.cfg)
+
+    @property
+    def graph(self) -> str:
+        return "\n".join(format_graph(c.captured.graph) for c in self._result.candidates if c.captured is not None)
+
+    @property
+    def segments(self) -> str:
+        return "\n".join([format_segment(s) for s in self._segments] + [format_break(b) for b in self.breaks])
+
+    @property
+    def source(self) -> str:
+        return "\n".join(kernel.source for kernel in self._kernels)
+
+    @property
+    def linked(self) -> str:
+        return dis.Bytecode(self._linked).dis()
+
+    @property
+    def guards(self) -> str:
+        return "\n".join(format_guards(self._result, self._program))
+
+    @property
+    def times(self) -> str:
+        return "\n".join("%s: %.3f s" % (kernel.name, kernel.seconds) for kernel in self._kernels)
 
 
 def busy_lines(instructions: Sequence[Any], indices: Sequence[int]) -> Tuple[int, ...]:

@@ -1,5 +1,7 @@
 """For all tests: the installed pijit is tested, and its internal errors are raised, not logged."""
 
+import gc
+import importlib
 import os
 import signal
 import sys
@@ -25,3 +27,11 @@ def strict():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     errors.set_strict(previous)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_collections():
+    """Leave what exists out of collections: with all that numba makes, each would take a tenth of a second."""
+    importlib.import_module("pijit.core.pipeline")
+    gc.collect()
+    gc.freeze()

@@ -11,6 +11,7 @@ The last line of standard output is {"tests": n, "failed": [ids], "faults": [tex
 """
 
 import doctest
+import gc
 import importlib.util
 import json
 import signal
@@ -136,6 +137,7 @@ def run(module: str, mode: str) -> Dict[str, Any]:
     elif mode == "identity":
         _hook.set_code_filter(linked)
     importlib.import_module(name)
+    gc.freeze()  # these tests collect garbage often, which takes long with all that numba has made
     failed = set()
     for _ in range(2 if mode in JITTED else 1):
         suite = without(SLOW if mode in JITTED else (), load(sys.modules[name]))
