@@ -94,6 +94,16 @@ def set_error_handler(callable: Optional[Callable[[CodeType, BaseException], obj
     The original code runs in each case. None: sys.unraisablehook gets them (3.7: stderr).
     """
 
+def mover(ask: Callable[..., Optional[Tuple[CodeType, int]]], slot: int) -> Callable[[], object]:
+    """What linked code calls at a loop's header, to go on in newer code if there is any.
+
+    At the 2nd, 4th, 8th ... visit by a shadow frame that nobody else holds and that is not traced it calls ask(code,
+    slots, globals, builtins, visits), with this thread disabled: the original code object, and the frame's locals,
+    cells and free variables. If that answers a code object, and the number of its local for the operand stack, the
+    mover answers a token, which the linked code has to return with its operand stack, a tuple, in the local `slot`.
+    Otherwise it answers None. A call moves at most three times.
+    """
+
 def set_rebuild(callable: Callable[[FunctionType], object]) -> None:
     """Unpickle a JitFunction that has no global name by callable(py_func); before the first call: its own
     type."""

@@ -3,6 +3,7 @@
     on a miss:   capture (analysis, regions, graphs)  ->  compile each graph  ->  guards  ->  link  ->  entry
     first run:   the entry's linked code observes what fallback calls return
     next call:   captured again with the observed types; the entry joins the cache and C serves the hits
+    long first:  a call that is still in a loop is captured again there, and moves to the newer code
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import collections
 import threading
 import types
 import weakref
-from typing import Any, Deque, Dict, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core._launcher import Launcher
 from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.encode import Assembler, Op, replace_code
 from pijit.core.bytecode.link import Call, ExitPlan, Probe, Site, link
+from pijit.core.bytecode.moves import STACK, move_points
 from pijit.core.capture.analysis import why_not_captured
+from pijit.core.capture.arrival import remembered, slots_at_entry
 from pijit.core.capture.capture import Candidate, Capture, capture
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.guarding import entry_program, launch_arguments, segment_program
@@ -39,6 +42,13 @@ RECOMPILES_KEPT = 100
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
 _kernels: Dict[int, Dict[Any, Kernel]] = {}
+
+
+class Start(NamedTuple):
+    """Where a running call goes on: a loop's header; ``arrived`` see `Pending`."""
+
+    header: int
+    arrived: Dict[str, Abstract]
 
 
 class State:
@@ -85,10 +95,18 @@ class State:
     def on_miss(self, code: types.CodeType, localsplus: List[Any], globals: Dict[str, Any],
                 builtins: Dict[str, Any]) -> Optional[types.CodeType]:
         """What the frame hook runs for a call that no entry serves; one thread captures, others run the original."""
+        return self._alone(self._serve_miss, code, (localsplus, globals, builtins))
+
+    def on_visit(self, pending: Pending, header: int, code: types.CodeType, slots: List[Any], globals: Dict[str, Any],
+                 builtins: Dict[str, Any]) -> Any:
+        """What a loop of a long first call asks: the code to go on in, and its local for the operand stack; or None."""
+        return self._alone(self._move, pending, header, code, (slots, globals, builtins))
+
+    def _alone(self, serve: Callable[..., Any], *args: Any) -> Any:
         if len(self.failures) >= MAX_FAILURES or not self._lock.acquire(blocking=False):
             return None
         try:
-            return self._serve_miss(code, (localsplus, globals, builtins))
+            return serve(*args)
         except (RecursionError, CacheLimitWarning, FullGraphError):
             raise  # the hook handles the first; the others are what the user asked for
         except LinkError as error:
@@ -117,11 +135,21 @@ class State:
         meanwhile = self._served_meanwhile(roots)
         if meanwhile is not None:
             return meanwhile
-        pending = Pending()
+        pending = Pending(self._on_visit())
         why = self._why_again(roots)
         self.steering = self.steering.after([guard for entry in self.entries for guard in entry.program.guards], *roots)
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
-        return self._add(pending, make_entry(self, code, roots, {}, pending.observe, why))
+        return self._add(pending, make_entry(self, code, roots, {}, pending, why))
+
+    def _on_visit(self) -> Callable[..., Any]:
+        """`on_visit`, without keeping this alive."""
+        weak = weakref.ref(self)
+
+        def on_visit(*args: Any) -> Any:
+            alive = weak()
+            return alive.on_visit(*args) if alive is not None else None
+
+        return on_visit
 
     def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         """What another thread has captured for calls like this one since this one missed."""
@@ -130,27 +158,37 @@ class State:
                 return entry.linked_code
         return None
 
-    def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
-        """A call after the run that observed: capture again with what was seen."""
+    def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...],
+                  start: Optional[Start] = None) -> types.CodeType:
+        """A call after the run that observed, or that run at a loop: capture again with what was seen."""
         self.pending = [other for other in self.pending if other is not pending]
         self.entries = [entry for entry in self.entries if entry is not pending.entry]
         news = pending.take()
-        observe = pending.observe if news and pending.rounds < MAX_OBSERVATIONS else None
-        why = reason("PJ302", values=news) if news else ""
-        return self._add(pending, make_entry(self, code, roots, pending.used, observe, why))
+        why = reason("PJ302" if start is None else "PJ304", values=news) if news else ""
+        still = pending if news and pending.rounds < MAX_OBSERVATIONS else None
+        return self._add(pending, make_entry(self, code, roots, pending.used, still, why, start), start)
 
-    def _add(self, pending: Pending, entry: Entry) -> types.CodeType:
+    def _move(self, pending: Pending, header: int, code: types.CodeType,
+              roots: Tuple[Any, ...]) -> Optional[Tuple[types.CodeType, int]]:
+        if pending not in self.pending:
+            return None
+        slots, globals, builtins = roots
+        entry_roots = slots_at_entry(code, slots, _hook.UNBOUND), globals, builtins
+        linked = self._observed(pending, code, entry_roots, Start(header, pending.arrived or {}))
+        return linked, linked.co_varnames.index(STACK)
+
+    def _add(self, pending: Pending, entry: Entry, start: Optional[Start] = None) -> types.CodeType:
         if self.config.fullgraph and entry.breaks:
             raise FullGraphError(self.py_func.__qualname__, entry.breaks)
         self.entries.append(entry)
         if entry.why:
             self.recompiles.append(entry.why)
         if entry.observers:
-            pending.entry = entry
+            pending.serve(entry)
             self.pending.append(pending)
         else:
             self.cache.add(entry.program, entry.linked_code if entry.launchers else None)
-        return entry.linked_code
+        return entry.linked_code if start is None else entry.moved_code
 
     def _why_again(self, roots: Tuple[Any, ...]) -> str:
         """The guard of the newest entry that this call fails, as a sentence; "" for the first capture."""
@@ -256,28 +294,50 @@ def _cell(value: Any) -> Any:
 
 
 def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedback: Dict[int, Abstract],
-               observe: Any, why: str) -> Entry:
-    """Capture, compile, guard, link."""
+               pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
+    """Capture, compile, guard, link. ``pending`` observes, if it is given; ``start`` is where a running call goes on."""
     config = state.config
     localsplus, globals, builtins = roots
     result = capture(code, localsplus, _hook.UNBOUND, globals, builtins, feedback, config.force_breaks,
                      state.steering, Inliner(config.max_inline_depth, config.allowed_inline_modules),
-                     config.max_loop_unrolling if config.loop_unrolling else 0)
+                     config.max_loop_unrolling if config.loop_unrolling else 0,
+                     start.arrived if start is not None else None)
     compiled = [_compile(state, candidate) for candidate in result.candidates]
     kept = [(candidate, kernel) for candidate, kernel in zip(result.candidates, compiled) if isinstance(kernel, Kernel)]
     sites, launchers = _sites(kept)
     reentries = _reentries(state, result)
-    observers = {index: observe(index) for index in result.observable()} if observe is not None else {}
-    linked = _linked(result, sites, [Probe(index, observer) for index, observer in observers.items()],
-                     {key: site for key, (_, site) in reentries.items()})
+    observers = {index: pending.observe(index) for index in result.observable()} if pending is not None else {}
+    movers, stays = _movers(result, pending, observers) if pending is not None and observers else ({}, [])
+
+    def linked_from(header: Optional[int]) -> types.CodeType:
+        return _linked(result, sites, [Probe(index, observer) for index, observer in observers.items()],
+                       {key: site for key, (_, site) in reentries.items()}, movers, header)
+
+    linked = linked_from(None)
+    moved = linked_from(start.header) if start is not None else None
     program = entry_program((candidate.captured for candidate, _ in kept), result.causes())
     segments = _segment_reports(result, compiled)
-    breaks = _break_reports(result, code.co_filename)
+    breaks = _break_reports(result, code.co_filename, result.breaks())
+    stay = _break_reports(result, code.co_filename, stays)
     if config.on_capture is not None:
-        config.on_capture(CaptureRecord(state.py_func, result, compiled, linked, program, segments, breaks, why))
+        config.on_capture(CaptureRecord(state.py_func, result, compiled, linked, program, segments, breaks + stay, why))
     result.release()
     return Entry(program, linked, segments, breaks, launchers, observers, why,
-                 [launcher for launcher, _ in reentries.values()])
+                 [launcher for launcher, _ in reentries.values()], moved, stay)
+
+
+def _movers(result: Capture, pending: Pending,
+            observers: Dict[int, Any]) -> Tuple[Dict[int, Any], List[Tuple[int, Break]]]:
+    """What makes the movers of the loops where this call can move to newer code, by header; where not, and why."""
+    cfg = result.cfg
+    pending.arrived = remembered(cfg.function, result.analysis.entry)
+    points = move_points(cfg)
+    inside = {cfg.blocks[loop.header].start: frozenset(index for index in observers if cfg.block_of[index] in loop.body)
+              for loop in cfg.loops}
+    if pending.arrived is None:
+        points = dict.fromkeys(points, "an argument was bound anew")
+    return ({header: pending.mover(header, inside[header]) for header, because in points.items() if because is None},
+            [(header, Break("PJ403", because=because)) for header, because in points.items() if because is not None])
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
@@ -302,9 +362,9 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     return kernel
 
 
-def _linked(result: Capture, sites: List[Site], probes: List[Probe], reentries: Dict[Any, Site]) -> types.CodeType:
+def _linked(result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
     try:
-        return link(result.cfg, sites, probes, reentries)
+        return link(result.cfg, sites, *args)
     except Exception as error:
         raise LinkError(str(error)) from error
 
@@ -385,7 +445,7 @@ def _segment_reports(result: Capture, compiled: List[Any]) -> List[SegmentReport
     return reports
 
 
-def _break_reports(result: Capture, filename: str) -> List[BreakReport]:
+def _break_reports(result: Capture, filename: str, breaks: List[Tuple[int, Break]]) -> List[BreakReport]:
     instructions = result.cfg.function.instructions
     return [break_report(error, filename, instructions[index].lineno or 0, instructions[index].opname)
-            for index, error in result.breaks()]
+            for index, error in breaks]

@@ -159,6 +159,9 @@ _ROWS = (
            "The function has as many entries as cache_limit allows: they keep serving, other calls run "
            "the original code.",
            "Look at the guard that keeps failing, or raise cache_limit."),
+    Reason("PJ304", "types were observed in a loop of a call that still runs",
+           "The loop showed what calls in it return; the call went on in code that was compiled with that.",
+           "Nothing to do."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
            "Calling a kernel costs more than these few instructions.",
@@ -166,6 +169,9 @@ _ROWS = (
     Reason("PJ402", "measured slower than bytecode",
            "The kernel was timed against the bytecode that it replaces and lost.",
            "Set perf_statistics to False to keep it anyway."),
+    Reason("PJ403", "loop that a long first call stays in",
+           "What the loop shows of types is used from the next call on: the running call cannot move to newer code here.",
+           "Put the loop into a function of its own, and leave its arguments as they are."),
     # Errors inside pijit.
     Reason("PJ901", "capture failed",
            "Capture met a state that it does not expect. The original function ran.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.core.reasons import REASONS, reason
 
@@ -46,11 +46,14 @@ class Entry:
         observers: what the first run still has to observe, by instruction.
         why: why the function was captured again for this entry; "" for a first capture.
         reentries: the launchers by which control comes back into a loop that a kernel was polled out of.
+        moved_code: the same linked code, for the call in the middle of which it was captured; else None.
+        stays: the loops that a first call does not leave for newer code.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
                  launchers: List[Any], observers: Dict[int, Any],
-                 why: str = "", reentries: Sequence[Any] = ()) -> None:
+                 why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
+                 stays: Sequence[BreakReport] = ()) -> None:
         self.program = program
         self.linked_code = linked_code
         self.segments = segments
@@ -59,6 +62,8 @@ class Entry:
         self.observers = observers
         self.why = why
         self.reentries = tuple(reentries)
+        self.moved_code = moved_code
+        self.stays = stays
 
     @property
     def guards(self) -> List[str]:

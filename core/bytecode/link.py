@@ -7,11 +7,12 @@ in order, and when all of them answer MISS the original instructions run.
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.moves import add_mover, add_start
 
 MISS = -1
 
@@ -60,16 +61,27 @@ class Probe(NamedTuple):
 
 
 def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
-         reentries: Optional[Dict[Any, Site]] = None) -> CodeType:
-    """The linked code object. ``reentries`` are sites that only exits lead to, by their key.
+         reentries: Optional[Dict[Any, Site]] = None, movers: Optional[Dict[int, Callable[[int], Any]]] = None,
+         start: Optional[int] = None) -> CodeType:
+    """The linked code object.
+
+    Arguments:
+        reentries: sites that only exits lead to, by their key.
+        movers: what makes the movers of loop headers, see `moves`.
+        start: the loop header where the code begins, for a call that moves to it.
 
     Raises:
         ValueError: the edited code does not verify.
     """
     assembler = Assembler(cfg.function)
     ways = {key: Label("reentry at %d" % site.index) for key, site in (reentries or {}).items()}
+    if start is not None:
+        back = [key for key, site in (reentries or {}).items() if site.index == start]
+        add_start(assembler, cfg, start, ways[max(back)] if back else assembler.inserted(start))
     for probe in probes:
         _add_probe(assembler, probe)
+    for header, make in (movers or {}).items():
+        add_mover(assembler, cfg, header, make)
     for site in sites:
         assembler.insert(site.index, _Writer(cfg, assembler, site, ways).write())
     for key, site in (reentries or {}).items():

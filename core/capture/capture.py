@@ -99,8 +99,12 @@ class Capture:
 
 def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
             feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering = Steering(),
-            inliner: Optional[Inliner] = None, unrolling: int = 16) -> Capture:
-    """Capture a function as called with these locals; ``inliner`` inlines what it calls."""
+            inliner: Optional[Inliner] = None, unrolling: int = 16,
+            arrived: Optional[Dict[str, Abstract]] = None) -> Capture:
+    """Capture a function as called with these locals; ``inliner`` inlines what it calls.
+
+    ``arrived`` is what is known of arguments that a running call has bound anew.
+    """
     cfg = build_cfg(decode(code))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
@@ -110,7 +114,9 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
                   unrolling=unrolling)
     facts.find_written()
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
-    analysis = Analysis(cfg, Liveness(cfg), facts, entry_state(function, localsplus, unbound, steering), forced)
+    entry = entry_state(function, localsplus, unbound, steering)
+    entry.locals.update(arrived or {})
+    analysis = Analysis(cfg, Liveness(cfg), facts, entry, forced)
     minimum = 0 if force_breaks is not None else MINIMUM_WORK
     while True:
         regions = _regions(analysis.run(), force_breaks == "every")

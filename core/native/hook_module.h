@@ -207,6 +207,8 @@ static PyMethodDef module_methods[] = {
      "set_code_filter(callable)\n--\n\nRun every code object as callable(code) says; None: as it is."},
     {"set_error_handler", hook_set_error_handler, METH_O,
      "set_error_handler(callable)\n--\n\nGive pijit's own faults to callable(code, exception)."},
+    {"mover", hook_mover, METH_VARARGS,
+     "mover(ask, slot)\n--\n\nWhat linked code calls at a loop header, to go on in newer code if there is any."},
     {"set_rebuild", function_set_rebuild, METH_O,
      "set_rebuild(callable)\n--\n\nUnpickle a JitFunction without a global name by callable(py_func)."},
     {NULL},
@@ -235,7 +237,8 @@ module_add(PyObject *module, const char *name, PyObject *object)
 PyMODINIT_FUNC
 PyInit__hook(void)
 {
-    if (PyType_Ready(&Unbound_Type) < 0 || PyType_Ready(&Disabled_Type) < 0 || function_type_ready() < 0) {
+    if (PyType_Ready(&Unbound_Type) < 0 || PyType_Ready(&Disabled_Type) < 0 || PyType_Ready(&Move_Type) < 0
+        || PyType_Ready(&Mover_Type) < 0 || function_type_ready() < 0) {
         return NULL;
     }
     hook.previous = evaluator_default();

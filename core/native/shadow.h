@@ -72,25 +72,72 @@ slot_set(PyObject **slot, PyObject *value)
     Py_XDECREF(old);
 }
 
-/* Run a payload that fits on the locals of a frame that has not started. NEW reference, or NULL with an
- * exception. */
-static PyObject *
-shadow_evaluate(PyThreadState *tstate, PyFrameObject *frame, PyCodeObject *payload)
+/* A call that runs in a shadow frame on this thread; lives on the C stack. */
+typedef struct ShadowRun {
+    PyFrameObject *frame;       /* owned */
+    PyCodeObject *code;         /* borrowed: the original */
+    int moves;                  /* how often the call has moved to newer code */
+    struct ShadowRun *before, *after;
+} ShadowRun;
+
+static __thread ShadowRun *shadow_runs;  /* the newest first */
+
+static void
+shadow_runs_add(ShadowRun *run)
 {
-    PyCodeObject *code = frame->f_code;  /* borrowed from the frame */
-    PyFrameObject *shadow = PyFrame_New(tstate, payload, frame->f_globals, frame->f_locals);  /* owned */
-    if (shadow == NULL) {
-        return NULL;
+    run->after = shadow_runs;
+    if (run->after != NULL) {
+        run->after->before = run;
     }
-    /* As in CPython's own calls: a frame is tracked only if it outlives its run. */
-    PyObject_GC_UnTrack(shadow);
-    /* PyFrame_New looks builtins up by globals; 3.10's functions have had theirs since they were made. */
-    slot_set(&shadow->f_builtins, frame->f_builtins);
-    /* Moved, not copied: `del x` in the function must free x, and reference counts are visible to NumPy. */
-    slots_move(shadow->f_localsplus, frame->f_localsplus, code->co_nlocals);
-    slots_move(shadow->f_localsplus + payload->co_nlocals, frame->f_localsplus + code->co_nlocals,
+    shadow_runs = run;
+}
+
+/* Libraries that switch C stacks end calls in any order. */
+static void
+shadow_runs_remove(ShadowRun *run)
+{
+    *(run->before != NULL ? &run->before->after : &shadow_runs) = run->after;
+    if (run->after != NULL) {
+        run->after->before = run->before;
+    }
+}
+
+/* What linked code returns to go on in newer linked code: private, no program ever sees one. */
+typedef struct {
+    PyObject_HEAD
+    PyCodeObject *code;         /* owned; it fits the original */
+    Py_ssize_t from, to;        /* the local with the operand stack, in the old code and the new */
+} Move;
+
+static PyTypeObject Move_Type;
+
+/* A NEW frame for code that fits, not tracked: as in CPython's own calls a frame is tracked only if it outlives
+ * its run. NULL with an exception set. */
+static PyFrameObject *
+shadow_new(PyThreadState *tstate, PyFrameObject *like, PyCodeObject *payload)
+{
+    PyFrameObject *shadow = PyFrame_New(tstate, payload, like->f_globals, like->f_locals);  /* owned */
+    if (shadow != NULL) {
+        PyObject_GC_UnTrack(shadow);
+        /* PyFrame_New looks builtins up by globals; 3.10's functions have had theirs since they were made. */
+        slot_set(&shadow->f_builtins, like->f_builtins);
+    }
+    return shadow;
+}
+
+/* Moved, not copied: `del x` in the function must free x, and reference counts are visible to NumPy. */
+static void
+shadow_take(PyFrameObject *shadow, PyFrameObject *from, PyCodeObject *code)
+{
+    slots_move(shadow->f_localsplus, from->f_localsplus, code->co_nlocals);
+    slots_move(shadow->f_localsplus + shadow->f_code->co_nlocals, from->f_localsplus + from->f_code->co_nlocals,
                PyTuple_GET_SIZE(code->co_cellvars) + PyTuple_GET_SIZE(code->co_freevars));
-    PyObject *result = evaluator_call(evaluator_default(), tstate, shadow, 0);  /* owned, given away */
+}
+
+/* Drop a shadow frame that has run. */
+static void
+shadow_free(PyThreadState *tstate, PyFrameObject *shadow)
+{
     if (Py_REFCNT(shadow) > 1) {
         Py_DECREF(shadow);
         PyObject_GC_Track(shadow);
@@ -101,6 +148,47 @@ shadow_evaluate(PyThreadState *tstate, PyFrameObject *frame, PyCodeObject *paylo
         Py_DECREF(shadow);
         --tstate->recursion_depth;
     }
+}
+
+/* Go on in the code of `result`, which is a Move: 1, or 0 with an exception set. */
+static int
+shadow_move(PyThreadState *tstate, ShadowRun *run, Move *move)
+{
+    PyFrameObject *old = run->frame;  /* owned */
+    PyFrameObject *shadow = shadow_new(tstate, old, move->code);  /* owned, then the run's */
+    if (shadow == NULL) {
+        return 0;
+    }
+    shadow_take(shadow, old, run->code);
+    slots_move(shadow->f_localsplus + move->to, old->f_localsplus + move->from, 1);
+    /* The dict that locals() gives is one for all of a call. */
+    slot_set(&shadow->f_locals, NULL);
+    slots_move(&shadow->f_locals, &old->f_locals, 1);
+    run->frame = shadow;
+    run->moves++;
+    shadow_free(tstate, old);
+    return 1;
+}
+
+/* Run a payload that fits on the locals of a frame that has not started. NEW reference, or NULL with an
+ * exception. */
+static PyObject *
+shadow_evaluate(PyThreadState *tstate, PyFrameObject *frame, PyCodeObject *payload)
+{
+    ShadowRun run = {shadow_new(tstate, frame, payload), frame->f_code, 0, NULL, NULL};
+    if (run.frame == NULL) {
+        return NULL;
+    }
+    shadow_take(run.frame, frame, run.code);
+    shadow_runs_add(&run);
+    PyObject *result = evaluator_call(evaluator_default(), tstate, run.frame, 0);  /* owned, given away */
+    while (result != NULL && Py_TYPE(result) == &Move_Type) {
+        int moved = shadow_move(tstate, &run, (Move *)result);
+        Py_DECREF(result);
+        result = moved ? evaluator_call(evaluator_default(), tstate, run.frame, 0) : NULL;
+    }
+    shadow_runs_remove(&run);
+    shadow_free(tstate, run.frame);
     return result;
 }
 

@@ -4,7 +4,8 @@ import pytest
 
 from pijit.guards.program import mirror_disagreements, set_mirror
 
-WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls")
+WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls",
+                "test_moves")
 
 
 @pytest.fixture(autouse=True)

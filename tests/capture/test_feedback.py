@@ -36,9 +36,9 @@ def captures(monkeypatch):
     seen = []
     make_entry = pipeline.make_entry
 
-    def counting(state, code, roots, feedback, observe, why):
+    def counting(state, code, roots, feedback, *others):
         seen.append(dict(feedback))
-        return make_entry(state, code, roots, feedback, observe, why)
+        return make_entry(state, code, roots, feedback, *others)
     monkeypatch.setattr(pipeline, "make_entry", counting)
     return seen
 

@@ -1,0 +1,57 @@
+"""Moving a running call to newer linked code at a loop's header: the way out of the old code, and into the new.
+
+Old code asks a *mover* at the header (`pijit.core._hook.mover`). What that answers, unless it is None, is returned, with
+the operand stack in the local `STACK`; the hook then runs newer code, made by `link` with a `start`, on the same locals::
+
+    LOAD_CONST <mover>; CALL_FUNCTION 0; DUP_TOP             new code begins with
+    POP_JUMP_IF_FALSE on                                     LOAD_FAST $stack; UNPACK_SEQUENCE n; <back on the stack>
+    STORE_FAST $move; BUILD_TUPLE n; STORE_FAST $stack       [SETUP_LOOP]  CPython 3.7
+    LOAD_FAST $move; RETURN_VALUE                            JUMP_ABSOLUTE header
+    on: POP_TOP
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional
+
+from pijit.core.bytecode.blocks import CFG
+from pijit.core.bytecode.encode import Assembler, Item, Label, Op
+
+STACK = "$stack"
+MOVE = "$move"
+
+
+def move_points(cfg: CFG) -> Dict[int, Optional[str]]:
+    """The headers of all loops, and why a call cannot move there; None if it can."""
+    starts = [cfg.blocks[loop.header].start for loop in cfg.loops]
+    inside = "it is inside a try or with statement"
+    return {start: None if all(entry.kind == "loop" for entry in cfg.block_stack[start] or ()) else inside
+            for start in starts}
+
+
+def add_mover(assembler: Assembler, cfg: CFG, header: int, make: Callable[[int], Any]) -> None:
+    """Ask at a loop's header; ``make`` gives the mover for the local that takes the operand stack."""
+    line = cfg.function.instructions[header].lineno
+    stack, move, on = assembler.local(STACK), assembler.local(MOVE), Label("no move")
+    assembler.insert(header, [
+        Op("LOAD_CONST", assembler.const(make(stack)), line), Op("CALL_FUNCTION", 0, line), Op("DUP_TOP", None, line),
+        Op("POP_JUMP_IF_FALSE", on, line), Op("STORE_FAST", move, line),
+        Op("BUILD_TUPLE", cfg.stack_depth[header], line), Op("STORE_FAST", stack, line), Op("LOAD_FAST", move, line),
+        Op("RETURN_VALUE", None, line), on, Op("POP_TOP", None, line)])
+
+
+def add_start(assembler: Assembler, cfg: CFG, header: int, to: Label) -> None:
+    """Begin at a loop's header, on the operand stack that a move has left. Nothing may be inserted before."""
+    line = cfg.function.instructions[header].lineno
+    slots = [assembler.fresh_local() for _ in range(cfg.stack_depth[header] or 0)]
+    stack = assembler.local(STACK)
+    items: List[Item] = [Op("LOAD_FAST", stack, line), Op("DELETE_FAST", stack, line),
+                         Op("UNPACK_SEQUENCE", len(slots), line)]
+    items += [Op("STORE_FAST", slot, line) for slot in slots]
+    loops = list(cfg.block_stack[header] or ())
+    for position in range(len(slots) + 1):
+        while loops and loops[0].level == position:
+            items.append(Op("SETUP_LOOP", assembler.inserted(loops.pop(0).handler), line))
+        if position < len(slots):
+            items += [Op("LOAD_FAST", slots[position], line), Op("DELETE_FAST", slots[position], line)]
+    assembler.insert(0, items + [Op("JUMP_ABSOLUTE", to, line)], redirect=False)

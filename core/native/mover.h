@@ -1,0 +1,166 @@
+/* Moving a running call to newer linked code (bounded on-stack replacement). Included by hook.c, on whose state it
+ * works.
+ *
+ * At a loop's header, linked code that still observes types calls a *mover*. That answers None, and the loop goes
+ * on; or, when its `ask` has newer linked code, a Move. The linked code then puts its operand stack into a local
+ * and returns the Move, and shadow_evaluate goes on in a frame of the newer code, which begins at that header.
+ *
+ *   not in a shadow frame, tracing, MAX_MOVES          ->  None, and nothing is asked
+ *   somebody else holds the frame object                ->  None: they would see a frame without locals
+ *   visits other than the 2nd, 4th, 8th ...             ->  None at once */
+#ifndef PIJIT_MOVER_H
+#define PIJIT_MOVER_H
+
+#define MAX_MOVES 3
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *ask;              /* owned */
+    Py_ssize_t slot;            /* the local that takes the operand stack */
+    Py_ssize_t visits, next;    /* so far; when to ask next */
+} Mover;
+
+static void
+move_dealloc(Move *self)
+{
+    Py_DECREF(self->code);
+    PyObject_Del(self);
+}
+
+static PyTypeObject Move_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.core._hook.Move",
+    .tp_basicsize = sizeof(Move),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_dealloc = (destructor)move_dealloc,
+};
+
+static void
+mover_dealloc(Mover *self)
+{
+    Py_DECREF(self->ask);
+    PyObject_Del(self);
+}
+
+static PyTypeObject Mover_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.core._hook.Mover",
+    .tp_basicsize = sizeof(Mover),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_dealloc = (destructor)mover_dealloc,
+};
+
+/* The run that could move now, or NULL. */
+static ShadowRun *
+mover_run(PyThreadState *tstate)
+{
+    ShadowRun *run = shadow_runs;
+    while (run != NULL && run->frame != tstate->frame) {
+        run = run->after;
+    }
+    if (run == NULL || run->moves >= MAX_MOVES || here.disabled > 0
+        || thread_is_traced(tstate) || Py_REFCNT(run->frame) > 1 || run->frame->f_trace != NULL) {
+        return NULL;
+    }
+    return run;
+}
+
+/* The Move for what `ask` has answered, (code, local of the operand stack): NEW, or NULL with an exception set. */
+static PyObject *
+move_make(Mover *self, ShadowRun *run, PyObject *answer)
+{
+    PyObject *code;  /* borrowed */
+    Py_ssize_t to;
+    if (!PyArg_ParseTuple(answer, "O!n:mover", &PyCode_Type, &code, &to)) {
+        return NULL;
+    }
+    if (to < run->code->co_nlocals || to >= ((PyCodeObject *)code)->co_nlocals
+        || self->slot < run->code->co_nlocals || self->slot >= run->frame->f_code->co_nlocals
+        || !payload_fits(run->code, (PyCodeObject *)code)) {
+        PyErr_SetString(PyExc_ValueError, "the code object to go on in does not fit");
+        return NULL;
+    }
+    Move *move = PyObject_New(Move, &Move_Type);  /* owned, given away */
+    if (move != NULL) {
+        Py_INCREF(code);
+        move->code = (PyCodeObject *)code;
+        move->from = self->slot;
+        move->to = to;
+    }
+    return (PyObject *)move;
+}
+
+static PyObject *
+mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
+{
+    Mover *self = (Mover *)object;
+    if (++self->visits < self->next) {
+        Py_RETURN_NONE;
+    }
+    self->next = 2 * self->visits;
+    PyThreadState *tstate = PyThreadState_Get();
+    ShadowRun *run = mover_run(tstate);
+    if (run == NULL || tstate->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
+        Py_RETURN_NONE;
+    }
+    PyFrameObject *frame = run->frame;  /* borrowed: it runs */
+    PyObject *slots = frame_slots(frame);  /* owned */
+    PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->visits) : NULL;  /* owned */
+    PyObject *answer = NULL;  /* owned */
+    if (visits != NULL) {
+        here.disabled++;
+        answer = PyObject_CallFunctionObjArgs(self->ask, (PyObject *)run->code, slots, frame->f_globals,
+                                              frame->f_builtins, visits, NULL);
+        here.disabled--;
+    }
+    Py_XDECREF(slots);
+    Py_XDECREF(visits);
+    if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    if (answer == NULL || answer == Py_None) {
+        return answer;
+    }
+    /* Somebody may have got hold of the frame, or have switched on tracing, meanwhile. */
+    PyObject *move = mover_run(tstate) == run ? move_make(self, run, answer) : NULL;  /* owned, given away */
+    Py_DECREF(answer);
+    if (move != NULL) {
+        return move;
+    }
+    if (PyErr_Occurred()) {
+        error_report(run->code);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef mover_method = {
+    "visit", mover_visit, METH_NOARGS, "Answers a Move to newer linked code, or None.",
+};
+
+static PyObject *
+hook_mover(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *ask;  /* borrowed */
+    Py_ssize_t slot;
+    if (!PyArg_ParseTuple(args, "On:mover", &ask, &slot)) {
+        return NULL;
+    }
+    if (!PyCallable_Check(ask)) {
+        return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
+    }
+    Mover *mover = PyObject_New(Mover, &Mover_Type);  /* owned */
+    if (mover == NULL) {
+        return NULL;
+    }
+    Py_INCREF(ask);
+    mover->ask = ask;
+    mover->slot = slot;
+    mover->visits = 0;
+    mover->next = 2;
+    PyObject *visit = PyCFunction_New(&mover_method, (PyObject *)mover);  /* owned, given away */
+    Py_DECREF(mover);
+    return visit;
+}
+
+#endif
