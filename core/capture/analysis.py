@@ -19,7 +19,15 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.places import after_bytecode, is_place, stored_by
-from pijit.core.capture.states import State, forget_items, is_confined, is_lossy, join_states, rounds_of
+from pijit.core.capture.states import (
+    State,
+    forget_items,
+    forget_iterators,
+    is_confined,
+    is_lossy,
+    join_states,
+    rounds_of,
+)
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unknown, known_of, number_type, object_type
 from pijit.core.errors import Break
@@ -30,6 +38,7 @@ from pijit.guards.source import Local
 MAX_VERSIONS = 3
 INLINING = frozenset(["PJ230", "PJ231"])
 """Why calls are not inlined: that is shown where a method is looked up too."""
+MAKERS = frozenset(["LOAD_CLOSURE", "BUILD_TUPLE", "MAKE_FUNCTION"])
 MAX_ROUNDS = 64
 """How many versions of a block nested loops over containers may make; beyond, the innermost stays a loop."""
 
@@ -74,9 +83,10 @@ class Version:
 class TypePropagator(Interpreter):
     """The interpreter that only propagates types: operations become typed placeholders."""
 
-    def __init__(self, function: Function, facts: Facts, cfg: CFG) -> None:
+    def __init__(self, function: Function, facts: Facts, cfg: CFG, liveness: Liveness) -> None:
         super().__init__(function, facts)
         self.cfg = cfg
+        self.liveness = liveness
 
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
@@ -132,7 +142,7 @@ class Analysis:
         self.entry = entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
-        self.interpreter = self.propagator(cfg.function, facts, cfg)
+        self.interpreter = self.propagator(cfg.function, facts, cfg, liveness)
 
     def run(self) -> "Analysis":
         """Propagate until stable; again when a value turned out that cannot leave a kernel, or an effect."""
@@ -216,6 +226,8 @@ class Analysis:
             instr = self.function.instructions[index]
             if instr.opname == "BUILD_MAP":
                 return Break("PJ216", opcode=instr.opname)
+            if instr.opname in MAKERS:
+                return Break("PJ202", opcode=instr.opname)
             if instr.opname in ("LOAD_METHOD", "LOAD_ATTR"):
                 return Break("PJ201", method=instr.value)
             return Break("PJ209", type="loop with a break in its body")
@@ -243,6 +255,7 @@ class Analysis:
             self._write_places(instr, state, after)
         if not is_shuffle(instr):
             forget_items(after)
+            forget_iterators(after)
         return after
 
     def _write_places(self, instr: Instr, state: State, after: State) -> None:
@@ -283,6 +296,7 @@ class Analysis:
         """An exception may leave here: the handler sees these locals, and the stack below its block."""
         handler = self.cfg.blocks[block.exception_successors[0]]
         pruned = self._as_handler(self._prune(state, handler.start), handler.start)
+        forget_iterators(pruned)
         known = self.by_block.get(handler.index)
         if not known:
             version = self._new_version(handler, pruned)

@@ -25,6 +25,7 @@ from pijit.core.capture.values import (
     Instance,
     Known,
     LoopIterator,
+    Made,
     Number,
     Opaque,
     Range,
@@ -139,6 +140,10 @@ class GraphBuilder(Exits, Interpreter):
         if isinstance(value, Unrolled):
             owner = like.owner if isinstance(like, Unrolled) else None
             return value.over(self._parameters(value.owner, block, hint, owner), value.position)
+        if isinstance(value, Made):
+            likes = like.free if isinstance(like, Made) else [None] * len(value.free)
+            return Made(value.code, tuple(self._parameters(part, block, hint, part_like)
+                                          for part, part_like in zip(value.free, likes)), value.facts, value.born)
         if isinstance(value, (Const, Opaque)):
             return rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
@@ -233,6 +238,8 @@ class GraphBuilder(Exits, Interpreter):
             return list(given.words) + parts
         if isinstance(wanted, Unrolled):
             return self._parts(wanted.owner, given.owner)
+        if isinstance(wanted, Made):
+            return [part for want, have in zip(wanted.free, given.free) for part in self._parts(want, have)]
         if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
             raise Break("PJ213")
         if isinstance(wanted, Const):

@@ -54,6 +54,9 @@ class CalleeFacts(Facts):
         self.callee = callee
         self.changed = outer.changed
 
+    def identity(self) -> Any:
+        return id(self.callee.function), self.callee.place.source
+
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         if (name, id(self.globals)) in self.changed:
             raise Break("PJ219", name=name)

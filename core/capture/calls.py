@@ -10,17 +10,20 @@ from pijit.core.capture.array_calls import ARRAY_CALLS, METHODS
 from pijit.core.capture.bound import BOUND_CALLS
 from pijit.core.capture.call_arguments import Arguments, Handler
 from pijit.core.capture.callees import find_callee
+from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
 from pijit.core.capture.states import State
-from pijit.core.capture.values import Abstract, Const, Keywords, Known, Method, Null, Tensor
+from pijit.core.capture.values import Abstract, Const, Keywords, Known, Made, Method, Null, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
 CALLS: Dict[int, Handler] = {
-    id(target): handler for target, handler in SCALAR_CALLS + ITERATION_CALLS + ARRAY_CALLS + OBJECT_CALLS + BOUND_CALLS}
+    id(target): handler
+    for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS)
+    for target, handler in rows}
 
 
 class Calls:
@@ -43,6 +46,7 @@ class Calls:
     dimension: Callable[..., Value]
     size: Callable[..., Value]
     transposed: Callable[..., Abstract]
+    call_made: Callable[..., Abstract]
 
     def op_CALL_FUNCTION(self, instr: Instr) -> None:
         arguments = self.pop_many(instr.arg or 0)
@@ -84,6 +88,8 @@ class Calls:
         """The result of a call, or Break."""
         if isinstance(callee, Method):
             return self._call_method(callee, arguments, keywords)
+        if isinstance(callee, Made):
+            return self.call_made(callee, arguments, keywords)
         target = callee.object if isinstance(callee, Const) else None
         if isinstance(target, np.ufunc):
             return self._call_ufunc(target, arguments, keywords)

@@ -10,7 +10,7 @@ from typing import Any, Callable, List, Optional
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.operators import describe
 from pijit.core.capture.states import State
-from pijit.core.capture.values import Abstract, Const, Known, Sequence, Slice, class_of
+from pijit.core.capture.values import Abstract, CellRef, Const, Known, Sequence, Slice, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
@@ -30,12 +30,11 @@ class Displays:
     stored_value: Callable[[Abstract], Value]
     object_value: Callable[[Abstract], Value]
     alone: Callable[[Abstract], Abstract]
-    changing: Callable[[Any, Abstract], None]
     state: State
 
     def new_tuple(self, items: List[Abstract]) -> Sequence:
-        """A new tuple of these values; one with slices is an index, and no object."""
-        if any(isinstance(item, Slice) for item in items):
+        """A new tuple of these values; one with slices is an index, one of cells a closure, and no object."""
+        if any(isinstance(item, (Slice, CellRef)) for item in items):
             return Sequence(items)
         parts = [self.stored_value(self.alone(item)) for item in items]
         return Sequence(items, value=self.emit("new_tuple", parts, Object(tuple)))
@@ -83,8 +82,7 @@ class Displays:
         if isinstance(owner, Known) or class_of(owner) is not list:
             self._lengthen(instr.arg or 1, [item])
             return
-        self.changing(list, owner)
-        self.emit("append", [self.object_value(owner), self.stored_value(item)], None, exits=True)
+        self.emit("collect", [self.object_value(owner), self.stored_value(item)], None, exits=True)
 
     def _lengthen(self, position: int, more: List[Abstract]) -> None:
         """The list at this depth is new and nobody has it, so a longer one may take its place."""

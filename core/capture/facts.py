@@ -65,6 +65,10 @@ class Facts:
                 self.places[place.source] = place
                 self.changed.add(place.changed(self))
 
+    def identity(self) -> Any:
+        """What tells a function's surroundings from those of others that have the same code."""
+        return ()
+
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         """What LOAD_GLOBAL finds now, and where."""
         for scope in (self.globals, self.builtins):
@@ -83,3 +87,29 @@ class Facts:
             return self.cells[number].cell_contents
         except ValueError:
             raise Break("PJ212", name=name)
+
+
+class MadeFacts(Facts):
+    """What a function sees that captured code makes and calls on the spot: its maker's globals that nothing writes.
+
+    Its closure is in its local variables.
+    """
+
+    __slots__ = ("maker",)
+
+    def __init__(self, function: Function, maker: Facts, depth: int) -> None:
+        super().__init__(function, maker.globals, maker.builtins, [], {}, maker.steering, maker.inliner, depth,
+                         maker.unrolling)
+        self.maker = maker
+        self.changed = maker.changed
+
+    def identity(self) -> Any:
+        return self.maker.identity()
+
+    def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+        if (name, id(self.globals)) in self.changed:
+            raise Break("PJ219", name=name)
+        return self.maker.find_global(name, interpreter)
+
+    def find_cell(self, number: int, interpreter: Any) -> Tuple[Any, Place]:
+        raise Break("PJ208", name=interpreter.instr.value)

@@ -98,6 +98,8 @@ def is_shuffle(instr: Instr) -> bool:
 
 def _load_fast(instr: Instr, state: State) -> None:
     value = state.locals.get(instr.value, UNBOUND)
+    if isinstance(value, LoopIterator):
+        value = Unknown("PJ209", instr.index)
     state.stack.append(value if value is not UNBOUND else Unknown("PJ212", instr.index))
 
 

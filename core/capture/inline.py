@@ -8,9 +8,12 @@ warnings are Python's own.
 from __future__ import annotations
 
 import copy
+from types import CodeType
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
+from pijit.core.bytecode.cells import without_cells
+from pijit.core.bytecode.consume import Consumer, consumed
 from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
@@ -18,11 +21,11 @@ from pijit.core.capture.analysis import Analysis, TypePropagator, Version, why_n
 from pijit.core.capture.binding import bind
 from pijit.core.capture.callees import Callee, CalleeFacts, default_of
 from pijit.core.capture.conditions import HasCode
-from pijit.core.capture.facts import Facts
+from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.inline_builder import InlineBuilder
 from pijit.core.capture.segments import Region, whole_region
-from pijit.core.capture.states import State, forget_items, is_confined, join, knows_nothing
-from pijit.core.capture.values import UNBOUND, Abstract, Sequence, in_library, module_of
+from pijit.core.capture.states import State, forget_items, is_confined, join, knows_nothing, parts_of
+from pijit.core.capture.values import UNBOUND, Abstract, Made, in_library, module_of
 from pijit.core.errors import Break
 from pijit.core.reasons import REASONS, reason
 
@@ -163,7 +166,7 @@ class Inliner:
         body = self.body_of(callee)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         inner = CalleeFacts(body.cfg.function, callee, facts)
-        analysis = self.analyse(body, callee, inner, State(locals, []))
+        analysis = self.analyse(body, callee.name, inner, State(locals, []))
         result = interpreter.enter(analysis, inner, State(locals, []))
         forget_items(interpreter.state)
         if is_confined(result):
@@ -187,21 +190,35 @@ class Inliner:
         """The decoded body of a function."""
         code = callee.function.__code__
         if code not in self.bodies:
-            cfg = build_cfg(decode(code))
-            plain = plain_module_calls(cfg, callee.function.__globals__)
-            if plain is not None:
-                cfg = build_cfg(decode(plain))
-            self.bodies[code] = Body(cfg, Liveness(cfg), doomed_blocks(cfg))
+            self.bodies[code] = body_of(without_cells(code, False) or code, callee.function.__globals__)
         return self.bodies[code]
 
-    def analyse(self, body: Body, callee: Callee, facts: CalleeFacts, entry: State) -> CalleeAnalysis:
+    def run(self, interpreter: Any, made: Made, locals: Dict[str, Abstract],
+            consumer: Optional[Consumer] = None) -> Abstract:
+        """The result of a call of a function that the caller makes; of a generator's, what ``consumer`` makes of it.
+
+        Raises:
+            Break: the call is not inlined.
+        """
+        facts, code = interpreter.facts, made.code
+        key = (code, consumer.name if consumer is not None else None)
+        if key not in self.bodies:
+            plain = consumed(code, consumer) if consumer is not None else code
+            self.bodies[key] = body_of(without_cells(plain, True) or plain, made.facts.globals)
+        body = self.bodies[key]
+        entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}
+        entry.update(zip(code.co_freevars, made.free))
+        inner = MadeFacts(body.cfg.function, made.facts, facts.depth + 1)
+        analysis = self.analyse(body, code.co_name, inner, State(entry, []))
+        return interpreter.enter(analysis, inner, State(entry, []))  # type: ignore[no-any-return]
+
+    def analyse(self, body: Body, name: str, facts: Facts, entry: State) -> CalleeAnalysis:
         """The analysis of a callee; Break if it cannot be inlined."""
         values = tuple(entry.locals.values())
-        key = (id(body), id(callee.function), callee.place.source, facts.depth, len(facts.changed), values,
-               tuple(map(sources_of, values)))
+        key = (id(body), facts.identity(), facts.depth, len(facts.changed), values, tuple(map(sources_of, values)))
         if key not in self.analyses:
             try:
-                self.analyses[key] = CalleeAnalysis(body, facts, entry, callee.name).finish()
+                self.analyses[key] = CalleeAnalysis(body, facts, entry, name).finish()
             except Break as error:
                 self.analyses[key] = error.without_frames()
         if isinstance(self.analyses[key], Break):
@@ -218,8 +235,16 @@ class Inliner:
 
 def sources_of(value: Abstract) -> Any:
     """Where a value and its parts come from: what analyses of equal values may differ in."""
-    items = tuple(map(sources_of, value.items)) if isinstance(value, Sequence) else ()
-    return value.source, items
+    return value.source, tuple(map(sources_of, parts_of(value)))
+
+
+def body_of(code: CodeType, globals: Dict[str, Any]) -> Body:
+    """The decoded body of a function's code."""
+    cfg = build_cfg(decode(code))
+    plain = plain_module_calls(cfg, globals)
+    if plain is not None:
+        cfg = build_cfg(decode(plain))
+    return Body(cfg, Liveness(cfg), doomed_blocks(cfg))
 
 
 def doomed_blocks(cfg: CFG) -> FrozenSet[int]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.opcodes import CLASS_OF_NAME
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.calls import Calls
+from pijit.core.capture.comprehensions import Comprehensions
 from pijit.core.capture.conditions import HasValue
 from pijit.core.capture.containers import Containers
 from pijit.core.capture.displays import Displays
@@ -20,10 +22,11 @@ from pijit.core.capture.effects import Effects
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.operators import Operators, describe
-from pijit.core.capture.states import State
+from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.subscripts import Subscripts
 from pijit.core.capture.values import (
     FRAGILE,
+    UNBOUND,
     IMMUTABLE_BY_VALUE,
     Abstract,
     Const,
@@ -58,7 +61,7 @@ REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("B
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
-class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls, Iteration, Effects):
+class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls, Comprehensions, Iteration, Effects):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -78,6 +81,8 @@ class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
         raise NotImplementedError
+
+    liveness: Liveness
 
     def number_value(self, value: Abstract) -> Value:
         raise NotImplementedError
@@ -211,11 +216,15 @@ class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls
             raise Break("PJ212", name=instr.value)
         if isinstance(value, Unknown):
             raise Break(value.reason, name=instr.value)
+        if isinstance(value, (LoopIterator, Unrolled)) and instr.value not in self.liveness.live_in(instr.index + 1):
+            self.state.locals[instr.value] = UNBOUND  # it moves to its one user
+            self.state.stack.append(value)
+            return
         self.state.stack.append(self.alone(value))
 
     def op_STORE_FAST(self, instr: Instr) -> None:
         value = self.take()
-        if isinstance(self.alone(value), FRAGILE):
+        if isinstance(value, FRAGILE) or rounds_of(value):
             raise Break("PJ202", value=describe(value))
         self.state.locals[instr.value] = value
 
@@ -229,12 +238,15 @@ class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls
         self.state.stack.append(self.known_object(sample, *where))
 
     def op_LOAD_DEREF(self, instr: Instr) -> None:
+        self.state.stack.append(self.cell_content(instr))
+
+    def cell_content(self, instr: Instr) -> Abstract:
+        """What the cell holds that ``instr`` names."""
         place = self.facts.places.get(Cell(len(self.function.varnames) + (instr.arg or 0), instr.value))
         if place is not None:
-            self.state.stack.append(self.read_place(place))
-            return
+            return self.read_place(place)
         sample, where = self.facts.find_cell(instr.arg or 0, self)
-        self.state.stack.append(self.known_object(sample, *where))
+        return self.known_object(sample, *where)
 
     def known_object(self, sample: Any, source: Any, root: Any) -> Abstract:
         """A value found by looking: code and modules by identity, everything else by type.

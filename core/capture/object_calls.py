@@ -113,19 +113,6 @@ def _lacks(self: Any, owner: Abstract, name: str) -> bool:
     return plain and not hasattr(kind, name)
 
 
-def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``tuple(xs)`` of a tuple or list."""
-    only(arguments, keywords, "tuple", 0, 1)
-    if not arguments:
-        return Const(())
-    if class_of(arguments[0]) is tuple:
-        return arguments[0]
-    items = self.items_of(arguments[0])
-    if items is None:
-        raise Break("PJ203", operand=describe(arguments[0]))
-    return self.new_tuple([self.use(item) for item in items])  # type: ignore[no-any-return]
-
-
 def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``d.get(key)`` and ``d.get(key, default)``."""
     only(arguments, keywords, "get", 2, 3)
@@ -165,5 +152,4 @@ OBJECT_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.callable, call_callable),
     (builtins.hasattr, call_hasattr),
     (builtins.getattr, call_getattr),
-    (builtins.tuple, call_tuple),
 ]

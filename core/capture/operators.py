@@ -6,6 +6,7 @@ import types
 from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
+from pijit.core.bytecode.consume import Nothing
 from pijit.core.capture import sampling
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
 from pijit.core.capture.values import BY_IDENTITY, Abstract, Const, Number, Sequence, Tensor, class_of, number_type
@@ -16,7 +17,7 @@ from pijit.core.graph.types import FLAG, FLOAT, INT, Array, Scalar, numpy_scalar
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
 FAST_POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
-SINGLES = (type(None), bool, type(Ellipsis), type(NotImplemented))
+SINGLES = (Nothing, type(None), bool, type(Ellipsis), type(NotImplemented))
 UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
 
 
@@ -252,11 +253,12 @@ def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract
 def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
     """Whether two values are one object, when that is certain: one is known by identity, or their types differ."""
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, Const) and issubclass(type(one.object), SINGLES + BY_IDENTITY):
-            if isinstance(other, Const):
-                return one.object is other.object
+        if isinstance(one, Const):
             kind = class_of(other)
-            return False if kind is not None and kind is not type(one.object) else None
+            if kind is not None and kind is not type(one.object):
+                return False
+            if isinstance(other, Const) and issubclass(kind, SINGLES + BY_IDENTITY):  # type: ignore[arg-type]
+                return one.object is other.object
     return None
 
 

@@ -56,20 +56,17 @@ def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     return Number(INT, self.emit("cast", [value], INT, exits=kind.dtype.kind == "f"))
 
 
-def _extreme(name: str, symbol: str) -> Callable[..., Abstract]:
-    """``min`` and ``max`` of two or more numbers of one type: the first of equals, as Python compares."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        kinds = [number_type(argument) for argument in arguments]
-        kind = kinds[0] if kinds else None
-        if keywords or len(arguments) < 2 or kind is None or any(other != kind for other in kinds):
-            raise Break("PJ203", operand=" and ".join(map(describe, arguments)) or name)
-        best = self.number_value(arguments[0])
-        for argument in arguments[1:]:
-            value = self.number_value(argument)
-            flag = self.emit("compare", [value, best], FLAG, {"operator": symbol})
-            best = self.emit("select", [flag, value, best], kind)
-        return Number(kind, best)
-    return call
+def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abstract:
+    """``min`` or ``max`` of two or more numbers of one type: the first of equals, as Python compares."""
+    kind = number_type(arguments[0])
+    if kind is None or any(number_type(other) != kind for other in arguments):
+        raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
+    best = self.number_value(arguments[0])
+    for argument in arguments[1:]:
+        value = self.number_value(argument)
+        flag = self.emit("compare", [value, best], FLAG, {"operator": symbol})
+        best = self.emit("select", [flag, value, best], kind)
+    return Number(kind, best)
 
 
 def call_divmod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -141,8 +138,6 @@ MATH_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "atan", "tanh", "si
 SCALAR_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.len, call_len),
     (builtins.abs, call_abs),
-    (builtins.min, _extreme("min", "<")),
-    (builtins.max, _extreme("max", ">")),
     (builtins.divmod, call_divmod),
     (builtins.pow, call_pow),
     (builtins.round, call_round),

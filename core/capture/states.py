@@ -7,9 +7,12 @@ from typing import Dict, Iterator, List, Tuple
 from pijit.core.capture.values import (
     FRAGILE,
     Abstract,
+    CellRef,
     Instance,
     Known,
+    Lazy,
     LoopIterator,
+    Made,
     Number,
     Sequence,
     Slice,
@@ -101,8 +104,23 @@ def rounds_of(value: Abstract) -> Tuple[int, ...]:
     return (value.position,) if isinstance(value, Unrolled) else ()
 
 
+def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
+    """The values that a tuple, an iterator or a function that is made consists of."""
+    if isinstance(value, Sequence):
+        return value.items
+    if isinstance(value, LoopIterator):
+        return value.parts
+    if isinstance(value, Unrolled):
+        return (value.owner,)
+    if isinstance(value, Lazy):
+        return (value.made, value.iterator)
+    return value.free if isinstance(value, Made) else ()
+
+
 def is_confined(value: Abstract) -> bool:
     """Whether no segment can start with the value: nobody could tell there that it is the same."""
+    if isinstance(value, Sequence) and any(isinstance(item, CellRef) for item in value.items):
+        return True
     return isinstance(value, FRAGILE) or bool(rounds_of(value))
 
 
@@ -114,6 +132,10 @@ def forgotten(value: Abstract) -> Abstract:
         copy = Sequence([forgotten(item) for item in value.items], value.source, value.born, value.value)
         copy.root = value.root
         return copy
+    if isinstance(value, Made) and any(forgotten(part) is not part for part in value.free):
+        return Made(value.code, tuple(map(forgotten, value.free)), value.facts, value.born)
+    if isinstance(value, Lazy) and any(forgotten(part) is not part for part in parts_of(value)):
+        return Unknown("PJ209", value.born)
     if isinstance(value, Unrolled) and isinstance(value.owner, Known):
         return Unknown("PJ209", value.born)  # how many rounds are left depends on the list
     return value
@@ -123,6 +145,13 @@ def forget_items(state: State) -> None:
     """Any list or dict may have changed."""
     state.locals = {name: forgotten(value) for name, value in state.locals.items()}
     state.stack = [forgotten(value) for value in state.stack]
+
+
+def forget_iterators(state: State) -> None:
+    """Bytecode may have given an iterator that has a name to others, who step it too."""
+    for name, value in state.locals.items():
+        if isinstance(value, LoopIterator):
+            state.locals[name] = Unknown("PJ209", value.born)
 
 
 def leaves(value: Abstract) -> Iterator[Typed]:

@@ -299,6 +299,51 @@ class Super(Abstract):
         return (id(self.cls), self.owner)
 
 
+class CellRef(Abstract):
+    """A cell on its way into the closure of a function that is made; ``content`` is what it holds."""
+
+    __slots__ = ("content",)
+
+    def __init__(self, content: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.content = content
+
+    def key(self) -> Any:
+        return self.content
+
+
+class Made(Abstract):
+    """A function without a name that is made to be called on the spot; ``free`` is what its free variables hold.
+
+    ``facts`` are those of the function that makes it.
+    """
+
+    __slots__ = ("code", "free", "facts")
+
+    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.code = code
+        self.free = free
+        self.facts = facts
+
+    def key(self) -> Any:
+        return (id(self.code), self.facts.identity(), self.free)
+
+
+class Lazy(Abstract):
+    """A generator expression, ``map`` or ``filter`` that has not begun: what ``made`` yields over ``iterator``."""
+
+    __slots__ = ("made", "iterator")
+
+    def __init__(self, made: Made, iterator: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.made = made
+        self.iterator = iterator
+
+    def key(self) -> Any:
+        return (self.made, self.iterator)
+
+
 class Null(Abstract):
     """The empty slot that LOAD_METHOD pushes. It cannot leave a kernel."""
 
@@ -331,7 +376,7 @@ class Unknown(Abstract):
 
 
 UNBOUND = Unbound()
-FRAGILE = (Method, Bound, Super, Keywords, Null, Slice, Range)
+FRAGILE = (Method, Bound, Super, Keywords, Null, Slice, Range, CellRef, Made, Lazy)
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))

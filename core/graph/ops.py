@@ -73,6 +73,9 @@ OPS: Dict[str, OpInfo] = {
     "new_tuple": OpInfo("v*", (), False, "a new tuple of the values"),
     "new_list": OpInfo("v*", (), False, "a new list of the values"),
     "new_dict": OpInfo("v*", (), False, "a new dict; the operands are keys and values in turn, keys are exact ints and strings"),
+    "collect": OpInfo("o v", (), False, "append to a list that was made here and that nobody has yet: where an exit "
+                                        "leads, it is made anew; exits when there is no memory"),
+    "tuple_of": OpInfo("o", (), False, "a new tuple of a list's items; exits when there is no memory"),
     # effects on Python objects; the value ("v") is a scalar, which becomes the exact Python or NumPy scalar, an array or
     # an object. Each leaves before it did anything where it cannot be done: no memory, or code of the user's would run
     "append": OpInfo("o v", (), True, "list.append(object, value); exits when there is no memory"),

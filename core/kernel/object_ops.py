@@ -9,6 +9,7 @@ from pijit.core.graph.types import BOOL, FLOAT, INT, Array, Object
 
 _BOXES = {INT: -1, FLOAT: -2, BOOL: -3}
 _BOX_OBJECT = -4
+_RUNTIME_NAMES = {"collect": "append"}
 
 
 def _kind_and_word(emitter: Any, value: Value) -> Tuple[int, str]:
@@ -28,10 +29,10 @@ def boxed(emitter: Any, value: Value) -> Tuple[int, str]:
 
 
 def _effect(emitter: Any, op: Op) -> None:
-    """The runtime's function of the operation's name; all operands but the last are objects and words."""
+    """The runtime's function for the operation; all operands but the last are objects and words."""
     code, address = boxed(emitter, op.args[-1])
     operands = [emitter.text[value] for value in op.args[:-1]]
-    emitter.checked(op.name, *(operands + [code, address]), op=op)
+    emitter.checked(_RUNTIME_NAMES.get(op.name, op.name), *(operands + [code, address]), op=op)
 
 
 def _display(emitter: Any, op: Op) -> None:
@@ -47,7 +48,16 @@ def _display(emitter: Any, op: Op) -> None:
     emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
 
 
+def _of_object(emitter: Any, op: Op) -> None:
+    """A new object made of another: the runtime leaves it in a word."""
+    address = emitter.let("set_words(frame, %d, 0)" % emitter.layout.scratch(1))
+    emitter.checked(op.name, "frame", emitter.text[op.args[0]], address, op=op)
+    emitter.define(op.result, "ld_i8(%s, 0)" % address)
+
+
 OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
-    "append": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect, "store_cell": _effect,
+    "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect,
+    "store_cell": _effect,
+    "tuple_of": _of_object,
     "new_tuple": _display, "new_list": _display, "new_dict": _display,
 }

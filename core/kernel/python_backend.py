@@ -231,10 +231,12 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
     "poll": lambda emitter, op: "poll()",
     "new_tuple": lambda emitter, op: _shape(_args(op)),
+    "tuple_of": lambda emitter, op: "tuple(%s)" % _name(op.args[0]),
     "new_list": lambda emitter, op: "[%s]" % ", ".join(_args(op)),
     "new_dict": lambda emitter, op: "{%s}" % ", ".join(map("{}: {}".format, _args(op)[::2], _args(op)[1::2])),
 }
-_OPERATIONS.update(dict.fromkeys(("append", "store_item", "store_attr", "store_global", "store_cell"), _effect))
+_OPERATIONS.update(dict.fromkeys(
+    ("append", "collect", "store_item", "store_attr", "store_global", "store_cell"), _effect))
 _OPERATIONS.update(dict.fromkeys(_BINARY, _binary))
 _OPERATIONS.update(dict.fromkeys(_UNARY, _unary))
 

@@ -74,5 +74,5 @@ def store_cell(cell: Any, value: Any) -> None:
     cell.cell_contents = value
 
 
-NAMES: Dict[str, Any] = {"append": append, "store_item": store_item, "store_attr": store_attr, "store_global": store_global,
-                         "store_cell": store_cell}
+NAMES: Dict[str, Any] = {"append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
+                         "store_global": store_global, "store_cell": store_cell}

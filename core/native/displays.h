@@ -57,6 +57,12 @@ runtime_new_tuple(int64_t frame, int64_t count, int64_t address)
     return spec_answer(frame, spec, tuple);
 }
 
+static int64_t
+runtime_tuple_of(int64_t frame, int64_t list, int64_t address)
+{
+    return spec_answer(frame, (int64_t *)address, PyList_AsTuple((PyObject *)list));
+}
+
 /* `count` pairs of a key and a value. */
 static int64_t
 runtime_new_dict(int64_t frame, int64_t count, int64_t address)

@@ -68,6 +68,9 @@
  *       A new tuple, list or dict, owned by the frame; its address replaces the first word of spec -> [kind, word] of each
  *       value, for a dict of each key and value in turn. Kinds are those of effects, below; no complex numbers.
  *
+ *   tuple_of(frame, list, address) (*)
+ *       A new tuple of a list's items, owned by the frame; its address is left in the word at `address`.
+ *
  *   Effects on Python objects (effects.h). `value` is the address of the value's words, `kind` says what object
  *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself. All
  *   return 0, or something else when nothing was done: LAUNCHER_ERROR with an exception set, or 1 where code

@@ -1,0 +1,89 @@
+"""Comprehensions, generator expressions and lambdas called on the spot, and generators that a builtin consumes.
+
+Making the function leaves no trace, so it is captured: a value that cannot leave the segment, whose call is inlined
+with what its free variables hold. A side exit makes the whole of it again; nobody has seen the list by then.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable, Dict, List, Optional
+
+from pijit.core.bytecode.consume import GENERATOR, Consumer, variable
+from pijit.core.bytecode.decode import Function, Instr, decode
+from pijit.core.capture.binding import bind
+from pijit.core.capture.call_arguments import Arguments
+from pijit.core.capture.iterators import iterator_over
+from pijit.core.capture.values import Abstract, CellRef, Lazy, Made, Sequence, Unknown
+from pijit.core.errors import Break
+
+WITH_CLOSURE = 0x08
+STORES = frozenset(["STORE_FAST", "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
+WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
+EACH_ITEM = (item for item in ()).gi_code
+
+
+class Comprehensions:
+    """Mixin of the interpreter: LOAD_CLOSURE and MAKE_FUNCTION of functions without names, and their calls."""
+
+    facts: Any
+    function: Function
+    pop: Callable[[], Abstract]
+    push: Callable[[Abstract], None]
+    cell_content: Callable[[Instr], Abstract]
+
+    def op_LOAD_CLOSURE(self, instr: Instr) -> None:
+        if _made_on_the_spot(self.function, instr) is None:
+            raise Break("PJ202", opcode=instr.opname)
+        try:
+            content = self.cell_content(instr)
+        except Break as error:
+            content = Unknown(error.reason_id)
+        self.push(CellRef(content))
+
+    def op_MAKE_FUNCTION(self, instr: Instr) -> None:
+        code = _made_on_the_spot(self.function, instr)
+        if code is None or (instr.arg or 0) & ~WITH_CLOSURE or self.facts.inliner is None:
+            raise Break("PJ202", opcode=instr.opname)
+        self.pop(), self.pop()
+        closure = self.pop() if instr.arg else Sequence([])
+        if not isinstance(closure, Sequence):
+            raise Break("PJ202", opcode=instr.opname)
+        free = tuple(cell.content if isinstance(cell, CellRef) else cell for cell in closure.items)
+        self.push(Made(code, free, self.facts))
+
+    def call_made(self, callee: Made, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        """A call of a function that was made here; of a generator's, nothing runs yet."""
+        bound = bind(callee.code, arguments, keywords, _no_default)
+        if not callee.code.co_flags & GENERATOR:
+            return self.facts.inliner.run(self, callee, bound)  # type: ignore[no-any-return]
+        if list(bound) != [".0"]:
+            raise Break("PJ101")
+        return Lazy(callee, bound[".0"])
+
+    def consume(self, consumer: Consumer, value: Abstract, given: Optional[Dict[str, Abstract]] = None) -> Abstract:
+        """What a builtin makes of all items of ``value``; ``given`` are variables of the consumer."""
+        if self.facts.inliner is None:
+            raise Break("PJ201", callee=consumer.name)
+        if not isinstance(value, Lazy):
+            value = Lazy(Made(EACH_ITEM, (), self.facts), iterator_over(self, value))
+        locals = {variable(name): item for name, item in (given or {}).items()}
+        locals[".0"] = value.iterator
+        return self.facts.inliner.run(self, value.made, locals, consumer)  # type: ignore[no-any-return]
+
+
+def _no_default(position: int, name: str) -> Abstract:
+    raise Break("PJ211", problem="no value for %s" % name)
+
+
+def _made_on_the_spot(function: Function, instr: Instr) -> Optional[types.CodeType]:
+    """The code of the function without a name that this or the next MAKE_FUNCTION makes, if it is not just stored.
+
+    A function that writes a variable of the one around it is made by bytecode.
+    """
+    make = next(later for later in function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
+    code = function.instructions[make.index - 2].value
+    if not isinstance(code, types.CodeType) or not code.co_name.startswith("<"):
+        return None
+    written = any(inner.opname in WRITES and inner.value in code.co_freevars for inner in decode(code).instructions)
+    return code if not written and function.instructions[make.index + 1].opname not in STORES else None

@@ -1,0 +1,135 @@
+"""Calls of the builtins that take all items of something: sum, any, all, min, max, list, tuple; and map and filter.
+
+Each is a loop that is inlined, see `comprehensions`: what would raise leaves to bytecode, which does it all again.
+"""
+
+from __future__ import annotations
+
+import builtins
+from types import CodeType
+from typing import Any, List, Tuple
+
+from pijit.core.bytecode.consume import ALL, ANY, DEFAULT, EXTREMES, KEY, LIST, RESULT, SUM, Consumer
+from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.iterators import iterator_over
+from pijit.core.capture.operators import describe
+from pijit.core.capture.scalar_calls import extreme_of_numbers
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    Lazy,
+    LoopIterator,
+    Made,
+    Sequence,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.types import Object
+
+
+def _codes(f: Any) -> Tuple[CodeType, ...]:
+    """What ``map`` does with one iterable and with more, and ``filter`` with a function and with None."""
+    return tuple(made.gi_code for made in (  # type: ignore[attr-defined]
+        (f(item) for item in ()), (f(*items) for items in ()), (item for item in () if f(item)),
+        (item for item in () if item)))
+
+
+MAP, MAP_TOGETHER, FILTER, FILTER_TRUE = _codes(None)
+
+
+def call_sum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``sum(iterable, start)``: one addition after the other."""
+    start = keywords.get("start", arguments[1] if len(arguments) == 2 else Const(0))
+    if set(keywords) - {"start"} or len(arguments) + len(keywords) not in (1, 2) or not arguments:
+        raise Break("PJ211", callee="sum")
+    if number_type(start) is None:
+        raise Break("PJ203", operand=describe(start))
+    return self.consume(SUM, arguments[0], {RESULT: start})  # type: ignore[no-any-return]
+
+
+def _decision(name: str, consumer: Consumer) -> Handler:
+    """``any`` and ``all``."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 1)
+        return self.consume(consumer, arguments[0])  # type: ignore[no-any-return]
+    return call
+
+
+def _extreme(name: str, symbol: str) -> Handler:
+    """``min`` and ``max`` of several values, or of the items of one."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        if set(keywords) - {"key", "default"} or not arguments:
+            raise Break("PJ211", callee=name)
+        key = keywords.get("key", Const(None))
+        by_key = key != Const(None)
+        if len(arguments) > 1 and not keywords:
+            return extreme_of_numbers(self, symbol, arguments)
+        if len(arguments) > 1 and "default" in keywords:
+            raise Break("PJ211", callee=name)
+        given = {KEY: key} if by_key else {}
+        if "default" in keywords:
+            given[DEFAULT] = keywords["default"]
+        items = arguments[0] if len(arguments) == 1 else Sequence(arguments)
+        consumer = EXTREMES[symbol, by_key, "default" in keywords]
+        return self.consume(consumer, items, given)  # type: ignore[no-any-return]
+    return call
+
+
+def call_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``list(iterable)``."""
+    only(arguments, keywords, "list", 0, 1)
+    if not arguments:
+        return self.new_list([])  # type: ignore[no-any-return]
+    items = self.items_of(arguments[0])
+    if items is not None:
+        return self.new_list([self.use(item) for item in items])  # type: ignore[no-any-return]
+    return self.consume(LIST, arguments[0])  # type: ignore[no-any-return]
+
+
+def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``tuple(iterable)``; of a tuple it is the tuple."""
+    only(arguments, keywords, "tuple", 0, 1)
+    if not arguments:
+        return Const(())
+    items = self.items_of(arguments[0])
+    if items is not None:
+        known = isinstance(arguments[0], (Sequence, Const))
+        return arguments[0] if known else self.new_tuple([self.use(item) for item in items])
+    made = self.consume(LIST, arguments[0])
+    if isinstance(made, Known):
+        return self.new_tuple(list(made.items))  # type: ignore[no-any-return]
+    return Instance(Object(tuple), self.emit("tuple_of", [self.object_value(made)], Object(tuple), exits=True))
+
+
+def call_map(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``map(f, iterable, ...)``."""
+    if keywords or len(arguments) < 2:
+        raise Break("PJ211", callee="map")
+    inner = [iterator_over(self, value) for value in arguments[1:]]
+    together = len(inner) > 1
+    made = Made(MAP_TOGETHER if together else MAP, (arguments[0],), self.facts)
+    return Lazy(made, LoopIterator("zip", (), tuple(inner)) if together else inner[0])
+
+
+def call_filter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``filter(f, iterable)``."""
+    only(arguments, keywords, "filter", 2)
+    made = Made(FILTER_TRUE, (), self.facts)
+    if arguments[0] != Const(None):
+        made = Made(FILTER, (arguments[0],), self.facts)
+    return Lazy(made, iterator_over(self, arguments[1]))
+
+
+CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
+    (builtins.sum, call_sum),
+    (builtins.any, _decision("any", ANY)),
+    (builtins.all, _decision("all", ALL)),
+    (builtins.min, _extreme("min", "<")),
+    (builtins.max, _extreme("max", ">")),
+    (builtins.list, call_list),
+    (builtins.tuple, call_tuple),
+    (builtins.map, call_map),
+    (builtins.filter, call_filter),
+]
