@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, FrozenSet, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.array_calls import METHODS
 from pijit.core.capture.bound import bound_attribute, super_attribute
 from pijit.core.capture.conditions import ClassHolds
 from pijit.core.capture.object_calls import method_of
@@ -17,10 +18,11 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Super, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.library import METHODS as LIBRARY_METHODS
 from pijit.core.graph.types import INT, WORD, Array
 from pijit.guards.source import UNBOUND, Attr, is_plain_tuple, read_attribute
 
-ARRAY_METHODS = frozenset(["sum", "prod", "min", "max", "copy", "astype", "fill", "mean", "clip"])
+ARRAY_METHODS = frozenset(METHODS) | frozenset(LIBRARY_METHODS)
 
 CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
     enum.Enum: frozenset(["name", "value"]),

@@ -12,6 +12,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler
 from pijit.core.capture.callees import find_callee
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
+from pijit.core.capture.library_calls import function_of, method_row
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
@@ -19,6 +20,7 @@ from pijit.core.capture.states import State
 from pijit.core.capture.values import Abstract, Const, Keywords, Known, Made, Method, Null, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.library import Function
 
 CALLS: Dict[int, Handler] = {
     id(target): handler
@@ -43,6 +45,7 @@ class Calls:
     convert: Callable[..., Value]
     ufunc_call: Callable[..., Abstract]
     binary: Callable[..., Abstract]
+    invoke: Callable[..., Abstract]
     dimension: Callable[..., Value]
     size: Callable[..., Value]
     transposed: Callable[..., Abstract]
@@ -91,16 +94,29 @@ class Calls:
         if isinstance(callee, Made):
             return self.call_made(callee, arguments, keywords)
         target = callee.object if isinstance(callee, Const) else None
-        if isinstance(target, np.ufunc):
+        row = function_of(target) if isinstance(callee, Const) else None
+        if isinstance(target, np.ufunc) and target.signature is None:
             return self._call_ufunc(target, arguments, keywords)
         handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
-        if handler is not None:
-            return handler(self, arguments, keywords)
+        if handler is not None or row is not None:
+            return self._call_known(handler, row, arguments, keywords)
         found = find_callee(callee, arguments, keywords, self) if self.facts.inliner is not None else None
         if found is not None:
             return self.facts.inliner.call(self, *found)  # type: ignore[no-any-return]
         kind = "PJ210" if (getattr(target, "__module__", None) or "").split(".")[0] == "numpy" else "PJ201"
         raise Break(kind, callee=getattr(target, "__name__", None) or describe(callee))
+
+    def _call_known(self, handler: Optional[Handler], row: Optional[Function], arguments: List[Abstract],
+                    keywords: Arguments) -> Abstract:
+        """By operations of its own where there are some, else the call as it is."""
+        if handler is None:
+            return self.invoke(row, arguments, keywords)
+        try:
+            return handler(self, arguments, keywords)
+        except Break:
+            if row is None:
+                raise
+        return self.invoke(row, arguments, keywords)
 
     def _call_ufunc(self, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         out = keywords.get("out")
@@ -117,9 +133,10 @@ class Calls:
     def _call_method(self, method: Method, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         of_array = isinstance(method.owner, Tensor)
         handler = METHODS.get(method.name) if of_array else method_of(method.owner, method.name)
-        if handler is None:
+        row = method_row(method.name) if of_array else None
+        if handler is None and row is None:
             raise Break("PJ210", callee=method.name)
-        return handler(self, [method.owner] + arguments, keywords)
+        return self._call_known(handler, row, [method.owner] + arguments, keywords)
 
 
 def _keywords(value: Abstract) -> Optional[Arguments]:

@@ -29,6 +29,7 @@ from pijit.core.graph.verify import verify
 
 MINIMUM_WORK = 6
 ARRAY_WORK = 6
+LIBRARY = frozenset(["invoke", "set_items"])
 FREE = frozenset(["const", "same", "flag", "dim", "iterator_part", "range_length", "poll",
                   "new_tuple", "new_list", "new_dict"])
 SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
@@ -208,6 +209,9 @@ def work_of(graph: Graph, has_loop: bool) -> int:
     for block in graph.blocks:
         for op in block.ops:
             if op.name in FREE:
+                continue
+            if op.name in LIBRARY:  # the call is no faster than in bytecode
+                work += 1
                 continue
             touches_array = any(isinstance(v.type, Array) for v in op.args) and not stores_into_object(op)
             makes_array = op.result is not None and isinstance(op.result.type, Array)

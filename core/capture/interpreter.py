@@ -21,6 +21,7 @@ from pijit.core.capture.displays import Displays
 from pijit.core.capture.effects import Effects
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.iteration import Iteration
+from pijit.core.capture.library_calls import LibraryCalls
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.subscripts import Subscripts
@@ -50,7 +51,7 @@ from pijit.guards.source import Cell, Global
 BINARY = {
     "BINARY_ADD": "+", "BINARY_SUBTRACT": "-", "BINARY_MULTIPLY": "*", "BINARY_TRUE_DIVIDE": "/",
     "BINARY_FLOOR_DIVIDE": "//", "BINARY_MODULO": "%", "BINARY_POWER": "**", "BINARY_AND": "&", "BINARY_OR": "|",
-    "BINARY_XOR": "^", "BINARY_LSHIFT": "<<", "BINARY_RSHIFT": ">>",
+    "BINARY_XOR": "^", "BINARY_LSHIFT": "<<", "BINARY_RSHIFT": ">>", "BINARY_MATRIX_MULTIPLY": "@",
 }
 INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
 UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}
@@ -61,7 +62,8 @@ REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("B
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
-class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls, Comprehensions, Iteration, Effects):
+class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls, LibraryCalls, Comprehensions, Iteration,
+                  Effects):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is

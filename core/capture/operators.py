@@ -12,6 +12,7 @@ from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
 from pijit.core.capture.values import BY_IDENTITY, Abstract, Const, Number, Sequence, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import FLAG, FLOAT, INT, Array, Scalar, numpy_scalar
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
@@ -60,12 +61,15 @@ class Operators:
     number_value: Callable[[Abstract], Value]
     constant: Callable[[Abstract], Any]
     new_tuple: Callable[[List[Abstract]], Sequence]
+    invoke: Callable[..., Abstract]
     contains: Callable[[Abstract, Abstract], Abstract]
     negated: Callable[[Abstract], Abstract]
     compare_objects: Callable[..., Optional[Abstract]]
 
     def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` as a new abstract value."""
+        if symbol == "@" and isinstance(left, Tensor) and isinstance(right, Tensor):
+            return self.invoke(FUNCTIONS["matmul"], [left, right], {})
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self._array_binary(symbol, left, right)
         if isinstance(left, Sequence) and isinstance(right, Sequence) and symbol == "+":
@@ -156,6 +160,8 @@ class Operators:
             known = sampling.PYTHON_OPERATORS[symbol](left.object, right.object)
             if known in SMALL:
                 return Const(known)
+        if symbol not in sampling.PYTHON_OPERATORS:
+            raise Break("PJ202", operator=symbol)
         questions = (operand_of(left), operand_of(right))
         if symbol == "**":
             return self._scalar_power(left, right, questions)

@@ -15,11 +15,13 @@ from pijit.core.capture.values import (
     Sequence,
     Slice,
     Tensor,
+    class_of,
     number_type,
     pointer_class,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 
 
@@ -36,6 +38,9 @@ class Subscripts:
     use: Callable[[Abstract], Abstract]
     store_item: Callable[[Abstract, Abstract, Abstract], None]
     items_of: Callable[[Abstract], Optional[List[Abstract]]]
+    invoke: Callable[..., Abstract]
+    require_index: Callable[[Tensor, Abstract], None]
+    stored_value: Callable[[Abstract], Value]
     container_item: Callable[[Abstract, Abstract], Abstract]
 
     def op_BUILD_SLICE(self, instr: Instr) -> None:
@@ -58,12 +63,17 @@ class Subscripts:
             raise Break("PJ205", object=describe(owner))
         if not owner.type.writeable:
             raise Break("PJ203", operand="read-only array")
+        if self._gathers(index):
+            self._scatter(owner, index, value)
+            return
         if isinstance(value, Tensor) and value.part is not None and _is_part(value.part, owner, index):
             return
         self._store(owner, self._index_items(index), value)
 
     def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""
+        if isinstance(owner, Tensor) and self._gathers(index):
+            return self.invoke(FUNCTIONS["operator.getitem"], [owner, index], {})
         if isinstance(owner, Tensor):
             items = self._index_items(index)
             if _is_element(owner, items):
@@ -81,6 +91,21 @@ class Subscripts:
         if isinstance(index, Sequence) or type(known) is tuple:
             return self.items_of(index) or []
         return [index]
+
+    def _gathers(self, index: Abstract) -> bool:
+        """Whether an index picks elements one by one: it is an array or a list, or there are some in it."""
+        if class_of(index) is list:
+            return True
+        items = [index] if class_of(index) is not tuple else self.items_of(index) or []
+        return any(isinstance(item, Tensor) or class_of(item) is list for item in items)
+
+    def _scatter(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
+        """``owner[mask] = value`` and ``owner[integers] = value`` of values that every element can hold."""
+        kind = operand_of(value).type.dtype
+        if not np.can_cast(kind, owner.type.dtype, "safe") and (kind.kind, owner.type.dtype.kind) != ("i", "f"):
+            raise Break("PJ203", operand="%s stored into %s" % (kind, owner.type.dtype))
+        self.require_index(owner, index)
+        self.emit("set_items", [owner.value, self.stored_value(index), self.stored_value(value)], None, exits=True)
 
     def _view(self, owner: Tensor, items: List[Abstract]) -> Tensor:
         items = _without_ellipsis(items, owner.type.ndim)

@@ -76,6 +76,13 @@ OPS: Dict[str, OpInfo] = {
     "collect": OpInfo("o v", (), False, "append to a list that was made here and that nobody has yet: where an exit "
                                         "leads, it is made anew; exits when there is no memory"),
     "tuple_of": OpInfo("o", (), False, "a new tuple of a list's items; exits when there is no memory"),
+    # calls of library functions (graph/library.py)
+    "invoke": OpInfo("v*", ("function", "keywords"), False,
+                     "the library function on the objects of the values, the last ones by keyword; exits when it raises or "
+                     "would warn, and when the result is not of the result's type"),
+    "item": OpInfo("o", ("index",), False, "an item of a tuple that ``invoke`` gave; exits when it is not of the result's type"),
+    "set_items": OpInfo("a v v", (), True, "a[index] = value by NumPy, the index being an array, a list or a tuple of these "
+                                           "and integers; exits, having written nothing, when NumPy raises"),
     # effects on Python objects; the value ("v") is a scalar, which becomes the exact Python or NumPy scalar, an array or
     # an object. Each leaves before it did anything where it cannot be done: no memory, or code of the user's would run
     "append": OpInfo("o v", (), True, "list.append(object, value); exits when there is no memory"),

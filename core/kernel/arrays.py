@@ -192,6 +192,16 @@ class ArrayWriter:
             self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
         return name
 
+    def object_address(self, symbol: str, known: Any) -> str:
+        """The name of a global that gives the address of an object, which lives as long as the process."""
+        name = "object_%d" % len(self.symbols)
+        for other, have in self.symbols.items():
+            if have == symbol:
+                return other
+        symbols.symbol(symbol, id(known), known)
+        self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
+        return name
+
     def nest_name(self, nest: nests.Nest) -> str:
         """The name of a global that runs a loop nest."""
         symbol = repr(tuple(nest))

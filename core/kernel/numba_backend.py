@@ -21,6 +21,7 @@ from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.layout import Layout, part_word
 from pijit.core.kernel.lifetimes import Lifetimes
+from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
 _NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, uint64=uint64, float32=float32)
@@ -237,7 +238,8 @@ def _poll(emitter: NumbaEmitter, op: Op) -> None:
 
 
 _SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "libm": _libm,
-            "iterator_part": _iterator_part, "require": _require, "poll": _poll, **OBJECT_OPERATIONS}
+            "iterator_part": _iterator_part, "require": _require, "poll": _poll, **OBJECT_OPERATIONS,
+            **LIBRARY_OPERATIONS}
 
 
 def compile_source(source: str, names: Dict[str, Any], filename: str) -> Tuple[int, Any]:

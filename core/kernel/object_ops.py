@@ -7,24 +7,24 @@ from typing import Any, Callable, Dict, Tuple
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import BOOL, FLOAT, INT, Array, Object
 
-_BOXES = {INT: -1, FLOAT: -2, BOOL: -3}
+BOXES = {INT: -1, FLOAT: -2, BOOL: -3}
 _BOX_OBJECT = -4
 _RUNTIME_NAMES = {"collect": "append"}
 
 
-def _kind_and_word(emitter: Any, value: Value) -> Tuple[int, str]:
+def kind_and_word(emitter: Any, value: Value) -> Tuple[int, str]:
     """(what object a value becomes, its word)."""
     kind = value.type
     if isinstance(kind, Array):
         return _BOX_OBJECT, emitter.with_object(value).object
     if isinstance(kind, Object):
         return _BOX_OBJECT, emitter.text[value]
-    return _BOXES.get(kind, kind.dtype.num), emitter.text[value]
+    return BOXES.get(kind, kind.dtype.num), emitter.text[value]
 
 
 def boxed(emitter: Any, value: Value) -> Tuple[int, str]:
     """(what object a value becomes, the address of its words) for the runtime's effects."""
-    code, text = _kind_and_word(emitter, value)
+    code, text = kind_and_word(emitter, value)
     return code, emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(1), text))
 
 
@@ -39,7 +39,7 @@ def _display(emitter: Any, op: Op) -> None:
     """A new tuple, list or dict: the runtime reads [kind, word] of each value and leaves the object in the first."""
     words = []
     for value in op.args:
-        code, text = _kind_and_word(emitter, value)
+        code, text = kind_and_word(emitter, value)
         words += [str(code), text]
     at = emitter.layout.scratch(max(len(words), 1))
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(words or ["0"])))

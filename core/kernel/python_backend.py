@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Scalar
 from pijit.core.kernel import python_effects, python_runtime
 from pijit.core.kernel.emit import Emitter
@@ -217,6 +218,15 @@ def _alloc(emitter: PythonEmitter, op: Op) -> str:
                                       op.attrs["order"])
 
 
+def _invoke(emitter: PythonEmitter, op: Op) -> str:
+    return "invoke(%s, %r, %s, %s)" % (emitter.constant(FUNCTIONS[op.attrs["function"]].object), op.attrs["keywords"],
+                                       emitter.constant(op.result.type), _shape(_args(op)))
+
+
+def _item(emitter: PythonEmitter, op: Op) -> str:
+    return "fitting(%s[%d], %s)" % (_name(op.args[0]), op.attrs["index"], emitter.constant(op.result.type))
+
+
 def _effect(emitter: PythonEmitter, op: Op) -> str:
     return "%s(%s)" % (op.name, ", ".join(_args(op)))
 
@@ -226,7 +236,8 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
     "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
     "load": _load, "store": _store, "ufunc": _ufunc, "ufunc_into": _ufunc_into, "reduce": _reduce,
-    "alloc": _alloc,
+    "alloc": _alloc, "invoke": _invoke, "item": _item,
+    "set_items": lambda emitter, op: "set_items(%s)" % ", ".join(_args(op)),
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
     "poll": lambda emitter, op: "poll()",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from typing import Any, Dict, Tuple
 
 import numpy as np
-from pijit.core.graph.types import PYTHON_SCALARS
+from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object
 from pijit.core.kernel.scalar_ops import LIBM
 
 POLL_EVERY = 1000
@@ -121,9 +122,30 @@ def poll() -> None:
         raise AssertionError
 
 
+def invoke(function: Any, keywords: Tuple[str, ...], kind: Any, values: Tuple[Any, ...]) -> Any:
+    """A library function's result, the last values by keyword; raises unless it is of a type."""
+    split = len(values) - len(keywords)
+    return fitting(function(*values[:split], **dict(zip(keywords, values[split:]))), kind)
+
+
+def fitting(value: Any, kind: Any) -> Any:
+    """``value``; raises unless it is of a type."""
+    if isinstance(kind, Array):
+        orders = {"C": value.flags.c_contiguous, "F": value.flags.f_contiguous, "A": True}
+        found = Array(value.dtype, value.ndim, kind.layout, bool(value.flags.writeable))
+        if type(value) is not np.ndarray or found != kind or not orders[kind.layout] or not value.flags.aligned:
+            raise TypeError("another array")
+    else:
+        wanted = kind.python if isinstance(kind, Object) else PYTHON_CLASS.get(kind, kind.dtype.type)
+        if type(value) is not wanted or wanted is int and value != wrap(value):
+            raise TypeError("another object")
+    return value
+
+
 NAMES: Dict[str, Any] = {
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_into": ufunc_into, "assign": assign,
     "reduce": reduce, "alloc": alloc, "require": require, "poll": poll,
+    "invoke": invoke, "fitting": fitting, "set_items": operator.setitem,
 }

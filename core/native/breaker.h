@@ -14,6 +14,9 @@ int *breaker_address(void);
 /* Set the word again if something of what sets it is still to be done. The GIL is held. */
 void breaker_restore(void);
 
+/* How often one thread has taken the GIL after another. The GIL is held. */
+unsigned long gil_switches(void);
+
 /* Hide requests from bytecode until breaker_restore; one that comes later sets the word as ever. */
 static inline void
 breaker_hold(void)

@@ -21,3 +21,9 @@ breaker_restore(void)
         __atomic_store_n(breaker_address(), 1, __ATOMIC_RELAXED);
     }
 }
+
+unsigned long
+gil_switches(void)
+{
+    return _PyRuntime.ceval.gil.switch_number;
+}

@@ -71,6 +71,16 @@
  *   tuple_of(frame, list, address) (*)
  *       A new tuple of a list's items, owned by the frame; its address is left in the word at `address`.
  *
+ *   invoke(frame, function, keywords, count, spec, wanted, strict, out)
+ *       Calls a Python object with the values of spec (as new_tuple), the last ones under the names in the tuple `keywords`
+ *       (or 0). The result must be what wanted -> [kind, typenum, ndim, mask, flags] says: kind -5 is an exact array in
+ *       native byte order with these of NumPy's flags, its descriptor goes to `out`; kind -4 is an object whose class is at
+ *       the address `typenum`; other kinds are those of effects, the number's word goes to `out`. Arrays and objects are
+ *       owned by the frame. `strict`: floating-point errors are raised, not reported. Returns 0; 1 when the call has raised
+ *       or its result is something else, without an exception set; LAUNCHER_ERROR for an exception that ends the kernel.
+ *   item(frame, tuple, index, wanted, out)
+ *       The same for an item of a tuple.
+ *
  *   Effects on Python objects (effects.h). `value` is the address of the value's words, `kind` says what object
  *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself. All
  *   return 0, or something else when nothing was done: LAUNCHER_ERROR with an exception set, or 1 where code

@@ -1,0 +1,112 @@
+"""Functions of NumPy that kernels call as they are: one row each.
+
+A row's function has no effect but its result, and none if it raises; so a kernel may call it, and where it raises,
+warns or answers with another type than was expected, bytecode may call it again. What a warning says of the line that
+it comes from must not depend on the caller: warnings of arithmetic in NumPy's own Python code name NumPy's line, but
+those that C code gives name the caller's (``STRICT``: they are raised, and bytecode repeats the call), and so do those
+by ``warnings.warn`` with a stack level (``needs`` must say when there are none).
+
+Parameters are those that calls may use, in NumPy's order; a ``*`` marks those that must be known at capture since they
+steer the type of the result, a ``#`` those that are sizes: small ones stand for them in samples.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+import numpy as np
+
+
+class Function(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        path: under which name `resolve` finds it.
+        parameters: names in order, with their marks; ``...`` stands for any number of arguments.
+        strict: whether an error of arithmetic is raised, because a warning would name the caller's line.
+        needs: what must hold for it never to warn; see capture/library_calls.py.
+    """
+
+    path: str
+    parameters: Tuple[str, ...]
+    strict: bool
+    needs: str
+
+    @property
+    def object(self) -> Any:
+        """The function itself."""
+        return resolve(self.path)
+
+
+def resolve(path: str) -> Any:
+    """What a dotted path below ``numpy`` or ``operator`` leads to; None if this NumPy has no such function."""
+    names = path.split(".")
+    found: Any = operator if names[0] == "operator" else np
+    for name in names[1:] if found is operator else names:
+        found = getattr(found, name, None)
+    return found
+
+
+STRICT = frozenset(["array", "asarray", "ascontiguousarray", "matmul", "ndarray.astype", "ndarray.cumsum", "ndarray.cumprod",
+                    "ndarray.round", "ndarray.trace"])
+"""Functions that compute floats in C alone."""
+
+PLAIN = {
+    "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter", "unique": "ar",
+    "argmin": "a axis*", "argmax": "a axis*", "any": "a axis* keepdims*", "all": "a axis* keepdims*",
+    "count_nonzero": "a axis* keepdims*", "nonzero": "a", "flatnonzero": "a", "argwhere": "a", "where": "condition x y",
+    "amin": "a axis* keepdims*", "amax": "a axis* keepdims*", "min": "a axis* keepdims*", "max": "a axis* keepdims*",
+    "ptp": "a axis* keepdims*",
+    "take": "a indices axis*", "compress": "condition a axis*", "extract": "condition arr", "choose": "a choices",
+    "repeat": "a repeats# axis*", "tile": "A reps#", "roll": "a shift axis*", "flip": "m axis*", "fliplr": "m", "flipud": "m",
+    "rot90": "m k*", "concatenate": "arrays axis*", "stack": "arrays axis*", "hstack": "tup", "vstack": "tup",
+    "dstack": "tup", "column_stack": "tup", "append": "arr values axis*", "delete": "arr obj axis*",
+    "insert": "arr obj values axis*", "pad": "array pad_width# mode*",
+    "reshape": "a newshape#", "ravel": "a order*", "transpose": "a axes*", "swapaxes": "a axis1* axis2*",
+    "moveaxis": "a source* destination*", "expand_dims": "a axis*", "squeeze": "a axis*", "diagonal": "a offset axis1* axis2*",
+    "diag": "v k", "triu": "m k", "tril": "m k", "atleast_1d": "a", "atleast_2d": "a",
+    "ascontiguousarray": "a dtype*", "asarray": "a dtype*", "array": "object dtype*", "copy": "a order*",
+    "arange": "start# stop# step# dtype*", "eye": "N# M# k dtype*", "identity": "n# dtype*",
+    "full": "shape# fill_value dtype*",
+    "full_like": "a fill_value dtype*", "zeros_like": "a dtype*", "ones_like": "a dtype*", "tri": "N# M# k dtype*",
+    "array_equal": "a1 a2", "isin": "element test_elements", "bincount": "x weights minlength#", "digitize": "x bins",
+    "partition": "a kth*", "argpartition": "a kth*", "intersect1d": "ar1 ar2", "union1d": "ar1 ar2", "setdiff1d": "ar1 ar2",
+    "operator.getitem": "a b",
+    "sum": "a axis* dtype* keepdims*", "prod": "a axis* dtype* keepdims*", "cumsum": "a axis* dtype*",
+    "cumprod": "a axis* dtype*", "diff": "a n* axis*", "ediff1d": "ary", "gradient": "f varargs",
+    "nansum": "a axis*", "dot": "a b", "vdot": "a b", "inner": "a b", "outer": "a b", "matmul": "a b", "kron": "a b",
+    "tensordot": "a b axes*", "trace": "a offset", "einsum": "subscripts* ...", "linspace": "start stop num#",
+    "clip": "a a_min a_max", "around": "a decimals*", "round": "a decimals*", "interp": "x xp fp left right",
+    "convolve": "a v mode*", "correlate": "a v mode*", "polyval": "p x", "vander": "x N#",
+    "nan_to_num": "x", "allclose": "a b rtol atol", "isclose": "a b rtol atol",
+    "linalg.norm": "x ord* axis* keepdims*", "linalg.solve": "a b", "linalg.inv": "a", "linalg.det": "a",
+    "linalg.cholesky": "a", "linalg.eigvalsh": "a", "linalg.matrix_power": "a n*", "linalg.pinv": "a",
+}
+STATISTICS = {
+    "mean": "a axis* dtype* keepdims*", "var": "a axis* dtype* ddof* keepdims*", "std": "a axis* dtype* ddof* keepdims*",
+    "average": "a axis*", "median": "a axis* keepdims*", "percentile": "a q axis*", "quantile": "a q axis*",
+}
+"""Functions that warn of too few elements."""
+
+METHODS = {
+    "sum": "axis* dtype* keepdims*", "prod": "axis* dtype* keepdims*", "min": "axis* keepdims*", "max": "axis* keepdims*",
+    "any": "axis* keepdims*", "all": "axis* keepdims*", "argmin": "axis*", "argmax": "axis*", "ptp": "axis* keepdims*",
+    "cumsum": "axis* dtype*", "cumprod": "axis* dtype*", "dot": "b", "trace": "offset", "clip": "min max",
+    "round": "decimals*", "mean": "axis* dtype* keepdims*", "var": "axis* dtype* ddof* keepdims*",
+    "std": "axis* dtype* ddof* keepdims*", "reshape": "...#", "ravel": "order*", "flatten": "order*",
+    "transpose": "...*", "swapaxes": "axis1* axis2*", "squeeze": "axis*", "diagonal": "offset", "take": "indices axis*",
+    "repeat": "repeats# axis*", "compress": "condition axis*", "nonzero": "", "argsort": "axis* kind*",
+    "searchsorted": "v side*", "copy": "order*", "astype": "dtype* copy*", "conj": "", "conjugate": "", "view": "dtype*",
+}
+
+
+def _rows() -> List[Function]:
+    named = [(path, names) for table in (PLAIN, STATISTICS) for path, names in table.items()]
+    named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
+    rows = [Function(path, tuple(names.split()), path in STRICT, "elements" if path.split(".")[-1] in STATISTICS else "")
+            for path, names in named]
+    return [row for row in rows if callable(row.object)]
+
+
+FUNCTIONS: Dict[str, Function] = {row.path: row for row in _rows()}

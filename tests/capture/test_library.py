@@ -1,0 +1,204 @@
+"""NumPy functions that kernels call as they are: results, exceptions and warnings are those of the call in bytecode."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import pijit
+from pijit.core.graph.library import FUNCTIONS
+from tests.harness import check, fail_unless_captured, jitted, kernel_count
+from tests.capture.test_arrays import array
+from tests.capture.test_scalars import agree, define
+
+ALONE = {"backend": "python", "force_breaks": None}
+
+CALLS = (
+    "np.sort(x)", "np.sort(x, axis=0)", "x.argsort()", "np.argmax(x, 0)", "x.argmin()", "np.any(x, axis=-1)", "x.all()",
+    "np.max(x, axis=(0, 1))", "np.min(x, axis=1, keepdims=True)", "x.max(0)", "np.ptp(x, axis=0)",
+    "np.sum(x, axis=(0, -1))", "np.sum(x, axis=0, keepdims=True)", "x.sum(axis=1, dtype=np.float64)", "np.prod(x, axis=0)",
+    "np.mean(x, axis=0)", "x.mean(axis=1, keepdims=True)", "np.var(x, ddof=1)", "np.std(x, axis=0)", "x.var(axis=(0, 1))",
+    "np.cumsum(x)", "x.cumsum(axis=1)", "np.cumprod(x, 0)", "np.diff(x)", "np.diff(x, axis=0)", "np.median(x, axis=1)",
+    "np.percentile(x, 30.0)", "np.trace(x)", "x.trace()", "np.count_nonzero(x)", "np.nonzero(x)", "np.where(x > 0)",
+    "np.where(x > 0, x, y)", "np.where(x > 1, x, 0.5)", "np.concatenate([x, y])", "np.concatenate((x, y), axis=1)",
+    "np.stack([x, y])", "np.hstack((x, y))", "np.vstack([x, y, x])", "np.take(x, [0, 1], axis=1)", "np.repeat(x, 2)",
+    "np.roll(x, 1)", "np.roll(x, -1, axis=0)", "np.flip(x, 0)", "np.tile(x[0], 3)", "np.eye(3)", "np.arange(5)",
+    "np.arange(0.0, 1.0, 0.25)", "np.arange(3, dtype=np.float32)", "np.linspace(0.0, 1.0, 7)", "np.full_like(x, 3)",
+    "np.full((2, 3), 1.5)", "np.zeros_like(x)", "x.reshape(-1)", "x.reshape((4, 3))", "x.reshape(2, 6)", "x.ravel()",
+    "x.flatten()", "np.transpose(x)", "x.transpose(1, 0)", "np.swapaxes(x, 0, 1)", "np.expand_dims(x, 0)",
+    "x.astype(np.float32)", "x.copy()", "np.asarray(x)", "np.array([1.0, 2.0])", "np.array(x)", "np.diag(x)", "np.triu(x)",
+    "np.outer(x[0], y[1])", "np.dot(x, y.T)", "x.dot(y.T)", "np.matmul(x, y.T)", "np.inner(x, y)", "np.vdot(x, y)",
+    "np.einsum('ij,ij->i', x, y)", "np.tensordot(x, y.T, 1)", "np.linalg.norm(x)", "np.linalg.norm(x, axis=1)",
+    "np.kron(x, y)", "np.round(x, 1)", "x.round(2)", "np.clip(x, 0, 1)", "np.interp(x[0], [0.0, 1.0], [2.0, 3.0])",
+    "np.searchsorted(x[0], 0.5)", "np.unique(x)", "np.argwhere(x)", "np.squeeze(x[:1], 0)", "np.array_equal(x, y)",
+    "np.allclose(x, y)", "np.gradient(x[0])", "np.convolve(x[0], y[0])", "np.average(x, axis=0)", "np.quantile(x, 0.5)",
+    "np.bincount(np.arange(3))", "x[:3, :3].diagonal()", "np.moveaxis(x, 0, 1)",
+)
+MAY_WARN = (RuntimeWarning, DeprecationWarning)
+
+
+def around(call):
+    """A function with enough work for a kernel around a call."""
+    return define("def f(x, y):\n    z = x * 2 + y\n    r = %s\n    return r, z - x" % call)
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.filterwarnings("ignore")
+def test_calls(call):
+    """What the call gives is handed on; layouts, dtypes, NaN, infinities, empty arrays, errors."""
+    x, y = array("d", nan=0.5)[::-1].copy() / 1e30, array("d", nan=0.25) / 1e30
+    x[np.isinf(x)], y[np.isinf(y)] = 4.0, 2.5
+    f = around(call)
+    j = jitted(f, ALONE)
+    agree(f, j, [(x, y)])
+    report = pijit.explain(j, x, y)
+    assert kernel_count(j) == 1 and not report.breaks, report
+    others = [(np.asfortranarray(x), y), (x.T.copy().T, y[::-1]), (array("f"), array("f")), (array("l"), array("l")),
+              (array("d"), array("d")), (array("?"), array("l")), (x[:0], y[:0]), (x[:, :0], y[:, :0]), (x[0], y[0]),
+              (np.ones((3, 3)), np.zeros((3, 3)))]
+    agree(f, j, others)
+
+
+SQUARES = ("np.linalg.solve(x, y)", "np.linalg.inv(x)", "np.linalg.det(x)", "np.linalg.cholesky(x)", "x @ y",
+           "np.linalg.eigvalsh(x)", "np.linalg.matrix_power(x, 3)", "np.linalg.solve(x, y[0])")
+
+
+@pytest.mark.parametrize("call", SQUARES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_linear_algebra(call):
+    x, y = np.diag([2.0, 3.0, 4.0]) + 0.5, np.arange(9.0).reshape(3, 3)
+    f = around(call)
+    j = jitted(f, ALONE)
+    agree(f, j, [(x, y), (np.ones((3, 3)), y), (x[:2], y), (x * np.nan, y), (-x, y), (x.astype("f"), y.astype("f"))])
+    assert kernel_count(j) and not pijit.explain(j, x, y).breaks
+
+
+def mixed(x, y, k):
+    total = 0.0
+    for i in range(k):
+        row = np.sort(x * 2.0 - y[i])
+        total += row[i] + np.median(row[1:])
+        y[i] = row.argmax()
+    a, b = np.where(x > 0.0, x, y), np.nonzero(x > 0.5)[0]
+    return total, a, b, np.linalg.norm(a), np.concatenate((a, y)).reshape((2, -1)), b.size
+
+
+def test_in_machine_code():
+    x, y = np.linspace(-1.0, 1.0, 12), np.linspace(2.0, 0.0, 12)
+    with fail_unless_captured():
+        j = check(mixed, x, y, 5, others=[(x[::-1], y, 3), (x[:0], y, 0), (x, y, 40), (x * np.nan, y, 2)])
+    assert not pijit.explain(j, x, y, 5).breaks
+
+
+@pytest.mark.parametrize("backend", ("numba", "python"))
+def test_warnings_name_the_line(backend):
+    """Of too few elements, and of arithmetic in NumPy's C code."""
+    f = define("def f(x):\n    y = x * 2.0\n    z = y.mean(axis=0)\n\n    return z, y.cumsum()")
+    for x in (np.ones((0, 2)), np.full((2, 2), 1e308), np.ones((2, 2))):
+        seen = []
+        for one in (f, jitted(f, {"backend": backend})):
+            for _ in range(2):
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    one(x)
+                seen.append([(str(w.message), w.category, w.lineno) for w in caught])
+        assert seen[0] == seen[1] == seen[2] == seen[3]
+
+
+def test_the_error_state_is_as_before():
+    x = np.array([1e308, 1e308])
+    f = define("def f(x):\n    y = x * 0.5\n    return y.cumsum(), y.cumsum(), x.cumsum()")
+    j = jitted(f)
+    for state in ({"over": "ignore"}, {"over": "raise"}, {"all": "ignore"}):
+        with np.errstate(**state):
+            before = np.geterr()
+            agree(f, j, [(x,)])
+            assert np.geterr() == before
+
+
+STOP = [False]
+
+
+def waiting(x, limit):
+    n = 0
+    while n < limit:
+        y = np.sort(x)
+        n += 1
+        if STOP[0] > 0:
+            break
+    return n < limit, y
+
+
+def test_threads_are_heard():
+    """What another thread changes while a call is made ends the loop."""
+    j = jitted(waiting, {"backend": "numba"})
+    x = np.arange(2000.0)[::-1].copy()
+    j(x, 3)
+    j(x, 3)
+    timer = threading.Timer(0.05, lambda: STOP.__setitem__(0, True))
+    timer.start()
+    try:
+        assert j(x, 10 ** 9)[0]
+    finally:
+        timer.join()
+        STOP[0] = False
+
+
+def test_every_row_is_known():
+    """Each row names a function that this NumPy has, and each parameter once."""
+    for row in FUNCTIONS.values():
+        assert callable(row.object)
+        assert len(set(row.parameters)) == len(row.parameters)
+
+
+PICKED = ("x[x > 0]", "x[i]", "x[i, i]", "x[[0, 2]]", "x[i, 1]", "x[1, i]", "x[(x > 1) | (x < 0)]", "x[x[:, 0] > 0]", "x[i][0]",
+          "x[-i]", "x[i * 100]", "x[np.argsort(x[:, 0])]", "x[i > 1]", "x[i.astype(float)]")
+
+
+@pytest.mark.parametrize("pick", PICKED)
+@pytest.mark.filterwarnings("ignore")
+def test_gather(pick):
+    f = define("def f(x, i):\n    y = x * 2.0 + 1.0\n    r = %s\n    return r, y" % pick)
+    j = jitted(f, ALONE)
+    x, i = np.arange(12.0).reshape(3, 4) - 5.0, np.array([2, 0, 1])
+    cases = [(x, i), (x, i.astype(np.int8)), (np.asfortranarray(x), i[:2]), (x, i[:0]), (x[:0], i), (x.astype("l"), i),
+             (x[:, ::2], i)]
+    agree(f, j, cases)
+    if "float" not in pick and "100" not in pick:
+        assert not pijit.explain(j, x, i).breaks
+
+
+SCATTERED = ("x[x > 0] = 1.5", "x[i] = 2", "x[i, i] = y[0, 0]", "x[[0, 2]] = y[:2]", "x[i] = y[:, ::-1]", "x[x < 0] = -x[x < 0]",
+             "x[i] = x[::-1]", "x[i * 50] = 0.0", "x[i] = y[:2]", "x[x > 1] += 1.0", "x[i] += 1", "x[i, 1] = np.nan",
+             "x[x > 0] = y[y > 0]", "x[i > 0] = y[0]", "x[i] = True")
+
+
+@pytest.mark.parametrize("store", SCATTERED)
+@pytest.mark.filterwarnings("ignore")
+def test_scatter(store):
+    f = define("def f(x, y, i):\n    z = x * 2.0 + 1.0\n    %s\n    z = z + x\n    return z, x" % store)
+    x, y, i = np.arange(12.0).reshape(3, 4) - 5.0, np.ones((3, 4)), np.array([2, 0, 1])
+    readonly = x.copy()
+    readonly.flags.writeable = False
+    check(f, x, y, i, config=ALONE, calls=2, others=[
+        (x, y, i[:2]), (x.astype("l"), y.astype("l"), i), (x.astype("f"), y, i), (x, y.astype("f"), i), (readonly, y, i),
+        (x[:, ::-1], y, i), (x[:0], y[:0], i[:0])], aliased=[(x, x, i), (x, x[::-1], i)])
+
+
+def histogram(values, bins, weights):
+    counts = np.zeros(bins)
+    for k in range(values.size):
+        counts[values[k]] += weights[k]
+    order = np.argsort(counts)
+    top = counts[order[-3:]]
+    counts[counts < top[0]] = 0.0
+    weights[order[:2]] = top[:2] * 2.0
+    return counts, weights[weights > 0.5].sum()
+
+
+def test_gather_and_scatter_in_machine_code():
+    values, weights = np.array([3, 1, 4, 1, 5, 2, 6, 5]), np.linspace(0.0, 1.0, 8)
+    with fail_unless_captured():
+        j = check(histogram, values, 8, weights, others=[(values, 7, weights[::-1]), (values, 5, weights), (values[:0], 3, weights)])
+    assert not pijit.explain(j, values, 8, weights).breaks
