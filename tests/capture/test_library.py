@@ -1,5 +1,8 @@
 """NumPy functions that kernels call as they are: results, exceptions and warnings are those of the call in bytecode."""
 
+import os
+import re
+import textwrap
 import threading
 import warnings
 
@@ -7,7 +10,8 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.graph.library import FUNCTIONS
+from pijit.core.capture import library_calls
+from pijit.core.graph.library import FUNCTIONS, Function
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 from tests.capture.test_arrays import array
 from tests.capture.test_scalars import agree, define
@@ -150,6 +154,24 @@ def test_every_row_is_known():
     for row in FUNCTIONS.values():
         assert callable(row.object)
         assert len(set(row.parameters)) == len(row.parameters)
+
+
+def test_the_example_of_the_documentation(monkeypatch):
+    """Rows as docs/extending.md shows them are all that a function needs."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "extending.md")) as page:
+        block = textwrap.dedent(re.search(r"```python\n( *PLAIN = .*?)```", page.read(), re.DOTALL).group(1))
+    scope = {}
+    exec(block, scope)
+    for path, names in scope["PLAIN"].items():
+        row = Function(path, tuple(names.split()), False, "")
+        monkeypatch.setitem(library_calls.FUNCTIONS, path, row)
+        monkeypatch.setitem(library_calls._BY_IDENTITY, id(row.object), row)
+    for call in ("np.roll(x, 2, axis=0)", "np.linalg.matrix_rank(x)", "np.eye(3, 4)", "np.fix(x)"):
+        f = around(call)
+        j = jitted(f, ALONE)
+        x, y = np.arange(12.0).reshape(3, 4), np.ones((3, 4))
+        agree(f, j, [(x, y), (x.astype("f"), y)])
+        assert not pijit.explain(j, x, y).breaks
 
 
 PICKED = ("x[x > 0]", "x[i]", "x[i, i]", "x[[0, 2]]", "x[i, 1]", "x[1, i]", "x[(x > 1) | (x < 0)]", "x[x[:, 0] > 0]", "x[i][0]",
