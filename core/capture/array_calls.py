@@ -12,6 +12,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Number, Tensor, array_type, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.library import CLIP_WARNS
 from pijit.core.graph.types import FLAG, WORD, Array, numpy_scalar
 
 
@@ -202,14 +203,13 @@ def call_clip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     for bound in arguments[1:]:
         known = bound.object if isinstance(bound, Const) else None
         constant = type(known) in (int, float) and known == known
-        if not constant and not isinstance(bound, Tensor) and (CLIP_LOOKS_FOR_NAN or not isinstance(bound, Number)):
+        if not constant and not isinstance(bound, Tensor) and (CLIP_WARNS or not isinstance(bound, Number)):
             raise Break("PJ214", operands="a bound of clip")
     return self.ufunc_call(CLIP, arguments)  # type: ignore[no-any-return]
 
 
 _numpy_core: Any = getattr(np, "_core", None) or getattr(np, "core")
 CLIP = _numpy_core.umath.clip
-CLIP_LOOKS_FOR_NAN = hasattr(_numpy_core._methods, "_clip_dep_is_scalar_nan")
 
 ARRAY_CALLS: List[Tuple[Any, Handler]] = [
     (np.zeros, _constructor("zeros", 0)),
