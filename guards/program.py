@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from pijit.guards import _evaluate
 from pijit.guards.guard import Guard, Step
-from pijit.guards.source import (Attr, Cell, ClassAttr, Constant, Global, Inner, Item, Local, Source, SourceError,
+from pijit.guards.source import (Attr, Cell, ClassAttr, Constant, Global, Inner, Item, KeyAt, Local, Source, SourceError,
                                  TypeOf, closure_of)
 
 __all__ = ["GuardProgram", "evaluation_order", "mirror_disagreements", "set_mirror"]
@@ -28,6 +28,7 @@ FETCHES: Dict[type, Callable[[Any], Step]] = {
     Global: lambda source: Step("FETCH_GLOBAL", object=source.name),
     Attr: lambda source: Step("FETCH_ATTR", object=source.name),
     Item: lambda source: Step("FETCH_ITEM", number=source.position, object=source.key),
+    KeyAt: lambda source: Step("FETCH_KEY", number=source.position),
     TypeOf: lambda source: Step("FETCH_TYPE"),
     ClassAttr: lambda source: Step("FETCH_CLASS_ATTR", object=source.name),
     Inner: lambda source: Step("FETCH_INNER", number=source.number),

@@ -20,8 +20,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.facts import describe, is_exactly
 
-__all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "Local", "NoPlaceError", "Record",
-           "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple",
+__all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "KeyAt", "Local", "NoPlaceError",
+           "Record", "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple",
            "read_attribute", "read_class_attribute", "read_item"]
 
 
@@ -231,6 +231,27 @@ class Item(Source):
         if value is UNBOUND:
             raise SourceError(f"{self.base}, now {describe(base)}, has no item {self.key!r}")
         return value
+
+
+class KeyAt(Source):
+    """Key number `position` of the value of `base`, a dict, in its order: `list(L['d'])[0]`."""
+
+    __slots__ = fields = ("base", "position")
+    base: Source
+    position: int
+
+    def __str__(self) -> str:
+        return f"list({self.base})[{self.position}]"
+
+    @property
+    def children(self) -> Tuple[Source, ...]:
+        return (self.base,)
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        base = self.base.fetch(values, globals, builtins)
+        if type(base) is not dict or self.position >= len(base):
+            raise SourceError(f"{self.base}, now {describe(base)}, has no key number {self.position}")
+        return list(base)[self.position]
 
 
 class TypeOf(Source):

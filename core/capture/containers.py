@@ -16,7 +16,7 @@ from pijit.core.capture.values import Abstract, Const, Known, Number, Opaque, Se
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG
-from pijit.guards.source import UNBOUND, Item, SourceError, is_plain_tuple, read_item
+from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, is_plain_tuple, read_item
 
 ITEM_KEYS = (int, str)
 PLAIN = (int, float, bool, complex, str, bytes, type(None))
@@ -75,6 +75,18 @@ class Containers:
         source = Item(owner.source, key) if owner.source is not None else None
         root = Item(owner.root, key) if owner.root is not None else None
         return self.known_object(found, source, root)
+
+    def key_at(self, owner: Abstract, position: int) -> Abstract:
+        """Key number ``position`` of a dict whose length is known; a guard holds it there."""
+        if isinstance(owner, Known):
+            return Const(owner.keys[position])  # type: ignore[index]
+        self.reading(dict, owner)
+        found = list(owner.sample)[position]  # type: ignore[attr-defined]
+        if type(found) not in ITEM_KEYS:
+            raise Break("PJ205", index=type(found).__name__)
+        key = Const(found, KeyAt(owner.source, position) if owner.source is not None else None)
+        key.root = KeyAt(owner.root, position) if owner.root is not None else None
+        return key
 
     def holds_item(self, owner: Abstract, key: Any) -> bool:
         """Whether a container from outside has an item of this position or key; a guard holds it there."""

@@ -5,6 +5,7 @@ A list or dict is made at once, as a real object with one identity; the operatio
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.decode import Instr
@@ -16,6 +17,8 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
 
 KEY_CLASSES = (int, str)
+VALUE_BELOW_KEY = sys.version_info < (3, 8)
+"""What MAP_ADD finds on the stack."""
 
 
 class Displays:
@@ -83,6 +86,19 @@ class Displays:
             self._lengthen(instr.arg or 1, [item])
             return
         self.emit("collect", [self.object_value(owner), self.stored_value(item)], None, exits=True)
+
+    def op_MAP_ADD(self, instr: Instr) -> None:
+        """The step of a dict comprehension, where the keys are known."""
+        first, second = self.pop_many(2)
+        key, value = (second, first) if VALUE_BELOW_KEY else (first, second)
+        known = self.use(self.state.stack[-(instr.arg or 1)])
+        if not isinstance(known, Known) or known.keys is None:
+            raise Break("PJ216", operand=describe(known))
+        items = dict(zip(known.keys, map(self.use, known.items)))
+        items[_key(key)] = value
+        longer = self.new_dict(list(items), list(items.values()))
+        longer.born = known.born
+        self.state.stack[-(instr.arg or 1)] = longer
 
     def _lengthen(self, position: int, more: List[Abstract]) -> None:
         """The list at this depth is new and nobody has it, so a longer one may take its place."""

@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional, Set, Tuple
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.captured import Refusal
-from pijit.core.capture.iterators import ITERATOR_OUTPUTS, moving_words
+from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.places import is_place
 from pijit.core.capture.states import State
 from pijit.core.capture.values import (
@@ -77,7 +77,7 @@ class Exits:
         if isinstance(value, LoopIterator):
             return self._iterator_output(self.use(value))
         if isinstance(value, Unrolled):
-            return Output("stepped_reversed" if value.backwards else "stepped", value.position, [self._output(value.owner)])
+            return Output(UNROLLED_OUTPUTS[value.what], value.position, [self._output(value.owner)])
         if value.root is not None:
             return Output("value", self._input(value.root, SKIP))
         if isinstance(value, Sequence) and value.value is not None:

@@ -28,6 +28,8 @@ from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, numpy_scalar
 
 ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
                     "enumerate": "enumerate", "zip": "zip"}
+UNROLLED_OUTPUTS = {"forwards": "stepped", "backwards": "stepped_reversed", "values": "stepped_values",
+                    "items": "stepped_items"}
 """The kind of output that makes each kind of iterator anew."""
 
 
@@ -66,18 +68,18 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
         return LoopIterator("range", (_word(self, 0), start, step, length))
     if isinstance(value, Tensor) and value.type.ndim:
         return LoopIterator("sequence", (_word(self, 0),), (value,))
-    return _unrolled(self, value, False)
+    return unrolled(self, value, "forwards")
 
 
-def _unrolled(self: Any, value: Abstract, backwards: bool) -> Unrolled:
-    """An iterator over a tuple or a list that is short enough to capture each round anew."""
+def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
+    """An iterator over a tuple, a list or a dict that is short enough to capture each round anew."""
     known = len(value.sample) if is_container(value) else 0  # type: ignore[attr-defined]
-    if class_of(value) not in (tuple, list):
+    if class_of(value) not in ((tuple, list) if what == "backwards" else (tuple, list, dict)):
         raise Break("PJ209", type=describe(value))
     length = self.length_of(value) if known <= self.facts.unrolling else known
     if length is None or length > self.facts.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
-    return Unrolled(value, length, 0, backwards)
+    return Unrolled(value, length, what)
 
 
 def reverse_iterator(self: Any, value: Abstract) -> Abstract:
@@ -90,7 +92,7 @@ def reverse_iterator(self: Any, value: Abstract) -> Abstract:
     if isinstance(value, Tensor) and value.type.ndim:
         size = self.emit("dim", [value.value], WORD, {"axis": 0})
         return LoopIterator("reversed", (self.emit("sub", [size, _word(self, 1)], WORD),), (value,))
-    return _unrolled(self, value, True)
+    return unrolled(self, value, "backwards")
 
 
 def step_of(self: Any, value: Abstract) -> Step:
@@ -106,9 +108,19 @@ def _step_unrolled(self: Any, value: Unrolled) -> Step:
     owner, position = value.owner, value.position
     if position == value.length:
         return Step(False, value, lambda: value)
-    key = value.length - 1 - position if value.backwards else position
-    item = self.container_item(owner, Const(key))
-    return Step(True, value.over(owner, position + 1), lambda: item)
+    return Step(True, value.over(owner, position + 1), lambda: _unrolled_item(self, value))
+
+
+def _unrolled_item(self: Any, value: Unrolled) -> Abstract:
+    owner, position = value.owner, value.position
+    if class_of(owner) is not dict:
+        key = value.length - 1 - position if value.what == "backwards" else position
+        return self.container_item(owner, Const(key))  # type: ignore[no-any-return]
+    key = self.key_at(owner, position)
+    if value.what == "forwards":
+        return key  # type: ignore[no-any-return]
+    item = self.container_item(owner, self.use(key))
+    return item if value.what == "values" else Sequence([key, item])  # type: ignore[no-any-return]
 
 
 def _word(self: Any, number: int) -> Value:

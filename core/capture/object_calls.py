@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.effects import EFFECT_METHODS
+from pijit.core.capture.iterators import unrolled
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Opaque, class_of
 from pijit.core.errors import Break
@@ -122,6 +123,14 @@ def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     return arguments[2] if len(arguments) == 3 else Const(None)
 
 
+def _dict_view(what: str) -> Handler:
+    """``d.keys()``, ``d.values()`` and ``d.items()``, to be iterated at once: as the iterator it cannot leave a segment."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, what, 1)
+        return unrolled(self, arguments[0], what)
+    return call
+
+
 def method_of(owner: Abstract, name: str) -> Optional[Handler]:
     """The handler of a method of a builtin class that is no array, or None."""
     kind = class_of(owner)
@@ -144,6 +153,8 @@ STRING_METHODS = ("capitalize", "endswith", "find", "isdigit", "lower", "lstrip"
                   "strip", "title", "upper")
 OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(name) for name in STRING_METHODS}
 OBJECT_METHODS[(dict, "get")] = call_dict_get
+OBJECT_METHODS.update({(dict, "keys"): _dict_view("forwards"), (dict, "values"): _dict_view("values"),
+                       (dict, "items"): _dict_view("items")})
 OBJECT_METHODS.update(EFFECT_METHODS)
 
 OBJECT_CALLS: List[Tuple[Any, Handler]] = [

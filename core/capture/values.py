@@ -224,24 +224,25 @@ class LoopIterator(Abstract):
 class Unrolled(Abstract):
     """An iterator over a container of known items: where it is steers the capture, so each round is captured anew.
 
-    ``owner`` is the container, ``position`` how many items were taken, from the end if ``backwards``.
+    ``owner`` is the container, ``position`` how many items were taken, and ``what`` is iterated: "forwards", "backwards",
+    or of a dict "values" or "items".
     """
 
-    __slots__ = ("owner", "length", "position", "backwards")
+    __slots__ = ("owner", "length", "position", "what")
 
-    def __init__(self, owner: Abstract, length: int, position: int = 0, backwards: bool = False, born: int = -1) -> None:
+    def __init__(self, owner: Abstract, length: int, what: str, position: int = 0, born: int = -1) -> None:
         super().__init__(None, born)
         self.owner = owner
         self.length = length
+        self.what = what
         self.position = position
-        self.backwards = backwards
 
     def key(self) -> Any:
-        return (self.owner, self.length, self.position, self.backwards)
+        return (self.owner, self.length, self.what, self.position)
 
     def over(self, owner: Abstract, position: int) -> "Unrolled":
         """The same iterator with another owner or position."""
-        return Unrolled(owner, self.length, position, self.backwards, self.born)
+        return Unrolled(owner, self.length, self.what, position, self.born)
 
 
 class Method(Abstract):

@@ -32,6 +32,7 @@ typedef enum {
     OUT_FETCHED, OUT_CONST,
     /* Made of other outputs. */
     OUT_TUPLE, OUT_SEQUENCE_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE, OUT_ZIP, OUT_STEPPED, OUT_STEPPED_REVERSED,
+    OUT_STEPPED_VALUES, OUT_STEPPED_ITEMS,
     /* Kernel values. */
     OUT_INT, OUT_FLOAT, OUT_BOOL, OUT_COMPLEX, OUT_SCALAR, OUT_OBJECT, OUT_RANGE, OUT_RANGE_ITERATOR, OUT_ADVANCE
 } OutputKind;
@@ -43,7 +44,7 @@ typedef struct Output {
     Py_ssize_t input;           /* OUT_FETCHED, OUT_ADVANCE */
     PyObject *object;           /* owned: the constant, or the scalar's type */
     const Input *moved;         /* OUT_ADVANCE: borrowed from the launcher */
-    Py_ssize_t steps;           /* OUT_STEPPED and its reverse; OUT_ADVANCE: the words that move */
+    Py_ssize_t steps;           /* OUT_STEPPED and its kin; OUT_ADVANCE: the words that move */
     Py_ssize_t count;           /* of what it is made of */
     struct Output *items;       /* owned */
 } Output;

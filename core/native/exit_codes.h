@@ -45,7 +45,7 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
         return -1;
     }
     output->kind = row->kind;
-    if (row->kind >= OUT_TUPLE && row->kind <= OUT_STEPPED_REVERSED) {
+    if (row->kind >= OUT_TUPLE && row->kind <= OUT_STEPPED_ITEMS) {
         if (outputs_parse(limits, PyTuple_GET_ITEM(code, 1), &output->items, &output->count) < 0) {
             return -1;
         }
@@ -54,7 +54,7 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
             return -1;
         }
     }
-    if (row->kind == OUT_STEPPED || row->kind == OUT_STEPPED_REVERSED) {
+    if (row->kind >= OUT_STEPPED && row->kind <= OUT_STEPPED_ITEMS) {
         output->steps = code_integer(code, 2, 0, PY_SSIZE_T_MAX);
         return output->steps < 0 ? -1 : 0;
     }

@@ -191,12 +191,29 @@ sequence_iterator_build(PyObject *sequence, int backwards, int64_t index)
     return iterator;
 }
 
-/* What iter() or reversed() makes of an object, stepped some times. */
+/* What iter() makes of values() or items() of a dict. */
 static PyObject *
-stepped_build(PyObject *object, int backwards, Py_ssize_t steps)
+view_iterator_build(PyObject *dict, const char *name)
 {
-    PyObject *iterator = backwards ? PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, object, NULL)
-                                   : PyObject_GetIter(object);  /* new: the result */
+    PyObject *view = PyObject_CallMethod(dict, name, NULL);  /* owned */
+    PyObject *iterator = view == NULL ? NULL : PyObject_GetIter(view);  /* new: the result */
+    Py_XDECREF(view);
+    return iterator;
+}
+
+/* What iter() or reversed() makes of an object, or iter() of a view of a dict, stepped some times. */
+static PyObject *
+stepped_build(PyObject *object, int kind, Py_ssize_t steps)
+{
+    PyObject *iterator;  /* new: the result */
+    switch (kind) {
+    case OUT_STEPPED_REVERSED:
+        iterator = PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, object, NULL);
+        break;
+    case OUT_STEPPED_VALUES: iterator = view_iterator_build(object, "values"); break;
+    case OUT_STEPPED_ITEMS: iterator = view_iterator_build(object, "items"); break;
+    default: iterator = PyObject_GetIter(object); break;
+    }
     for (Py_ssize_t i = 0; iterator != NULL && i < steps; i++) {
         PyObject *item = PyIter_Next(iterator);  /* owned */
         if (item == NULL && PyErr_Occurred()) {

@@ -218,8 +218,8 @@ iterator_build(const Output *output, ValueSource *source)
     if (part == NULL) {
         return NULL;
     }
-    if (output->kind == OUT_STEPPED || output->kind == OUT_STEPPED_REVERSED) {
-        result = stepped_build(part, output->kind == OUT_STEPPED_REVERSED, output->steps);
+    if (output->kind >= OUT_STEPPED && output->kind <= OUT_STEPPED_ITEMS) {
+        result = stepped_build(part, output->kind, output->steps);
     }
     else if (words_read(output, source, &word, 1) == 0) {
         result = output->kind == OUT_ENUMERATE
@@ -279,6 +279,8 @@ output_build(const Output *output, ValueSource *source)
     case OUT_ENUMERATE:
     case OUT_STEPPED:
     case OUT_STEPPED_REVERSED:
+    case OUT_STEPPED_VALUES:
+    case OUT_STEPPED_ITEMS:
         return iterator_build(output, source);
     case OUT_ADVANCE:
         return advance_build(output, source);

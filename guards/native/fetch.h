@@ -131,6 +131,24 @@ item_fetch(PyObject *base, PyObject *key, Py_ssize_t position)
     return item;
 }
 
+/* Key number `position` of a dict, in its order. */
+static inline PyObject *
+key_fetch(PyObject *base, Py_ssize_t position)
+{
+    PyObject *key;  /* borrowed */
+    Py_ssize_t place = 0;
+    if (!PyDict_CheckExact(base)) {
+        return NULL;
+    }
+    while (PyDict_Next(base, &place, &key, NULL)) {
+        if (position-- == 0) {
+            Py_INCREF(key);
+            return key;
+        }
+    }
+    return NULL;
+}
+
 /* Whether there is certainly no such item. */
 static inline int
 item_is_absent(PyObject *base, PyObject *key, Py_ssize_t position)

@@ -23,7 +23,7 @@
 
 enum {
     FETCH_LOCAL, FETCH_CONSTANT, LAST_BORROWED = FETCH_CONSTANT,
-    FETCH_CELL, FETCH_GLOBAL, FETCH_ATTR, FETCH_ITEM, FETCH_TYPE, FETCH_CLASS_ATTR, FETCH_INNER,
+    FETCH_CELL, FETCH_GLOBAL, FETCH_ATTR, FETCH_ITEM, FETCH_KEY, FETCH_TYPE, FETCH_CLASS_ATTR, FETCH_INNER,
     LAST_FETCH = FETCH_INNER,
     CHECK_TYPE, CHECK_WEAK_TYPE, CHECK_ARRAY, CHECK_IDENTICAL, CHECK_WEAK_IDENTICAL, CHECK_EQUAL, CHECK_INT64,
     CHECK_LENGTH, CHECK_CODE,
@@ -45,6 +45,7 @@ static const struct {
     [FETCH_GLOBAL] = {"FETCH_GLOBAL", 0, A_NAME},
     [FETCH_ATTR] = {"FETCH_ATTR", 1, A_NAME},
     [FETCH_ITEM] = {"FETCH_ITEM", 1, A_KEY},
+    [FETCH_KEY] = {"FETCH_KEY", 1, NO_OBJECT},
     [FETCH_TYPE] = {"FETCH_TYPE", 1, NO_OBJECT},
     [FETCH_CLASS_ATTR] = {"FETCH_CLASS_ATTR", 1, A_NAME},
     [FETCH_INNER] = {"FETCH_INNER", 1, NO_OBJECT},
@@ -301,6 +302,8 @@ step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
         return attribute_fetch(registers[step->a], step->object);
     case FETCH_ITEM:
         return item_fetch(registers[step->a], step->object, step->number);
+    case FETCH_KEY:
+        return key_fetch(registers[step->a], step->number);
     case FETCH_CLASS_ATTR:
         return raw_attribute_fetch(registers[step->a], step->object);
     case FETCH_INNER:

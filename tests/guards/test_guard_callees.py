@@ -8,7 +8,7 @@ import pytest
 
 from pijit import jit
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, Local, TypeOf
+from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, KeyAt, Local, TypeOf
 from tests.guards.test_guard_sources import ABSENT, fetch
 
 X = Local(0, "x")
@@ -32,6 +32,14 @@ def test_parts_of_functions():
     assert str(Item(Inner(X, "__defaults__"), -1)) == "L['x'].__defaults__[-1]"
     with pytest.raises(TypeError, match="is one of __defaults__"):
         Inner(X, "__code__")
+
+
+def test_keys_of_dicts():
+    d = {"gone": 0, "a": 1, (2, 3): 4}
+    del d["gone"]
+    assert fetch(KeyAt(X, 0), d) == "a" and fetch(KeyAt(X, 1), d) == (2, 3)
+    assert fetch(KeyAt(X, 2), d) is ABSENT and fetch(KeyAt(X, 0), ["a"]) is ABSENT
+    assert str(KeyAt(X, 1)) == "list(L['x'])[1]"
 
 
 def test_parts_of_methods():
