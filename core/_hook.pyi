@@ -108,6 +108,40 @@ def set_rebuild(callable: Callable[[FunctionType], object]) -> None:
     """Unpickle a JitFunction that has no global name by callable(py_func); before the first call: its own
     type."""
 
+class Callee:
+    """A function that linked code calls, that is not inlined, and that is compiled on its own for such calls.
+
+    Only call sites lead there: nothing is changed for other calls of the function.
+
+    Arguments:
+        code: its code object, which is not kept alive.
+        cache, on_miss: as for mark().
+        on_idle: called without arguments once that many calls in a row ran the original that the next ones do too.
+
+    Raises:
+        TypeError: an argument of another kind.
+    """
+
+    def __init__(self, code: CodeType, cache: Optional[EntryCache], on_miss: OnMiss,
+                 on_idle: Callable[[], object]) -> None: ...
+    @property
+    def idle(self) -> bool:
+        """Whether calls run the original from now on."""
+
+class CallSite:
+    """A place in linked code where one of some Callees may be called.
+
+    Linked code calls `callable()` right before. If the next frame that starts on this thread is called by the same frame and is
+    one of a Callee, it runs what its cache or on_miss has for it.
+
+    Raises:
+        TypeError: an argument of another kind.
+    """
+
+    def __init__(self, callees: Tuple[Callee, ...]) -> None: ...
+    @property
+    def callable(self) -> Callable[[], None]: ...
+
 class JitFunction:
     """A Python function whose calls go through the frame hook; otherwise it looks and acts like the function.
 

@@ -17,8 +17,6 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core._launcher import Launcher
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler, Op, replace_code
 from pijit.core.bytecode.link import Call, ExitPlan, Probe, Site, link
 from pijit.core.bytecode.moves import STACK, move_points
 from pijit.core.capture.analysis import why_not_captured
@@ -30,17 +28,19 @@ from pijit.core.capture.inline import Inliner
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract
 from pijit.core.errors import Break, FullGraphError, LinkError, first_line, report_internal
+from pijit.core.functions import bound_locals, stand_in, twin_of
 from pijit.core.graph.key import graph_key
 from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.reasons import REASONS, Reason, reason
-from pijit.core.records import BreakReport, Entry, SegmentReport, break_report
-from pijit.core.report import CaptureRecord, busy_lines
+from pijit.core.records import Entry, break_report
+from pijit.core.report import CaptureRecord, break_reports, segment_reports
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 
 MAX_FAILURES = 3
 RECOMPILES_KEPT = 100
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
+_callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionary()
 _kernels: Dict[int, Dict[Any, Kernel]] = {}
 
 
@@ -62,6 +62,9 @@ class State:
         cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
         recompiles: why there were more captures than one, the last ones.
         steering: which numbers a capture may know by value.
+        callees: the states of functions that its linked code calls and that are compiled on their own, by code object.
+        callee: of such a function, what call sites of linked code are made of; else None.
+        callers: the states of functions that call it so.
         failures: our own errors, in spite of which the function ran.
     """
 
@@ -78,6 +81,9 @@ class State:
         self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
         self.shared_kernels = kernels_of(py_func.__code__)
         self.steering = Steering(config.specialize_scalar)
+        self.callees: Dict[int, State] = {}
+        self.callee: Optional[_hook.Callee] = None
+        self.callers: "weakref.WeakSet[State]" = weakref.WeakSet()
         self._lock = threading.Lock()
 
     def __del__(self) -> None:
@@ -88,6 +94,7 @@ class State:
         """Forget all entries."""
         self.cache.clear()
         del self.entries[:], self.pending[:]
+        self.callees.clear()
         self.kernels.clear()
         self.shared_kernels.clear()
         del self.failures[:]
@@ -187,8 +194,16 @@ class State:
             pending.serve(entry)
             self.pending.append(pending)
         else:
-            self.cache.add(entry.program, entry.linked_code if entry.launchers else None)
+            self.cache.add(entry.program, entry.payload)
         return entry.linked_code if start is None else entry.moved_code
+
+    def on_idle(self) -> None:
+        """Compiling this function has come to nothing: where that was all that linked code of its callers did, drop it."""
+        for caller in list(self.callers):
+            caller.cache.clear()
+            for entry in caller.entries:
+                if not entry.observers:
+                    caller.cache.add(entry.program, entry.payload)
 
     def _why_again(self, roots: Tuple[Any, ...]) -> str:
         """The guard of the newest entry that this call fails, as a sentence; "" for the first capture."""
@@ -224,6 +239,27 @@ def attach(py_func: types.FunctionType, config: Any) -> State:
             raise FullGraphError(py_func.__qualname__, [break_report(Break(skip), code.co_filename,
                                                                      code.co_firstlineno, "")])
         return state
+    _hook.mark(function.__code__, state.cache, _on_miss_of(state))
+    _states[id(function.__code__)] = state
+    return state
+
+
+def callee_state(code: types.CodeType, name: str, config: Any) -> Optional[State]:
+    """The state of a function that linked code with these options calls; it lives as long as that of a caller.
+
+    None for code of a jitted function, which goes its own way.
+    """
+    state = _callees.get((id(code), config))
+    if state is None and id(code) not in _states:
+        function = stand_in(code, name)
+        state = State(function, function, config)
+        state.callee = _hook.Callee(code, state.cache, _on_miss_of(state), _on_idle_of(state))
+        _callees[id(code), config] = state
+    return state
+
+
+def _on_miss_of(state: State) -> Any:
+    """What the hook asks; it does not keep the state alive."""
     weak = weakref.ref(state)
 
     def on_miss(code: types.CodeType, localsplus: List[Any], globals: Dict[str, Any],
@@ -231,19 +267,19 @@ def attach(py_func: types.FunctionType, config: Any) -> State:
         alive = weak()
         return alive.on_miss(code, localsplus, globals, builtins) if alive is not None else None
 
-    _hook.mark(function.__code__, state.cache, on_miss)
-    _states[id(function.__code__)] = state
-    return state
+    return on_miss
 
 
-def twin_of(function: types.FunctionType) -> types.FunctionType:
-    """The same function on a code object of its own."""
-    twin = types.FunctionType(replace_code(function.__code__), function.__globals__, function.__name__,
-                              function.__defaults__, function.__closure__)
-    for name in ("__kwdefaults__", "__qualname__", "__module__", "__doc__", "__annotations__"):
-        setattr(twin, name, getattr(function, name))
-    twin.__dict__.update(function.__dict__)
-    return twin
+def _on_idle_of(state: State) -> Any:
+    """What the hook calls; it does not keep the state alive."""
+    weak = weakref.ref(state)
+
+    def on_idle() -> None:
+        alive = weak()
+        if alive is not None:
+            alive.on_idle()
+
+    return on_idle
 
 
 def explain(function: types.FunctionType, config: Any, args: Tuple[Any, ...],
@@ -256,41 +292,6 @@ def explain(function: types.FunctionType, config: Any, args: Tuple[Any, ...],
     except Exception as error:
         state.fail("PJ901", error)
         return [], state.failures
-
-
-def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
-    """The locals, cells and free variables that a call's frame starts with; the function itself does not run.
-
-    A copy of the function whose code returns its arguments at once is called, so that CPython does the binding.
-
-    Raises:
-        TypeError: the arguments do not fit the function.
-    """
-    decoded = decode(function.__code__)
-    names = decoded.varnames[:decoded.argument_count]
-    assembler = Assembler(decoded)
-    cells = {name: number for number, name in enumerate(decoded.cellvars)}
-    loads = [Op("LOAD_DEREF", cells[name]) if name in cells else Op("LOAD_FAST", number)
-             for number, name in enumerate(names)]
-    assembler.insert(0, loads + [Op("BUILD_TUPLE", len(names)), Op("RETURN_VALUE")])
-    twin = types.FunctionType(assembler.assemble(), function.__globals__, function.__name__, function.__defaults__,
-                              function.__closure__)
-    twin.__kwdefaults__ = function.__kwdefaults__
-    values = dict(zip(names, twin(*args, **kwargs)))
-    fast = [values[name] if name in values and name not in cells else _hook.UNBOUND for name in decoded.varnames]
-    return fast + [_cell(values.get(name, _hook.UNBOUND)) for name in decoded.cellvars] + list(function.__closure__ or ())
-
-
-def _cell(value: Any) -> Any:
-    """A cell with this content; an empty one for UNBOUND."""
-    content = value
-
-    def holder() -> Any:
-        return content
-
-    if value is _hook.UNBOUND:
-        del content
-    return holder.__closure__[0]  # type: ignore[index]
 
 
 def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedback: Dict[int, Abstract],
@@ -308,22 +309,26 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     reentries = _reentries(state, result)
     observers = {index: pending.observe(index) for index in result.observable()} if pending is not None else {}
     movers, stays = _movers(result, pending, observers) if pending is not None and observers else ({}, [])
+    calls = _compiled_calls(state, result)
+    call_sites = {index: _hook.CallSite(tuple(callee.callee for callee in callees)).callable
+                  for index, callees in calls.items()}
 
     def linked_from(header: Optional[int]) -> types.CodeType:
         return _linked(result, sites, [Probe(index, observer) for index, observer in observers.items()],
-                       {key: site for key, (_, site) in reentries.items()}, movers, header)
+                       {key: site for key, (_, site) in reentries.items()}, movers, header, call_sites)
 
     linked = linked_from(None)
     moved = linked_from(start.header) if start is not None else None
     program = entry_program((candidate.captured for candidate, _ in kept), result.causes())
-    segments = _segment_reports(result, compiled)
-    breaks = _break_reports(result, code.co_filename, result.breaks())
-    stay = _break_reports(result, code.co_filename, stays)
+    segments = segment_reports(result, compiled)
+    breaks = break_reports(result, code.co_filename, result.breaks())
+    stay = break_reports(result, code.co_filename, stays)
     if config.on_capture is not None:
         config.on_capture(CaptureRecord(state.py_func, result, compiled, linked, program, segments, breaks + stay, why))
     result.release()
     return Entry(program, linked, segments, breaks, launchers, observers, why,
-                 [launcher for launcher, _ in reentries.values()], moved, stay)
+                 [launcher for launcher, _ in reentries.values()], moved, stay,
+                 list({id(callee): callee for found in calls.values() for callee in found}.values()))
 
 
 def _movers(result: Capture, pending: Pending,
@@ -360,6 +365,19 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     else:
         state.shared_kernels[key] = kernel
     return kernel
+
+
+def _compiled_calls(state: State, result: Capture) -> Dict[int, List[State]]:
+    """By call that stays bytecode, the states of the functions that it is known to run."""
+    found: Dict[int, List[State]] = {}
+    for index, callees in result.callees().items():
+        for code, name in callees:
+            callee = state.callees.get(id(code)) or callee_state(code, name, state.config)
+            if callee is not None:
+                state.callees[id(code)] = callee
+                callee.callers.add(state)
+                found.setdefault(index, []).append(callee)
+    return found
 
 
 def _linked(result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
@@ -426,26 +444,3 @@ def _launcher(captured: Any, kernel: Kernel, prepare: Any = None) -> Tuple[Any, 
     plans = tuple(ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, e.way)
                   for e in (exits[number] for number in order))
     return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, plans)
-
-
-def _segment_reports(result: Capture, compiled: List[Any]) -> List[SegmentReport]:
-    """A report per segment, but for those that only move values; ids count those too."""
-    reports = []
-    instructions = result.cfg.function.instructions
-    for number, (candidate, outcome) in enumerate(zip(result.candidates, compiled)):
-        if isinstance(outcome, Break) and outcome.facts.get("work") == 0:
-            continue
-        indices = sorted(set(candidate.region.instructions()))
-        lines = [instructions[i].lineno for i in indices if instructions[i].lineno]
-        is_kernel = isinstance(outcome, Kernel)
-        exits = len(candidate.captured.graph.exits) if candidate.captured is not None else 0
-        reports.append(SegmentReport(number, "kernel" if is_kernel else "bytecode", min(lines or [0]), max(lines or [0]),
-                                     len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts),
-                                     busy_lines(instructions, indices)))
-    return reports
-
-
-def _break_reports(result: Capture, filename: str, breaks: List[Tuple[int, Break]]) -> List[BreakReport]:
-    instructions = result.cfg.function.instructions
-    return [break_report(error, filename, instructions[index].lineno or 0, instructions[index].opname)
-            for index, error in breaks]

@@ -48,12 +48,13 @@ class Entry:
         reentries: the launchers by which control comes back into a loop that a kernel was polled out of.
         moved_code: the same linked code, for the call in the middle of which it was captured; else None.
         stays: the loops that a first call does not leave for newer code.
+        callees: the states of the functions that are called and compiled on their own.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
                  launchers: List[Any], observers: Dict[int, Any],
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
-                 stays: Sequence[BreakReport] = ()) -> None:
+                 stays: Sequence[BreakReport] = (), callees: Sequence[Any] = ()) -> None:
         self.program = program
         self.linked_code = linked_code
         self.segments = segments
@@ -64,6 +65,13 @@ class Entry:
         self.reentries = tuple(reentries)
         self.moved_code = moved_code
         self.stays = stays
+        self.callees = tuple(callees)
+
+    @property
+    def payload(self) -> Optional[CodeType]:
+        """What the cache has for calls that fit: the linked code, or None if that gains nothing."""
+        gains = self.launchers or not all(callee.callee.idle for callee in self.callees)
+        return self.linked_code if gains else None
 
     @property
     def guards(self) -> List[str]:
@@ -78,7 +86,8 @@ class Entry:
         return int(self.program.hits)
 
 
-def break_report(error: Any, filename: str, lineno: int, opname: str) -> BreakReport:
-    """The report of a Break at an instruction."""
-    return BreakReport(error.reason_id, reason(error.reason_id, **error.facts), REASONS[error.reason_id].hint, filename,
+def break_report(error: Any, filename: str, lineno: int, opname: str, compiled: bool = False) -> BreakReport:
+    """The report of a Break at an instruction; ``compiled`` if what is called there is compiled on its own."""
+    facts = dict(error.facts, instead="compiled on its own") if compiled else error.facts
+    return BreakReport(error.reason_id, reason(error.reason_id, **facts), REASONS[error.reason_id].hint, filename,
                        lineno, opname)

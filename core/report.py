@@ -1,4 +1,4 @@
-"""The texts of a capture: what `print_after_all` and the dumps show, part by part."""
+"""What is told of a capture: reports of its segments and breaks, and the texts that `print_after_all` and the dumps show."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any, List, Sequence, Tuple
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.capture import Capture
 from pijit.core.capture.guarding import launch_arguments, segment_program
+from pijit.core.errors import Break
 from pijit.core.graph.printer import format_graph
-from pijit.core.records import BreakReport, SegmentReport
+from pijit.core.kernel.compile import Kernel
+from pijit.core.reasons import reason
+from pijit.core.records import BreakReport, SegmentReport, break_report
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
                   "ROT_FOUR", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])
@@ -104,3 +107,27 @@ def format_guards(result: Capture, program: Any) -> List[str]:
             own = segment_program(candidate.captured, launch_arguments(candidate.captured))
             lines += ["%s: %s" % (candidate.captured.graph.name, guard) for guard in own.guards]
     return lines
+
+
+def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentReport]:
+    """A report per segment, but for those that only move values; ids count those too."""
+    reports = []
+    instructions = result.cfg.function.instructions
+    for number, (candidate, outcome) in enumerate(zip(result.candidates, compiled)):
+        if isinstance(outcome, Break) and outcome.facts.get("work") == 0:
+            continue
+        indices = sorted(set(candidate.region.instructions()))
+        lines = [instructions[i].lineno for i in indices if instructions[i].lineno]
+        is_kernel = isinstance(outcome, Kernel)
+        exits = len(candidate.captured.graph.exits) if candidate.captured is not None else 0
+        reports.append(SegmentReport(number, "kernel" if is_kernel else "bytecode", min(lines or [0]), max(lines or [0]),
+                                     len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts),
+                                     busy_lines(instructions, indices)))
+    return reports
+
+
+def break_reports(result: Capture, filename: str, breaks: Sequence[Tuple[int, Break]]) -> List[BreakReport]:
+    """A report per instruction that stays bytecode; says where what is called is compiled on its own."""
+    instructions, callees = result.cfg.function.instructions, result.callees()
+    return [break_report(error, filename, instructions[index].lineno or 0, instructions[index].opname,
+                         index in callees) for index, error in breaks]

@@ -31,6 +31,7 @@ class Report(NamedTuple):
         guards: what must hold for the compiled code to run, as text.
         recompiles: why the function was captured again, oldest first.
         failures: errors inside pijit, in spite of which the function ran; please report them.
+        callees: reports on the functions that it calls and that are compiled on their own, as far as they were called.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Report(NamedTuple):
     guards: Tuple[str, ...]
     recompiles: Tuple[str, ...]
     failures: Tuple[str, ...] = ()
+    callees: Tuple["Report", ...] = ()
 
     @property
     def kernels(self) -> Tuple[Any, ...]:
@@ -54,8 +56,9 @@ class Report(NamedTuple):
             lines += ["runs as plain Python: {} {}".format(self.skipped.id, self.skipped.title),
                       self.skipped.why, "hint: " + self.skipped.hint]
         lines += ["", *self._annotated()]
+        callees = [callee._headline() for callee in self.callees]
         for title, items in (("guards", self.guards), ("recompiles", self.recompiles),
-                             ("internal errors", self.failures)):
+                             ("internal errors", self.failures), ("callees compiled on their own", callees)):
             if items:
                 lines += ["", title + ":"] + ["  " + item for item in items]
         return "\n".join(lines)
@@ -141,7 +144,10 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     asked = args or kwargs or (not entries and _callable_with(py_func, receiver))
     if state.skip is None and asked:
         entries, failures = pipeline.explain(py_func, state.config, receiver + args, kwargs)
-    return _report(py_func, state.skip, entries, state.recompiles, failures)
+    callees = {id(callee): callee for entry in entries for callee in entry.callees}
+    reports = tuple(_report(callee.py_func, None, callee.entries[-1:], callee.recompiles, callee.failures)
+                    for callee in callees.values())
+    return _report(py_func, state.skip, entries, state.recompiles, failures)._replace(callees=reports)
 
 
 def _callable_with(function: types.FunctionType, args: Tuple[Any, ...]) -> bool:

@@ -62,13 +62,14 @@ class Probe(NamedTuple):
 
 def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
          reentries: Optional[Dict[Any, Site]] = None, movers: Optional[Dict[int, Callable[[int], Any]]] = None,
-         start: Optional[int] = None) -> CodeType:
+         start: Optional[int] = None, calls: Optional[Dict[int, Any]] = None) -> CodeType:
     """The linked code object.
 
     Arguments:
         reentries: sites that only exits lead to, by their key.
         movers: what makes the movers of loop headers, see `moves`.
         start: the loop header where the code begins, for a call that moves to it.
+        calls: what is called right before an instruction that calls a function which is compiled on its own.
 
     Raises:
         ValueError: the edited code does not verify.
@@ -82,10 +83,13 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
         _add_probe(assembler, probe)
     for header, make in (movers or {}).items():
         add_mover(assembler, cfg, header, make)
+    announced = {index: Label("call at %d" % index) for index in calls or {}}
     for site in sites:
-        assembler.insert(site.index, _Writer(cfg, assembler, site, ways).write())
+        assembler.insert(site.index, _Writer(cfg, assembler, site, ways, announced).write())
+    for index, callable in (calls or {}).items():
+        assembler.insert(index, [announced[index]] + _announcement(assembler, index, callable))
     for key, site in (reentries or {}).items():
-        writer, over = _Writer(cfg, assembler, site, ways), Label("over reentry")
+        writer, over = _Writer(cfg, assembler, site, ways, announced), Label("over reentry")
         # In front of its loop, since CPython 3.7's SETUP_LOOP only leads forwards.
         assembler.insert(site.index, [Op("JUMP_FORWARD", over, writer.line), ways[key]] + writer.write() + [
             Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line), over], redirect=False)
@@ -99,12 +103,19 @@ def _add_probe(assembler: Assembler, probe: Probe) -> None:
         Op("CALL_FUNCTION", 1, line), Op("POP_TOP", None, line)], redirect=False)
 
 
-class _Writer:
-    """The code of one site."""
+def _announcement(assembler: Assembler, index: int, callable: Any) -> List[Item]:
+    line = assembler.function.instructions[index].lineno
+    return [Op("LOAD_CONST", assembler.const(callable), line), Op("CALL_FUNCTION", 0, line), Op("POP_TOP", None, line)]
 
-    def __init__(self, cfg: CFG, assembler: Assembler, site: Site, ways: Dict[Any, Label]) -> None:
+
+class _Writer:
+    """The code of one site; ``announced`` is where instructions begin with the announcement of their call."""
+
+    def __init__(self, cfg: CFG, assembler: Assembler, site: Site, ways: Dict[Any, Label],
+                 announced: Dict[int, Label]) -> None:
         self.cfg = cfg
         self.ways = ways
+        self.announced = announced
         self.assembler = assembler
         self.site = site
         self.line = cfg.function.instructions[site.index].lineno
@@ -166,11 +177,18 @@ class _Writer:
         self._drop_spilled()
         if plan.poll:
             self._handle_requests(plan)
-        to = self.assembler.original if plan.side else self.assembler.inserted
-        self.op("JUMP_ABSOLUTE", self.ways[plan.way] if plan.way in self.ways else to(plan.target))
+        self.op("JUMP_ABSOLUTE", self._behind(plan))
         for stub, handler in stubs:
             self.items.append(stub)
             self.op("JUMP_ABSOLUTE", handler)
+
+    def _behind(self, plan: ExitPlan) -> Label:
+        """Where control goes on behind an exit."""
+        if plan.way in self.ways:
+            return self.ways[plan.way]
+        if not plan.side:
+            return self.assembler.inserted(plan.target)
+        return self.announced.get(plan.target) or self.assembler.original(plan.target)
 
     def _handle_requests(self, plan: ExitPlan) -> None:
         """The interpreter looks for requests behind a call; the line is where bytecode goes on."""

@@ -210,6 +210,8 @@ class Analysis:
                     broken = error.without_frames()
             version.breaks[index] = broken
             version.causes += causes_of(broken, instr, interpreter.state)
+            if self.facts.inliner is not None:
+                self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
             # CPython 3.7 returns with the iterators of the loops around still on the stack.
             read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
             self.poison(State({}, read), broken)

@@ -11,12 +11,13 @@ import types
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core._hook import JitFunction
+from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.conditions import HasLength, HasType, LacksItem
 from pijit.core.capture.facts import Facts, Place
 from pijit.core.capture.places import CellPlace
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque
 from pijit.core.errors import Break
-from pijit.guards.source import Attr, Constant, Inner, Item, TypeOf
+from pijit.guards.source import Attr, Constant, Inner, Item, TypeOf, read_class_attribute
 
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
@@ -108,6 +109,35 @@ def known_constant(sample: Any, place: Place, interpreter: Any) -> Abstract:
     value.root = place.root
     return value
 
+
+def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.FunctionType]:
+    """The Python function that an instruction calls, as far as the operand stack tells; not those of jitted ones."""
+    below = CALLEE_BELOW.get(instr.opname)
+    if below is None or below(instr.arg or 0) >= len(stack):
+        return None
+    target = stack[-1 - below(instr.arg or 0)]
+    if instr.opname == "LOAD_ATTR":
+        found = read_class_attribute(sample_of(target), instr.value) if isinstance(target, Opaque) else None
+        return _function_of(found.fget) if type(found) is property else None
+    return _function_of(sample_of(target.function if isinstance(target, Bound) else target))
+
+
+def _function_of(target: Any) -> Optional[types.FunctionType]:
+    """The Python function that a call of an object runs."""
+    kind = type(target)
+    if kind is types.FunctionType:
+        return target  # type: ignore[no-any-return]
+    if kind is types.MethodType or kind is functools.partial:
+        return _function_of(target.__func__ if kind is types.MethodType else target.func)
+    found = None if issubclass(kind, type) else read_class_attribute(target, "__call__")
+    return found if type(found) is types.FunctionType else None
+
+
+CALLEE_BELOW: Dict[str, Callable[[int], int]] = {
+    "CALL_FUNCTION": lambda count: count, "CALL_METHOD": lambda count: count, "CALL_FUNCTION_KW": lambda count: count + 1,
+    "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1), "LOAD_ATTR": lambda name: 0,
+}
+"""How many operands an instruction has above what it calls."""
 
 Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
 

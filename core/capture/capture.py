@@ -72,6 +72,11 @@ class Capture:
                     found.setdefault(index, error)
         return sorted(found.items())
 
+    def callees(self) -> Dict[int, List[Tuple[CodeType, str]]]:
+        """The functions whose calls stay bytecode although their code is known, by the instruction."""
+        return {index: self.analysis.facts.callees[index] for index, _ in self.breaks()
+                if index in self.analysis.facts.callees}
+
     def causes(self) -> List[Tuple[Any, Any]]:
         """(source, value) of what kept code from becoming kernels: other types might not have."""
         found = [(value.source, value) for version in self.analysis.versions for value in version.causes]
@@ -88,6 +93,7 @@ class Capture:
             self.analysis.facts.inliner.forget()
         self.analysis.entry = State({}, [])
         self.analysis.facts.places.clear()
+        self.analysis.facts.callees.clear()
 
     def observable(self) -> List[int]:
         """Instructions that push one value of unknown type which something reads."""

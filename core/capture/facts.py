@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from pijit.core.bytecode.decode import Function
@@ -35,11 +36,11 @@ class Facts:
 
     Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the object,
     namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of these an
-    instruction writes.
+    instruction writes. ``callees`` are the (code, name) of the functions that an instruction calls and that are not inlined.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "inliner", "depth", "unrolling")
+                 "inliner", "depth", "unrolling", "callees")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -56,6 +57,7 @@ class Facts:
         self.inliner = inliner
         self.depth = depth
         self.unrolling = unrolling
+        self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
 
     def find_written(self) -> None:
         """Note the globals and cells that the function writes."""
@@ -68,6 +70,12 @@ class Facts:
     def identity(self) -> Any:
         """What tells a function's surroundings from those of others that have the same code."""
         return ()
+
+    def note_call(self, index: int, code: CodeType, name: str) -> None:
+        """Note a function that is called and not inlined."""
+        known = self.callees.setdefault(index, [])
+        if all(other is not code for other, _ in known):
+            known.append((code, name))
 
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         """What LOAD_GLOBAL finds now, and where."""

@@ -8,7 +8,7 @@ warnings are Python's own.
 from __future__ import annotations
 
 import copy
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
@@ -19,13 +19,13 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.capture.analysis import Analysis, TypePropagator, Version, why_not_captured
 from pijit.core.capture.binding import bind
-from pijit.core.capture.callees import Callee, CalleeFacts, default_of
+from pijit.core.capture.callees import Callee, CalleeFacts, called_function, default_of
 from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.inline_builder import InlineBuilder
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, join, knows_nothing, parts_of
-from pijit.core.capture.values import UNBOUND, Abstract, Made, in_library, module_of
+from pijit.core.capture.values import UNBOUND, Abstract, Made, in_library, in_standard_library, module_of
 from pijit.core.errors import Break
 from pijit.core.reasons import REASONS, reason
 
@@ -157,7 +157,7 @@ class Inliner:
             Break: the call is not inlined.
         """
         facts, code = interpreter.facts, callee.function.__code__
-        why = self.why_not(callee, facts.depth)
+        why = "max_inline_depth is %d" % self.max_depth if facts.depth >= self.max_depth else self.why_not(callee.function)
         if why is not None:
             raise Break("PJ230", callee=callee.name, because=why)
         interpreter.rely(callee.place, HasCode(code))
@@ -174,17 +174,23 @@ class Inliner:
             result.born = interpreter.instr.index
         return result  # type: ignore[no-any-return]
 
-    def why_not(self, callee: Callee, depth: int) -> Optional[str]:
-        """Why calls of a function are not inlined at this depth, or None."""
-        name = module_of(callee.function)
-        if depth >= self.max_depth:
-            return "max_inline_depth is %d" % self.max_depth
-        if self.modules is None and in_library(callee.function):
+    def why_not(self, function: FunctionType) -> Optional[str]:
+        """Why a function is not compiled with or for its callers, or None."""
+        name = module_of(function)
+        if self.modules is None and in_library(function):
             return "it belongs to a library: %s" % name
         if self.modules is not None and not any((name + ".").startswith(one + ".") for one in self.modules):
             return "%s is not one of allowed_inline_modules" % name
-        skip = why_not_captured(callee.function.__code__)
+        skip = why_not_captured(function.__code__)
         return REASONS[skip].title if skip is not None else None
+
+    def note(self, facts: Facts, instr: Instr, stack: List[Abstract]) -> None:
+        """Note the function that a call runs which stays bytecode, if that is known: it is to be compiled on its own."""
+        function = called_function(instr, stack)
+        if function is None or facts.depth or self.why_not(function) is not None:
+            return
+        if self.modules is not None or not in_standard_library(function):
+            facts.note_call(instr.index, function.__code__, function.__qualname__)
 
     def body_of(self, callee: Callee) -> Body:
         """The decoded body of a function."""

@@ -7,6 +7,7 @@ made the value; it tells which instruction must stay bytecode when a value canno
 from __future__ import annotations
 
 import enum
+import os
 import types
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -384,6 +385,8 @@ IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemente
 LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
 """Packages whose functions have handlers of their own or are compiled already; none is inlined by default."""
 
+STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
+
 BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype,
                type(np.sum), enum.Enum)
 
@@ -441,6 +444,12 @@ def module_of(function: types.FunctionType) -> str:
 def in_library(function: types.FunctionType) -> bool:
     """Whether a function belongs to one of ``LIBRARIES``."""
     return module_of(function).split(".")[0] in LIBRARIES
+
+
+def in_standard_library(function: types.FunctionType) -> bool:
+    """Whether a function is Python's own: little in there is about numbers."""
+    file = function.__code__.co_filename
+    return file.startswith((STANDARD_LIBRARY, "<frozen ")) and "site-packages" not in file
 
 
 def known_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:

@@ -11,8 +11,9 @@
  *   a fault of ours (bad payload, bad filter)                       ->  the original code, and a report
  *   an exception from on_miss                                       ->  the caller of the function gets it
  *
- * The hook is installed only while it is needed: the JitFunction calls whose frame has not started yet,
- * hold() and a code filter each count as one need. So code outside of that runs exactly as if there were no
+ * The hook is installed only while it is needed: the JitFunction calls whose frame has not started yet, a
+ * call site of linked code that waits for its frame (call_site.h), hold() and a code filter each count as one
+ * need. So code outside of that runs exactly as if there were no
  * hook. A hook that was there before is called for every frame that is not ours, and is restored with the
  * last need.
  *
@@ -24,6 +25,7 @@
 #include "frame.h"
 #include "shadow.h"
 #include "../../guards/native/evaluate.h"
+#include <stddef.h>
 
 /* How many levels of recursion are kept for on_miss. */
 #define CAPTURE_DEPTH 400
@@ -57,6 +59,8 @@ static struct {
 static __thread struct {
     Py_ssize_t disabled;                 /* nesting depth of disable() */
     HookCall *calls;                     /* JitFunction calls whose frame was not seen yet, innermost first */
+    PyObject *site;                      /* owned; the CallSite that waits for the next frame; NULL: none */
+    PyFrameObject *caller;               /* never followed; the frame that called the last site */
 } here;
 
 /* ---- Installing ---------------------------------------------------------------------------------------- */
@@ -139,6 +143,27 @@ code_extra_ensure(PyCodeObject *code)
     return extra;
 }
 
+/* Whether a cache or None and on_miss may belong to code; 0 with an exception set. */
+static int
+mark_is_valid(PyObject *cache, PyObject *on_miss)
+{
+    if (cache != Py_None) {
+        if (hook.guards == NULL && (hook.guards = guards_import_api()) == NULL) {
+            return 0;
+        }
+        if (!hook.guards->is_cache(cache)) {
+            PyErr_Format(PyExc_TypeError, "cache must be an EntryCache or None, not %.200s",
+                         Py_TYPE(cache)->tp_name);
+            return 0;
+        }
+    }
+    if (!PyCallable_Check(on_miss)) {
+        PyErr_Format(PyExc_TypeError, "on_miss must be callable, not %.200s", Py_TYPE(on_miss)->tp_name);
+        return 0;
+    }
+    return 1;
+}
+
 /* ---- Faults of ours ------------------------------------------------------------------------------------ */
 
 /* Hand the current exception to the error handler and clear it. */
@@ -169,6 +194,8 @@ error_report(PyCodeObject *code)
     Py_XDECREF(value);
     Py_XDECREF(traceback);
 }
+
+#include "call_site.h"
 
 /* ---- Choosing what runs -------------------------------------------------------------------------------- */
 
@@ -226,12 +253,11 @@ miss_ask(PyObject *on_miss, PyFrameObject *frame)
     return answer;
 }
 
-/* What is to run for the frame of a marked code object: a NEW reference, or NULL with the exception of
- * on_miss set. */
+/* What a cache, which may be NULL, or on_miss has for a frame: a NEW reference, or NULL with the exception of on_miss
+ * set. Takes references of its own: `unmark` may come meanwhile. */
 static PyObject *
-payload_of_mark(CodeExtra *extra, PyFrameObject *frame)
+payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame)
 {
-    PyObject *cache = extra->cache, *on_miss = extra->on_miss;  /* owned: `unmark` may come meanwhile */
     Py_XINCREF(cache);
     Py_INCREF(on_miss);
     PyObject *payload = NULL;  /* owned, given away */
@@ -301,16 +327,37 @@ payload_fits(PyCodeObject *code, PyCodeObject *payload)
     return why_not == NULL;
 }
 
-/* What is to run for a frame: a NEW reference to a code object that fits; NULL without an exception for the
- * original; NULL with one that the function's caller is to get. */
+/* What is to run for the frame of a Callee, as payload_of_cache says; counts how often that is the original. */
 static PyObject *
-payload_find(PyFrameObject *frame, int take_marked)
+payload_of_callee(Callee *callee, PyFrameObject *frame)
+{
+    PyObject *payload = payload_of_cache(callee->cache, callee->on_miss, frame);  /* owned, given away */
+    callee->idle = payload == Py_None ? callee->idle + 1 : 0;
+    if (callee->idle == IDLE_LIMIT) {
+        here.disabled++;
+        PyObject *done = PyObject_CallFunctionObjArgs(callee->on_idle, NULL);  /* owned */
+        here.disabled--;
+        if (done == NULL) {
+            error_report(frame->f_code);
+        }
+        Py_XDECREF(done);
+    }
+    return payload;
+}
+
+/* What is to run for a frame: a NEW reference to a code object that fits; NULL without an exception for the
+ * original; NULL with one that the function's caller is to get. `callee`: what linked code calls, or NULL. */
+static PyObject *
+payload_find(PyFrameObject *frame, int take_marked, Callee *callee)
 {
     PyCodeObject *code = frame->f_code;  /* borrowed from the frame */
     CodeExtra *extra = code_extra_get(code);
     PyObject *payload = NULL;  /* owned, given away */
     if (take_marked && extra != NULL && extra->on_miss != NULL) {
-        payload = payload_of_mark(extra, frame);
+        payload = payload_of_cache(extra->cache, extra->on_miss, frame);
+    }
+    else if (callee != NULL) {
+        payload = payload_of_callee(callee, frame);
     }
     else if (hook.filter != NULL) {
         payload = payload_of_filter(code);
@@ -337,16 +384,19 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
     hook.frames++;
     Evaluator previous = hook.previous;
     int expected = !throwflag && here.calls != NULL && here.calls->code == frame->f_code;
+    Callee *callee = site_take(frame);  /* owned */
     if (expected) {
         /* From here on the hook is not needed for this call: what the frame calls runs without it. */
         hook_call_end(here.calls);
     }
     int take_marked = expected || hook.holds > 0;
-    if (throwflag || here.disabled > 0 || !(take_marked || hook.filter != NULL) || thread_is_traced(tstate)
-        || (frame->f_code->co_flags & GENERATOR_FLAGS)) {
+    if (throwflag || here.disabled > 0 || !(take_marked || callee != NULL || hook.filter != NULL)
+        || thread_is_traced(tstate) || (frame->f_code->co_flags & GENERATOR_FLAGS)) {
+        Py_XDECREF(callee);
         return evaluator_call(previous, tstate, frame, throwflag);
     }
-    PyObject *payload = payload_find(frame, take_marked);  /* owned */
+    PyObject *payload = payload_find(frame, take_marked, callee);  /* owned */
+    Py_XDECREF(callee);
     if (payload == NULL) {
         return PyErr_Occurred() ? NULL : evaluator_call(previous, tstate, frame, 0);
     }
@@ -386,6 +436,7 @@ hook_call_end(HookCall *call)
         here.calls = call->outer;
         hook_drop();
     }
+    site_forget();
 }
 
 #include "mover.h"

@@ -28,25 +28,14 @@ code_mark(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "O!OO:mark", &PyCode_Type, &code, &cache, &on_miss)) {
         return NULL;
     }
-    if (cache == Py_None) {
-        cache = NULL;
-    }
-    else if (hook.guards == NULL && (hook.guards = guards_import_api()) == NULL) {
+    if (!mark_is_valid(cache, on_miss)) {
         return NULL;
-    }
-    if (cache != NULL && !hook.guards->is_cache(cache)) {
-        return PyErr_Format(PyExc_TypeError, "cache must be an EntryCache or None, not %.200s",
-                            Py_TYPE(cache)->tp_name);
-    }
-    if (!PyCallable_Check(on_miss)) {
-        return PyErr_Format(PyExc_TypeError, "on_miss must be callable, not %.200s",
-                            Py_TYPE(on_miss)->tp_name);
     }
     CodeExtra *extra = code_extra_ensure(code);
     if (extra == NULL) {
         return NULL;
     }
-    slot_set(&extra->cache, cache);
+    slot_set(&extra->cache, cache == Py_None ? NULL : cache);
     slot_set(&extra->on_miss, on_miss);
     Py_RETURN_NONE;
 }
@@ -238,7 +227,8 @@ PyMODINIT_FUNC
 PyInit__hook(void)
 {
     if (PyType_Ready(&Unbound_Type) < 0 || PyType_Ready(&Disabled_Type) < 0 || PyType_Ready(&Move_Type) < 0
-        || PyType_Ready(&Mover_Type) < 0 || function_type_ready() < 0) {
+        || PyType_Ready(&Mover_Type) < 0 || PyType_Ready(&Callee_Type) < 0 || PyType_Ready(&CallSite_Type) < 0
+        || function_type_ready() < 0) {
         return NULL;
     }
     hook.previous = evaluator_default();
@@ -253,6 +243,8 @@ PyInit__hook(void)
     }
     if (module_add(module, "UNBOUND", &unbound) < 0
         || module_add(module, "disabled", (PyObject *)&Disabled_Type) < 0
+        || module_add(module, "Callee", (PyObject *)&Callee_Type) < 0
+        || module_add(module, "CallSite", (PyObject *)&CallSite_Type) < 0
         || module_add(module, "JitFunction", (PyObject *)&JitFunction_Type) < 0) {
         Py_DECREF(module);
         return NULL;

@@ -8,6 +8,7 @@ import pytest
 import pijit
 from pijit.core import pipeline
 from pijit.differential import plain_twin
+from tests.capture.test_scalars import define
 from tests.harness import jitted, kernel_count
 
 X = np.linspace(-1.0, 2.0, 7)
@@ -207,6 +208,24 @@ def test_exception_through_nested_jitted_calls():
             continue
         with pytest.raises(IndexError, match="index {} is out of bounds for axis 0 with size 7".format(k)):
             outer(X, k)
+
+
+def test_recursion_of_a_callee_without_end():
+    f = define("""
+def down(x, n):
+    y = x * 2.0 + n
+    down(y, n + 1)
+    return y
+
+def f(x):
+    try:
+        return down(x * 2.0, 0)
+    except RecursionError:
+        return "too deep"
+""")
+    j = jitted(f)
+    for _ in range(3):
+        assert j(X) == "too deep"
 
 
 def test_pijit_check_of_recursion():

@@ -1,0 +1,62 @@
+"""Functions made for the compiler's own use: twins on a code object of their own, stand-ins, and what a call starts with."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Dict, List, Tuple
+
+from pijit.core import _hook
+from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.encode import Assembler, Op, replace_code
+
+
+def twin_of(function: types.FunctionType) -> types.FunctionType:
+    """The same function on a code object of its own."""
+    twin = types.FunctionType(replace_code(function.__code__), function.__globals__, function.__name__,
+                              function.__defaults__, function.__closure__)
+    for name in ("__kwdefaults__", "__qualname__", "__module__", "__doc__", "__annotations__"):
+        setattr(twin, name, getattr(function, name))
+    twin.__dict__.update(function.__dict__)
+    return twin
+
+
+def stand_in(code: types.CodeType, name: str) -> types.FunctionType:
+    """A function with this code and qualified name for reports on it; it holds nothing of the user's and is not called."""
+    function = types.FunctionType(code, {}, code.co_name, None, tuple(cell(_hook.UNBOUND) for _ in code.co_freevars))
+    function.__qualname__ = name
+    return function
+
+
+def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
+    """The locals, cells and free variables that a call's frame starts with; the function itself does not run.
+
+    A copy of the function whose code returns its arguments at once is called, so that CPython does the binding.
+
+    Raises:
+        TypeError: the arguments do not fit the function.
+    """
+    decoded = decode(function.__code__)
+    names = decoded.varnames[:decoded.argument_count]
+    assembler = Assembler(decoded)
+    cells = {name: number for number, name in enumerate(decoded.cellvars)}
+    loads = [Op("LOAD_DEREF", cells[name]) if name in cells else Op("LOAD_FAST", number)
+             for number, name in enumerate(names)]
+    assembler.insert(0, loads + [Op("BUILD_TUPLE", len(names)), Op("RETURN_VALUE")])
+    twin = types.FunctionType(assembler.assemble(), function.__globals__, function.__name__, function.__defaults__,
+                              function.__closure__)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    values = dict(zip(names, twin(*args, **kwargs)))
+    fast = [values[name] if name in values and name not in cells else _hook.UNBOUND for name in decoded.varnames]
+    return fast + [cell(values.get(name, _hook.UNBOUND)) for name in decoded.cellvars] + list(function.__closure__ or ())
+
+
+def cell(value: Any) -> Any:
+    """A cell with this content; an empty one for UNBOUND."""
+    content = value
+
+    def holder() -> Any:
+        return content
+
+    if value is _hook.UNBOUND:
+        del content
+    return holder.__closure__[0]  # type: ignore[index]
