@@ -131,8 +131,8 @@ class Callee:
 class CallSite:
     """A place in linked code where one of some Callees may be called.
 
-    Linked code calls `callable()` right before. If the next frame that starts on this thread is called by the same frame and is
-    one of a Callee, it runs what its cache or on_miss has for it.
+    Linked code calls `callable()` right before. If the next frame that starts on this thread is called by the
+    same frame and is one of a Callee, it runs what its cache or on_miss has for it.
 
     Raises:
         TypeError: an argument of another kind.
