@@ -1,4 +1,4 @@
-"""Functions made for the compiler's own use: twins on a code object of their own, stand-ins, and what a call starts with."""
+"""Functions made for the compiler's own use: twins on a code object of their own, stand-ins, what a call starts with."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def twin_of(function: types.FunctionType) -> types.FunctionType:
 
 
 def stand_in(code: types.CodeType, name: str) -> types.FunctionType:
-    """A function with this code and qualified name for reports on it; it holds nothing of the user's and is not called."""
+    """A function with this code and qualified name, for reports: it holds nothing of the user's and is not called."""
     function = types.FunctionType(code, {}, code.co_name, None, tuple(cell(_hook.UNBOUND) for _ in code.co_freevars))
     function.__qualname__ = name
     return function

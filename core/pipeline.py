@@ -198,7 +198,7 @@ class State:
         return entry.linked_code if start is None else entry.moved_code
 
     def on_idle(self) -> None:
-        """Compiling this function has come to nothing: where that was all that linked code of its callers did, drop it."""
+        """Compiling this function has come to nothing: drop linked code of its callers that did nothing else."""
         for caller in list(self.callers):
             caller.cache.clear()
             for entry in caller.entries:

@@ -1,4 +1,4 @@
-"""What is told of a capture: reports of its segments and breaks, and the texts that `print_after_all` and the dumps show."""
+"""What is told of a capture: reports of its segments and breaks, and the texts that `print_after_all` shows."""
 
 from __future__ import annotations
 

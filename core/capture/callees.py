@@ -134,8 +134,8 @@ def _function_of(target: Any) -> Optional[types.FunctionType]:
 
 
 CALLEE_BELOW: Dict[str, Callable[[int], int]] = {
-    "CALL_FUNCTION": lambda count: count, "CALL_METHOD": lambda count: count, "CALL_FUNCTION_KW": lambda count: count + 1,
-    "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1), "LOAD_ATTR": lambda name: 0,
+    "CALL_FUNCTION": lambda count: count, "CALL_METHOD": lambda count: count,
+    "CALL_FUNCTION_KW": lambda count: count + 1, "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1), "LOAD_ATTR": lambda name: 0,
 }
 """How many operands an instruction has above what it calls."""
 

@@ -36,7 +36,7 @@ class Facts:
 
     Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the object,
     namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of these an
-    instruction writes. ``callees`` are the (code, name) of the functions that an instruction calls and that are not inlined.
+    instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are not inlined.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",

@@ -157,7 +157,8 @@ class Inliner:
             Break: the call is not inlined.
         """
         facts, code = interpreter.facts, callee.function.__code__
-        why = "max_inline_depth is %d" % self.max_depth if facts.depth >= self.max_depth else self.why_not(callee.function)
+        too_deep = facts.depth >= self.max_depth
+        why = "max_inline_depth is %d" % self.max_depth if too_deep else self.why_not(callee.function)
         if why is not None:
             raise Break("PJ230", callee=callee.name, because=why)
         interpreter.rely(callee.place, HasCode(code))
@@ -185,7 +186,7 @@ class Inliner:
         return REASONS[skip].title if skip is not None else None
 
     def note(self, facts: Facts, instr: Instr, stack: List[Abstract]) -> None:
-        """Note the function that a call runs which stays bytecode, if that is known: it is to be compiled on its own."""
+        """Note the function that a call runs which stays bytecode, if it is known: it is compiled on its own."""
         function = called_function(instr, stack)
         if function is None or facts.depth or self.why_not(function) is not None:
             return

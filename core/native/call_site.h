@@ -1,8 +1,9 @@
-/* Calls that linked code makes of functions which are compiled on their own, for hook.c alone, on whose state it works.
+/* Calls that linked code makes of functions which are compiled on their own, for hook.c alone, on whose state it
+ * works.
  *
  * Linked code calls a CallSite right before such a call, with nothing in between. That installs the hook until the
- * thread's next frame starts: if linked code is what calls it, and it is the frame of one of the site's Callees, it goes
- * through the cache and on_miss of that Callee. Any other frame runs as it is, and so does every other call of the
+ * thread's next frame starts: if linked code is what calls it, and it is the frame of one of the site's Callees, it
+ * goes through the cache and on_miss of that Callee. Any other frame runs as it is, and so does every other call of the
  * function. A call that starts no frame leaves the site waiting; the next frame of any kind or the end of the
  * JitFunction call around it ends that.
  *

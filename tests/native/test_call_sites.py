@@ -123,7 +123,8 @@ def test_an_error_in_on_idle_is_reported():
     assert errors == [(g.__code__, ZeroDivisionError)]
 
 
-@pytest.mark.parametrize("args", [(3, None, print, print), (g.__code__, 3, print, print), (g.__code__, None, 3, print), ()])
+@pytest.mark.parametrize("args", [
+    (3, None, print, print), (g.__code__, 3, print, print), (g.__code__, None, 3, print), ()])
 def test_wrong_arguments_of_a_callee(args):
     with pytest.raises(TypeError):
         Callee(*args)
