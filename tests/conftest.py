@@ -19,6 +19,27 @@ if os.environ.get("PIJIT_TEST_INSTALLED"):
     assert os.path.dirname(os.path.abspath(pijit.__file__)) != os.path.join(ROOT, "pijit"), "not installed"
 
 
+LONG = 4
+"""Test functions with more cases than this are shared out when PIJIT_TEST_SHARE asks for it."""
+
+
+def pytest_collection_modifyitems(config, items):
+    """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases."""
+    share = os.environ.get("PIJIT_TEST_SHARE")
+    if not share:
+        return
+    part, parts = (int(number) for number in share.split("/"))
+    cases = {}
+    for item in items:
+        cases.setdefault((item.location[0], getattr(item, "originalname", None)), []).append(item)
+    dropped = set()
+    for (path, _), group in cases.items():
+        if len(group) > LONG and "conformance" not in path:
+            dropped.update(item for number, item in enumerate(group) if number % parts != part % parts)
+    config.hook.pytest_deselected(items=[item for item in items if item in dropped])
+    items[:] = [item for item in items if item not in dropped]
+
+
 @pytest.fixture(autouse=True, scope="session")
 def strict():
     """Turn the strict switch on, and make interrupts arrive."""

@@ -14,7 +14,7 @@ from pijit.core.bytecode.encode import replace_code
 from pijit.guards._evaluate import EntryCache
 from pijit.guards.program import GuardProgram
 
-CALLS = 100000
+CALLS = 30000
 SLACK = CALLS // 20
 
 
