@@ -15,12 +15,18 @@ CONSTANT_TYPES = SINGLETONS + (int, float, complex, str, bytes, tuple)
 LONGEST_REPR = 60
 
 _class_name = type.__dict__["__name__"].__get__
+_class_module = type.__dict__["__module__"].__get__
 
 
 def is_exactly(value: Any, types: Iterable[type]) -> bool:
     """Whether the type of a value is one of these; its metaclass may define `__eq__` and `__hash__`, so neither `in`
     nor a dict may be asked."""
     return any(type(value) is cls for cls in types)
+
+
+def is_among(cls: Any, types: Iterable[Any]) -> bool:
+    """As is_exactly for a class, or None."""
+    return any(cls is one for one in types)
 
 
 def is_constant(value: Any) -> bool:
@@ -76,6 +82,15 @@ def count(number: int, noun: str) -> str:
 def type_name(cls: type) -> str:
     """The name of a class, whatever its metaclass does."""
     return str(_class_name(cls))
+
+
+def type_module(cls: type) -> str:
+    """The module that a class says it is of; "" if it does not say."""
+    try:
+        module = _class_module(cls)
+    except AttributeError:
+        return ""
+    return module if type(module) is str else ""
 
 
 def was_type(source: object, old: str, value: Any) -> str:

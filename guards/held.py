@@ -16,10 +16,15 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-__all__ = ["GONE", "Held"]
+__all__ = ["GONE", "Held", "is_heap_type"]
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _flags_of = type.__dict__["__flags__"].__get__
+
+
+def is_heap_type(cls: type) -> bool:
+    """Whether a class statement made the class: its attributes may change, and it may die."""
+    return bool(_flags_of(cls) & HEAP_TYPE)
 
 
 class _Gone:
@@ -46,7 +51,7 @@ class Held:
         self.text = text
         self.holder = value
         self.is_weak = False
-        if not issubclass(type(value), type) or _flags_of(value) & HEAP_TYPE:
+        if not issubclass(type(value), type) or is_heap_type(value):
             try:
                 self.holder = weakref.ref(value)
                 self.is_weak = True

@@ -21,8 +21,8 @@ from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.facts import describe, is_exactly
 
 __all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "KeyAt", "Local", "NoPlaceError",
-           "Record", "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple",
-           "read_attribute", "read_class_attribute", "read_item"]
+           "Record", "Source", "SourceError", "TypeOf", "UNBOUND", "class_value", "is_absent", "is_plain_tuple",
+           "mro_of", "own_value", "read_attribute", "read_class_attribute", "read_item"]
 
 
 class SourceError(LookupError):
@@ -329,7 +329,7 @@ class Inner(Source):
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         base = self.base.fetch(values, globals, builtins)
         if self.part == "__mro__" and issubclass(type(base), type):
-            return _mro_of(base)
+            return mro_of(base)
         if self.part == "__dict__" and attribute_rule(base) != "type" and _instance_dict(base) is not None:
             return _instance_dict(base)
         if self.part in ("__dict__", "__mro__") or type(base) is not _OWNERS[self.number]:
@@ -365,7 +365,7 @@ def _make_cell(value: Any) -> Any:
 
 CellType = type(_make_cell(None))
 _OWNERS = (types.FunctionType, types.FunctionType, CellType, types.MethodType, types.MethodType)
-_mro_of = type.__dict__["__mro__"].__get__
+mro_of = type.__dict__["__mro__"].__get__
 _namespace_of = type.__dict__["__dict__"].__get__
 _DICT_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _PLAIN_ON_TYPES = (types.FunctionType, staticmethod, property, types.GetSetDescriptorType,
@@ -381,16 +381,22 @@ def _dict_item(container: Dict[Any, Any], key: Any) -> Any:
         raise NoPlaceError(text) from None
 
 
-def _class_value(cls: type, name: str) -> Any:
-    for base in _mro_of(cls):
-        value = _namespace_of(base).get(name, UNBOUND)
+def class_value(cls: type, name: str) -> Any:
+    """What the MRO of a class holds under a name, or UNBOUND; no metaclass is asked."""
+    for base in mro_of(cls):
+        value = own_value(base, name)
         if value is not UNBOUND:
             return value
     return UNBOUND
 
 
+def own_value(cls: type, name: str) -> Any:
+    """What a class itself holds under a name, or UNBOUND."""
+    return _namespace_of(cls).get(name, UNBOUND)
+
+
 def _has(value: Any, *methods: str) -> bool:
-    return all(_class_value(type(value), method) is not UNBOUND for method in methods)
+    return all(class_value(type(value), method) is not UNBOUND for method in methods)
 
 
 def _is_data_descriptor(value: Any) -> bool:
@@ -415,7 +421,7 @@ def read_attribute(base: Any, name: str) -> Any:
 def is_plain_tuple(value: Any) -> bool:
     """Whether a value is a tuple, or of a subclass that reads items, length and iterator as tuples do."""
     kind = type(value)
-    return kind is tuple or issubclass(kind, tuple) and all(_class_value(kind, name) is tuple.__dict__[name]
+    return kind is tuple or issubclass(kind, tuple) and all(class_value(kind, name) is tuple.__dict__[name]
                                                             for name in ("__getitem__", "__len__", "__iter__"))
 
 
@@ -431,10 +437,10 @@ def is_absent(base: Any, source: Source) -> bool:
                 and read_item(base, source.key) is UNBOUND)
     assert isinstance(source, Attr)
     rule = attribute_rule(base)
-    if rule == "code" or issubclass(type(base), types.ModuleType) or _class_value(type(base), source.name) is not UNBOUND:
+    if rule == "code" or issubclass(type(base), types.ModuleType) or class_value(type(base), source.name) is not UNBOUND:
         return False
     if rule == "type":
-        return _class_value(base, source.name) is UNBOUND
+        return class_value(base, source.name) is UNBOUND
     return _dict_item(_instance_dict(base) or {}, source.name) is UNBOUND
 
 
@@ -452,7 +458,7 @@ def read_item(base: Any, key: Union[int, str]) -> Any:
 
 
 def _instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
-    for base in _mro_of(type(value)):
+    for base in mro_of(type(value)):
         descriptor = _namespace_of(base).get("__dict__")
         if is_exactly(descriptor, _DICT_DESCRIPTORS):
             return descriptor.__get__(value)  # type: ignore[no-any-return]
@@ -460,7 +466,7 @@ def _instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
 
 
 def _instance_attribute(value: Any, name: str) -> Any:
-    found = _class_value(type(value), name)
+    found = class_value(type(value), name)
     if _is_data_descriptor(found):
         is_slot = type(found) is types.MemberDescriptorType
         return _read_descriptor(found, value, type(value)) if is_slot else UNBOUND
@@ -473,10 +479,10 @@ def _instance_attribute(value: Any, name: str) -> Any:
 
 
 def _type_attribute(cls: type, name: str) -> Any:
-    meta = _class_value(type(cls), name)
+    meta = class_value(type(cls), name)
     if _is_data_descriptor(meta):
         return UNBOUND
-    found = _class_value(cls, name)
+    found = class_value(cls, name)
     if found is UNBOUND:
         return UNBOUND if _has(meta, "__get__") else meta
     if _has(found, "__get__"):
@@ -488,9 +494,9 @@ def read_class_attribute(value: Any, name: str) -> Any:
     """What the class holds under `name`, if a read of `value.name` gets there."""
     rule = attribute_rule(value)
     if rule == "type":
-        meta = _class_value(type(value), name)
-        return UNBOUND if _is_data_descriptor(meta) else _class_value(value, name)
-    found = _class_value(type(value), name)
+        meta = class_value(type(value), name)
+        return UNBOUND if _is_data_descriptor(meta) else class_value(value, name)
+    found = class_value(type(value), name)
     if rule != "instance" or found is UNBOUND or _is_data_descriptor(found):
         return found if rule == "instance" else UNBOUND
     return found if _dict_item(_instance_dict(value) or {}, name) is UNBOUND else UNBOUND

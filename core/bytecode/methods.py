@@ -50,8 +50,8 @@ def _is_module(cfg: CFG, index: int, globals: Dict[str, Any]) -> bool:
         return False
     found = globals.get(cfg.function.instructions[index].value)
     for name in reversed(path):
-        found = vars(found).get(name) if isinstance(found, types.ModuleType) else None
-    return isinstance(found, types.ModuleType)
+        found = vars(found).get(name) if issubclass(type(found), types.ModuleType) else None
+    return issubclass(type(found), types.ModuleType)
 
 
 def _call_of(cfg: CFG, load: int) -> Optional[int]:

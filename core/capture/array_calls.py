@@ -14,6 +14,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import CLIP_WARNS
 from pijit.core.graph.types import FLAG, WORD, Array, numpy_scalar
+from pijit.guards.facts import is_exactly
 
 
 def _shape_words(self: Any, shape: Abstract) -> List[Value]:
@@ -202,7 +203,7 @@ def call_clip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
         raise Break("PJ203", operand=describe(array))
     for bound in arguments[1:]:
         known = bound.object if isinstance(bound, Const) else None
-        constant = type(known) in (int, float) and known == known
+        constant = is_exactly(known, (int, float)) and known == known
         if not constant and not isinstance(bound, Tensor) and (CLIP_WARNS or not isinstance(bound, Number)):
             raise Break("PJ214", operands="a bound of clip")
     return self.ufunc_call(CLIP, arguments)  # type: ignore[no-any-return]

@@ -20,6 +20,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import METHODS as LIBRARY_METHODS
 from pijit.core.graph.types import INT, WORD, Array
+from pijit.guards.facts import type_name
 from pijit.guards.source import UNBOUND, Attr, is_plain_tuple, read_attribute
 
 ARRAY_METHODS = frozenset(METHODS) | frozenset(LIBRARY_METHODS)
@@ -146,10 +147,10 @@ class Attributes:
         if found is UNBOUND:
             bound = bound_attribute(self, owner, sample, name)
             if bound is None:
-                raise Break("PJ204", attribute=name, object=type(sample).__name__)
+                raise Break("PJ204", attribute=name, object=type_name(type(sample)))
             return bound
         if owner.root is None and owner.source is None and not issubclass(type(sample), (types.ModuleType, type)):
-            raise Break("PJ204", attribute=name, object=type(sample).__name__)
+            raise Break("PJ204", attribute=name, object=type_name(type(sample)))
         self.reading(name, owner)
         source = Attr(owner.source, name) if owner.source is not None else None
         root = Attr(owner.root, name) if owner.root is not None else None

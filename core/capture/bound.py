@@ -18,7 +18,8 @@ from pijit.core.capture.facts import Place
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Super
 from pijit.core.errors import Break
-from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, TypeOf, read_class_attribute
+from pijit.guards.facts import is_among
+from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, TypeOf, mro_of, own_value, read_class_attribute
 
 FUNCTIONS = (types.FunctionType, JitFunction)
 
@@ -34,10 +35,10 @@ def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optio
 
 def _bind(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
     """What ``raw``, found on a class, gives when read of ``owner``: an object of class ``kind``, or a class: None."""
-    if isinstance(raw, FUNCTIONS):
+    if issubclass(type(raw), FUNCTIONS):
         function = self.known_object(raw, *place)
         return Bound(function, owner) if kind is not None else function  # type: ignore[no-any-return]
-    if type(raw) is classmethod and isinstance(raw.__func__, FUNCTIONS):
+    if type(raw) is classmethod and issubclass(type(raw.__func__), FUNCTIONS):
         self.rely(place, HasType(classmethod))
         cls = owner
         if kind is not None:
@@ -45,10 +46,10 @@ def _bind(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[typ
             cls = Const(kind, where.source)
             cls.root = where.root
         return Bound(self.known_object(raw.__func__, *place.then(Attr, "__func__")), cls)
-    if type(raw) is staticmethod and isinstance(raw.__func__, FUNCTIONS):
+    if type(raw) is staticmethod and issubclass(type(raw.__func__), FUNCTIONS):
         self.rely(place, HasType(staticmethod))
         return self.known_object(raw.__func__, *place.then(Attr, "__func__"))  # type: ignore[no-any-return]
-    if type(raw) is property and isinstance(raw.fget, FUNCTIONS) and kind is not None:
+    if type(raw) is property and issubclass(type(raw.fget), FUNCTIONS) and kind is not None:
         self.rely(place, HasType(property))
         getter = self.known_object(raw.fget, *place.then(Attr, "fget"))
         return self.call(getter, [owner], {})  # type: ignore[no-any-return]
@@ -58,9 +59,10 @@ def _bind(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[typ
 def super_attribute(self: Any, found: Super, name: str) -> Abstract:
     """``super().name``: what the classes behind one hold for an object."""
     kind = type(found.owner.sample)  # type: ignore[attr-defined]
-    position = kind.__mro__.index(found.cls) + 1
-    raw = next((base.__dict__[name] for base in kind.__mro__[position:] if name in base.__dict__), UNBOUND)
-    if raw is not read_class_attribute(kind.__mro__[position], name):
+    mro = mro_of(kind)
+    position = next(k for k, cls in enumerate(mro) if cls is found.cls) + 1
+    raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
+    if raw is not read_class_attribute(mro[position], name):
         raise Break("PJ204", attribute=name, object="super")  # the class behind has bases of its own in between
     place = place_of(found.owner).then(TypeOf).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
     bound = _bind(self, raw, place, found.owner, kind)
@@ -74,7 +76,7 @@ def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     only(arguments, keywords, "super", 0, 2)
     cls, owner = arguments if arguments else _class_and_first_argument(self)
     known = cls.object if isinstance(cls, Const) else None
-    if not isinstance(owner, Opaque) or type(known) is not type or known not in type(owner.sample).__mro__[:-1]:
+    if not isinstance(owner, Opaque) or type(known) is not type or not is_among(known, mro_of(type(owner.sample))[:-1]):
         raise Break("PJ203", operand="super of %s" % describe(owner))
     return Super(known, owner)
 

@@ -17,7 +17,8 @@ from pijit.core.capture.facts import Facts, Place
 from pijit.core.capture.places import CellPlace
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque
 from pijit.core.errors import Break
-from pijit.guards.source import Attr, Constant, Inner, Item, TypeOf, read_class_attribute
+from pijit.guards.facts import is_exactly
+from pijit.guards.source import Attr, Constant, Inner, Item, TypeOf, class_value, read_class_attribute
 
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
@@ -81,7 +82,7 @@ class CalleeFacts(Facts):
 
 def _builtins_of(function: types.FunctionType) -> Dict[str, Any]:
     found = function.__globals__.get("__builtins__")
-    names = found.__dict__ if isinstance(found, types.ModuleType) else found
+    names = found.__dict__ if issubclass(type(found), types.ModuleType) else found
     if type(names) is not dict or type(function.__globals__) is not dict:
         raise Break("PJ230", callee=function.__qualname__, because="its module has builtins of its own")
     return names
@@ -103,7 +104,7 @@ def default_of(callee: Callee, position: int, name: str, interpreter: Any) -> Ab
 
 def known_constant(sample: Any, place: Place, interpreter: Any) -> Abstract:
     """A default or frozen argument: small immutable values are taken as they are."""
-    if type(sample) not in BY_VALUE:
+    if not is_exactly(sample, BY_VALUE):
         return interpreter.known_object(sample, *place)
     value = Const(sample, place.source)
     value.root = place.root
@@ -204,11 +205,11 @@ def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywo
                  interpreter: Any) -> Found:
     """An object whose class defines ``__call__`` in Python."""
     kind = type(sample)
-    found = [vars(base)["__call__"] for base in kind.__mro__ if "__call__" in vars(base)][:1]
-    if not found or not isinstance(found[0], (types.FunctionType, JitFunction)) or isinstance(target, Const):
+    found = class_value(kind, "__call__")
+    if not issubclass(type(found), (types.FunctionType, JitFunction)) or isinstance(target, Const):
         return None
     place = place_of(target).then(TypeOf).then(Attr, "__call__")
-    function = _found(interpreter.known_object(found[0], *place), interpreter)
+    function = _found(interpreter.known_object(found, *place), interpreter)
     return find_callee(function, [target] + arguments, keywords, interpreter)
 
 

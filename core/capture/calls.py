@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional
+import enum
+import types
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
@@ -21,6 +23,7 @@ from pijit.core.capture.values import Abstract, Const, Keywords, Known, Made, Me
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import Function
+from pijit.guards.facts import type_module, type_name
 
 CALLS: Dict[int, Handler] = {
     id(target): handler
@@ -95,7 +98,7 @@ class Calls:
             return self.call_made(callee, arguments, keywords)
         target = callee.object if isinstance(callee, Const) else None
         row = function_of(target) if isinstance(callee, Const) else None
-        if isinstance(target, np.ufunc) and target.signature is None:
+        if issubclass(type(target), np.ufunc) and target.signature is None:
             return self._call_ufunc(target, arguments, keywords)
         handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
         if handler is not None or row is not None:
@@ -103,8 +106,8 @@ class Calls:
         found = find_callee(callee, arguments, keywords, self) if self.facts.inliner is not None else None
         if found is not None:
             return self.facts.inliner.call(self, *found)  # type: ignore[no-any-return]
-        kind = "PJ210" if (getattr(target, "__module__", None) or "").split(".")[0] == "numpy" else "PJ201"
-        raise Break(kind, callee=getattr(target, "__name__", None) or describe(callee))
+        module, name = _origin(target)
+        raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))
 
     def _call_known(self, handler: Optional[Handler], row: Optional[Function], arguments: List[Abstract],
                     keywords: Arguments) -> Abstract:
@@ -137,6 +140,15 @@ class Calls:
         if handler is None and row is None:
             raise Break("PJ210", callee=method.name)
         return self._call_known(handler, row, [method.owner] + arguments, keywords)
+
+
+def _origin(target: Any) -> Tuple[str, str]:
+    """The module and the name of what is called; "" where only code of the user's could tell."""
+    if issubclass(type(target), type):
+        return type_module(target), type_name(target)
+    if issubclass(type(target), (enum.Enum, types.ModuleType)):
+        return "", ""
+    return getattr(target, "__module__", None) or "", getattr(target, "__name__", None) or ""
 
 
 def _keywords(value: Abstract) -> Optional[Arguments]:

@@ -16,7 +16,8 @@ from pijit.core.capture.values import Abstract, Const, Known, Number, Opaque, Se
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG
-from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, is_plain_tuple, read_item
+from pijit.guards.facts import is_among, is_exactly, type_name
+from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, class_value, is_plain_tuple, read_item
 
 ITEM_KEYS = (int, str)
 PLAIN = (int, float, bool, complex, str, bytes, type(None))
@@ -42,11 +43,11 @@ class Containers:
         """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
         if isinstance(value, (Sequence, Known)):
             return len(value.items)
-        if isinstance(value, Const) and type(value.object) in (tuple, str, bytes):
+        if isinstance(value, Const) and is_exactly(value.object, (tuple, str, bytes)):
             return len(value.object)
         if is_container(value):
             length = len(value.sample)
-            self.reading(type(value.sample), value)
+            self.reading(_family(type(value.sample)), value)
             self.rely(value, HasLength(length))
             return length
         return None
@@ -71,7 +72,7 @@ class Containers:
             raise Break("PJ205", index=describe(Const(key)))
         if owner.root is None and owner.source is None:
             raise Break("PJ218")
-        self.reading(type(owner.sample), owner)
+        self.reading(_family(type(owner.sample)), owner)
         source = Item(owner.source, key) if owner.source is not None else None
         root = Item(owner.root, key) if owner.root is not None else None
         return self.known_object(found, source, root)
@@ -95,7 +96,7 @@ class Containers:
         if not is_container(owner):
             raise Break("PJ203", operand=describe(owner))
         found = _look(owner, key) is not UNBOUND  # type: ignore[arg-type]
-        self.reading(class_of(owner), owner)
+        self.reading(_family(class_of(owner)), owner)
         self.rely(owner, HasItem(key) if found else LacksItem(key))
         return found
 
@@ -108,7 +109,7 @@ class Containers:
                 return self.length_of(value) != 0
             return self.holds_item(value, 0)
         kind = class_of(value)
-        if kind is None or any(name in base.__dict__ for base in kind.__mro__ for name in ("__bool__", "__len__")):
+        if kind is None or any(class_value(kind, name) is not UNBOUND for name in ("__bool__", "__len__")):
             raise Break("PJ203", operand=describe(value))
         if isinstance(value, Opaque):
             self.rely(value, ClassLacks("__bool__"))
@@ -139,12 +140,12 @@ class Containers:
         kinds = class_of(left), class_of(right)
         if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and _compare_plainly(kinds):
             return _fold_comparison(symbol, left.object, right.object)
-        if symbol not in UNORDERED or not {tuple, list} & set(kinds):
+        if symbol not in UNORDERED or not any(is_among(kind, (tuple, list)) for kind in kinds):
             return None
-        if kinds[0] is not kinds[1] and all(kind in (tuple, list) + PLAIN for kind in kinds):
+        if kinds[0] is not kinds[1] and all(is_among(kind, (tuple, list) + PLAIN) for kind in kinds):
             return Const(symbol == "!=")
         pair = self.items_of(left), self.items_of(right)
-        if kinds[0] is not kinds[1] or kinds[0] not in (tuple, list) or None in pair:
+        if kinds[0] is not kinds[1] or not is_among(kinds[0], (tuple, list)) or None in pair:
             raise Break("PJ203", operand=describe(right))
         return self._compare_items(symbol, *pair)  # type: ignore[arg-type]
 
@@ -159,7 +160,7 @@ class Containers:
     def _same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
         """``left is right or left == right`` of plain values: what containers ask about their items."""
         for value in (left, right):
-            if not is_plain(value) and number_type(value) is None and class_of(value) not in (tuple, list):
+            if not is_plain(value) and number_type(value) is None and not is_among(class_of(value), (tuple, list)):
                 raise Break("PJ203", operand=describe(value))
         kinds = [number_type(value) for value in (left, right)]
         constants = [value.object for value in (left, right) if isinstance(value, Const)]
@@ -217,36 +218,41 @@ class Containers:
 
 def _position(owner: Known, key: Any) -> Optional[int]:
     """Where a list or dict that the function made has an item."""
-    if type(key) not in ITEM_KEYS:
-        raise Break("PJ205", index=type(key).__name__)
+    if not is_exactly(key, ITEM_KEYS):
+        raise Break("PJ205", index=type_name(type(key)))
     if owner.keys is not None:
         return owner.keys.index(key) if key in owner.keys else None
     return key if type(key) is int and -len(owner.items) <= key < len(owner.items) else None
 
 
+def _family(kind: Any) -> type:
+    """What containers of a class have in common whose items may be changed: list, dict, or tuple for those that may not."""
+    return kind if is_among(kind, (list, dict)) else tuple
+
+
 def is_container(value: Abstract) -> bool:
     """Whether a value is a tuple, list or dict from outside whose items are read by no code of the user's."""
-    return isinstance(value, Opaque) and (type(value.sample) in (list, dict) or is_plain_tuple(value.sample))
+    return isinstance(value, Opaque) and (is_exactly(value.sample, (list, dict)) or is_plain_tuple(value.sample))
 
 
 def is_plain(value: Abstract) -> bool:
     """Whether a value is a constant whose comparison runs no code of the user's."""
-    return isinstance(value, Const) and (type(value.object) in PLAIN
+    return isinstance(value, Const) and (is_exactly(value.object, PLAIN)
                                          or type(value.object) is tuple and all(is_plain(Const(item))
                                                                                 for item in value.object))
 
 
 def _compare_plainly(kinds: Any) -> bool:
     """Whether constants of these classes compare by identity, or as dtypes do."""
-    if np.dtype in [base for kind in kinds for base in kind.__mro__]:
+    if any(issubclass(kind, np.dtype) for kind in kinds):
         return all(issubclass(kind, (np.dtype, str, type)) for kind in kinds)
-    return all(kind.__eq__ is object.__eq__ for kind in kinds)
+    return all(class_value(kind, "__eq__") is object.__eq__ for kind in kinds)
 
 
 def _look(owner: Opaque, key: Any) -> Any:
     """The item that a container has now, or UNBOUND."""
-    if type(key) not in ITEM_KEYS:
-        raise Break("PJ205", index=type(key).__name__)
+    if not is_exactly(key, ITEM_KEYS):
+        raise Break("PJ205", index=type_name(type(key)))
     try:
         return read_item(owner.sample, key)
     except SourceError:

@@ -15,6 +15,7 @@ from pijit.core.capture.values import Abstract, CellRef, Const, Known, Sequence,
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
+from pijit.guards.facts import is_exactly
 
 KEY_CLASSES = (int, str)
 VALUE_BELOW_KEY = sys.version_info < (3, 8)
@@ -49,7 +50,7 @@ class Displays:
 
     def new_dict(self, keys: List[Any], values: List[Abstract]) -> Known:
         """A new dict of these keys, each an int or a string, and values."""
-        if len(set(keys)) != len(keys) or any(type(key) not in KEY_CLASSES for key in keys):
+        if any(not is_exactly(key, KEY_CLASSES) for key in keys) or len(set(keys)) != len(keys):
             raise Break("PJ216", keys="equal, or no ints and strings")
         pairs = [self.stored_value(part) for key, value in zip(keys, values) for part in (Const(key), value)]
         return Known(Object(dict), tuple(keys), values, self.emit("new_dict", pairs, Object(dict)))

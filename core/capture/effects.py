@@ -31,7 +31,8 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.guards._evaluate import attribute_rule
-from pijit.guards.source import Global
+from pijit.guards import source as sources
+from pijit.guards.source import Global, class_value
 
 
 class Effects:
@@ -182,14 +183,9 @@ def why_not_stored(owner: Abstract, name: str) -> Optional[str]:
     if class_value(kind, "__setattr__") is not object.__setattr__:
         return "its class has __setattr__"
     found = class_value(kind, name)
-    if type(found) is not types.MemberDescriptorType and hasattr(type(found), "__set__"):
+    if type(found) is not types.MemberDescriptorType and class_value(type(found), "__set__") is not sources.UNBOUND:
         return "it is a property or another descriptor"
     return None
-
-
-def class_value(kind: type, name: str) -> Any:
-    """What a class or one of its bases holds under a name, as it is there; None if nothing."""
-    return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
 
 
 def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

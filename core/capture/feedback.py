@@ -15,6 +15,7 @@ from pijit.core import _hook, _launcher
 from pijit.core.capture.states import join
 from pijit.core.capture.values import Abstract, Instance, Opaque, Unknown, abstract_of
 from pijit.core.graph.types import Object
+from pijit.guards.facts import is_among
 
 MAX_OBSERVATIONS = 3
 CONTAINERS = (list, dict, set)
@@ -66,7 +67,7 @@ class Pending:
             seen = abstract_of(value, born=index)
             if isinstance(seen, Opaque):
                 kind = type(value)
-                seen = Instance(Object(kind), born=index) if kind in CONTAINERS else Unknown("PJ203", index)
+                seen = Instance(Object(kind), born=index) if is_among(kind, CONTAINERS) else Unknown("PJ203", index)
             observed[index] = join(observed[index], seen) if index in observed else seen
 
         return _launcher.untraced(observer)

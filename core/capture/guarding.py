@@ -12,6 +12,7 @@ from pijit.core.capture.roots import Root
 from pijit.core.capture.values import Abstract, Const, Instance, Known, LoopIterator, Number, Opaque, Sequence, Tensor
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
+from pijit.guards.facts import is_exactly
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Cell, Local, closure_of
 
@@ -36,7 +37,7 @@ def guards_for(source: Any, value: Any) -> List[Any]:
     if isinstance(value, Instance):
         return [kinds.IsType(source, value.type.python)]
     if isinstance(value, Const):
-        by_value = type(value.object) in BY_VALUE
+        by_value = is_exactly(value.object, BY_VALUE)
         return [kinds.Equals(source, value.object) if by_value else kinds.IsIdentical(source, value.object)]
     if isinstance(value, Opaque):
         return [kinds.IsType(source, type(value.sample))]

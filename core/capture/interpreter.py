@@ -46,6 +46,7 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
+from pijit.guards.facts import is_exactly
 from pijit.guards.source import Cell, Global
 
 BINARY = {
@@ -287,7 +288,7 @@ class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls
     def known_truth(self, value: Abstract) -> Optional[bool]:
         """``bool(value)`` when it is certain at capture time."""
         if isinstance(value, Const):
-            if type(value.object) in IMMUTABLE_BY_VALUE or scalar_type(value.object) is not None:
+            if is_exactly(value.object, IMMUTABLE_BY_VALUE) or scalar_type(value.object) is not None:
                 return bool(value.object)
             return len(value.object) > 0 if type(value.object) is tuple else self.is_true(value)
         if isinstance(value, Sequence):

@@ -25,6 +25,7 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, numpy_scalar
+from pijit.guards.facts import is_among
 
 ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
                     "enumerate": "enumerate", "zip": "zip"}
@@ -74,7 +75,7 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
 def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
     """An iterator over a tuple, a list or a dict that is short enough to capture each round anew."""
     known = len(value.sample) if is_container(value) else 0  # type: ignore[attr-defined]
-    if class_of(value) not in ((tuple, list) if what == "backwards" else (tuple, list, dict)):
+    if not is_among(class_of(value), (tuple, list) if what == "backwards" else (tuple, list, dict)):
         raise Break("PJ209", type=describe(value))
     length = self.length_of(value) if known <= self.facts.unrolling else known
     if length is None or length > self.facts.unrolling:

@@ -13,16 +13,9 @@ from pijit.core.capture.iterators import unrolled
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Opaque, class_of
 from pijit.core.errors import Break
-from pijit.guards.source import Attr, SourceError, is_absent
-
-HEAP_TYPE = 1 << 9
-"""The flag of classes that a class statement made: their attributes may change."""
-
-
-def is_heap_type(kind: type) -> bool:
-    """Whether a class may be changed."""
-    return bool(kind.__flags__ & HEAP_TYPE)
-
+from pijit.guards.facts import is_exactly, type_module
+from pijit.guards.held import is_heap_type
+from pijit.guards.source import UNBOUND, Attr, SourceError, class_value, is_absent
 
 def _known_class(value: Abstract) -> type:
     kind = class_of(value)
@@ -37,6 +30,9 @@ def call_type(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return Const(_known_class(arguments[0]))
 
 
+PLAIN_READS = tuple(cls.__dict__["__getattribute__"] for cls in (object, type, types.ModuleType))
+
+
 def call_isinstance(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``isinstance(x, classes)`` where neither the classes nor x's class say it in code of their own."""
     only(arguments, keywords, "isinstance", 2)
@@ -44,8 +40,9 @@ def call_isinstance(self: Any, arguments: List[Abstract], keywords: Arguments) -
     classes = _classes(self, arguments[1])
     if any(issubclass(kind, cls) for cls in classes if type(cls) is type):
         return Const(True)
-    own = next(base for base in kind.__mro__ if "__class__" in base.__dict__)
-    if own is not object or any(type(cls) is not type for cls in classes):
+    asked = [class_value(kind, name) for name in ("__class__", "__getattribute__")]
+    if not (asked[0] is object.__dict__["__class__"] and any(asked[1] is one for one in PLAIN_READS)
+            and all(type(cls) is type for cls in classes)):
         raise Break("PJ201", callee="isinstance")
     return Const(False)
 
@@ -64,12 +61,12 @@ def call_callable(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     """``callable(x)``."""
     only(arguments, keywords, "callable", 1)
     kind = _known_class(arguments[0])
-    found = next((base.__dict__["__call__"] for base in kind.__mro__ if "__call__" in base.__dict__), None)
+    found = class_value(kind, "__call__")
     if isinstance(arguments[0], Opaque) and is_heap_type(kind):
         if type(found) is not types.FunctionType:
             raise Break("PJ201", callee="callable")
         self.rely(arguments[0], ClassHolds("__call__", found))
-    return Const(found is not None)
+    return Const(found is not UNBOUND)
 
 
 def call_hasattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -110,7 +107,7 @@ def _lacks(self: Any, owner: Abstract, name: str) -> bool:
             self.rely(owner, LacksAttribute(name))
         return absent
     kind = class_of(owner)
-    plain = kind is not None and kind.__module__ in ("builtins", "numpy") and not isinstance(owner, Const)
+    plain = kind is not None and type_module(kind) in ("builtins", "numpy") and not isinstance(owner, Const)
     return plain and not hasattr(kind, name)
 
 
@@ -134,13 +131,14 @@ def _dict_view(what: str) -> Handler:
 def method_of(owner: Abstract, name: str) -> Optional[Handler]:
     """The handler of a method of a builtin class that is no array, or None."""
     kind = class_of(owner)
-    return OBJECT_METHODS.get((kind, name)) if kind is not None else None
+    rows = OBJECT_METHODS.items()
+    return next((handler for (cls, method), handler in rows if cls is kind and method == name), None)
 
 
 def _string_method(name: str) -> Handler:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         known = [self.constant(argument) for argument in arguments]
-        if keywords or any(type(argument) not in (str, int) for argument in known):
+        if keywords or any(not is_exactly(argument, (str, int)) for argument in known):
             raise Break("PJ216", method=name)
         try:
             return Const(getattr(str, name)(*known))

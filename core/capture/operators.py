@@ -14,6 +14,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import FLAG, FLOAT, INT, Array, Scalar, numpy_scalar
+from pijit.guards.facts import is_exactly, type_name
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
@@ -41,14 +42,16 @@ SHOWN_BY_VALUE = (int, float, complex, bool, str, bytes, type(None), type(Ellips
 def describe(value: Abstract) -> str:
     """A few words for messages."""
     if isinstance(value, Const):
-        if type(value.object) in SHOWN_BY_VALUE:
+        if is_exactly(value.object, SHOWN_BY_VALUE):
             return repr(value.object)[:40]
-        named = isinstance(value.object, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType))
-        return value.object.__name__ if named else type(value.object).__name__
+        if issubclass(type(value.object), type):
+            return type_name(value.object)
+        named = is_exactly(value.object, (types.FunctionType, types.BuiltinFunctionType))
+        return value.object.__name__ if named else type_name(type(value.object))
     if isinstance(value, (Number, Tensor)):
         return repr(value.type)
     kind = class_of(value)
-    return kind.__name__ if kind is not None else type(value).__name__.lower()
+    return type_name(kind) if kind is not None else type(value).__name__.lower()
 
 
 class Operators:
@@ -239,13 +242,13 @@ SMALL = range(-5, 257)
 
 def is_plain(value: Abstract) -> bool:
     """Whether a value is a constant of a type whose comparison runs no code of the user's and never fails."""
-    return isinstance(value, Const) and type(value.object) in (int, float, bool, str)
+    return isinstance(value, Const) and is_exactly(value.object, (int, float, bool, str))
 
 
 def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
     """``array ** number``: NumPy looks at the number and calls another ufunc for some."""
     exponent = right.object if isinstance(right, Const) else None
-    if type(exponent) not in (int, float):
+    if not is_exactly(exponent, (int, float)):
         raise Break("PJ214", operands="the exponent of an array power")
     if left.type.dtype.kind == "f":
         return (FAST_POWERS[exponent], [left]) if exponent in FAST_POWERS else (np.power, [left, right])

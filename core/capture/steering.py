@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, FrozenSet, Iterable, NamedTuple, Optional
 
 from pijit.core.capture.values import Abstract, Const, Number
+from pijit.guards.facts import is_exactly
 from pijit.guards.guard import Equals
 from pijit.guards.source import SourceError
 
@@ -28,12 +29,12 @@ class Steering(NamedTuple):
 
     def may_be_known(self, value: Abstract) -> bool:
         """Whether capture may rely on the value that a number has now."""
-        return (self.force is not False and isinstance(value, Number) and type(value.sample) in STEERING
+        return (self.force is not False and isinstance(value, Number) and is_exactly(value.sample, STEERING)
                 and value.source not in self.changing)
 
     def arriving(self, value: Abstract) -> Abstract:
         """A value as it comes from its source."""
-        if self.force and isinstance(value, Number) and type(value.sample) in STEERING:
+        if self.force and isinstance(value, Number) and is_exactly(value.sample, STEERING):
             return Const(value.sample, value.source, value.born)
         return value
 
@@ -49,4 +50,4 @@ def _has_changed(guard: Equals, roots: Any) -> bool:
         value = guard.source.fetch(*roots)
     except SourceError:
         return False
-    return type(value) in STEERING and type(value) is type(guard.constant) and not guard.check(value)
+    return is_exactly(value, STEERING) and type(value) is type(guard.constant) and not guard.check(value)

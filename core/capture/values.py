@@ -23,6 +23,7 @@ from pijit.core.graph.types import (
     Type,
     numpy_scalar,
 )
+from pijit.guards.facts import is_among, is_exactly
 
 
 class Abstract:
@@ -133,7 +134,7 @@ class Const(Abstract):
 
     def key(self) -> Any:
         kind = type(self.object)
-        if kind in (int, float, bool, complex, str, bytes):
+        if is_among(kind, (int, float, bool, complex, str, bytes)):
             return (kind, repr(self.object))
         return id(self.object)
 
@@ -382,6 +383,9 @@ FRAGILE = (Method, Bound, Super, Keywords, Null, Slice, Range, CellRef, Made, La
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+NUMPY_CLASSES = tuple({np.dtype(code).type: None for code in np.typecodes["All"]})
+"""The classes of NumPy's own scalars."""
+
 LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
 """Packages whose functions have handlers of their own or are compiled already; none is inlined by default."""
 
@@ -427,10 +431,10 @@ def array_type(array: np.ndarray) -> Optional[Array]:
 
 def scalar_type(value: Any) -> Optional[Scalar]:
     """The scalar type of a Python or NumPy number that kernels can work on, else None."""
-    python = PYTHON_SCALARS.get(type(value))
-    if python is not None:
-        return python if python.dtype.kind != "c" else None
-    if issubclass(type(value), np.generic) and is_captured(value.dtype) and type(value) is value.dtype.type:
+    for python, kind in PYTHON_SCALARS.items():
+        if type(value) is python:
+            return kind if kind.dtype.kind != "c" else None
+    if is_exactly(value, NUMPY_CLASSES) and is_captured(value.dtype):
         return numpy_scalar(value.dtype)
     return None
 
@@ -475,7 +479,7 @@ def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
         if type(sample) is int and not -2 ** 63 <= sample < 2 ** 63:
             return Unknown("PJ203", born)
         return Number(scalar, None, source, born, sample if source is not None else None)
-    if type(sample) in IMMUTABLE_BY_VALUE:
+    if is_exactly(sample, IMMUTABLE_BY_VALUE):
         return Const(sample, source, born)
     return Opaque(sample, source, born)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from pijit.core.graph.types import Type
+from pijit.guards.facts import is_exactly, type_name
 
 PRINTED = frozenset([int, float, bool, complex, str, bytes, type(None), type(Ellipsis)])
 """Types of constants that are printed by value; of others the type is named, since their repr is the user's code."""
@@ -72,8 +73,8 @@ class Output:
             return repr(self.value)
         if self.kind == "input":
             return "input%d" % self.value
-        if self.kind == "const" and type(self.value) not in PRINTED:
-            return "const(<%s>)" % type(self.value).__name__
+        if self.kind == "const" and not is_exactly(self.value, PRINTED):
+            return "const(<%s>)" % type_name(type(self.value))
         own = [] if self.value is None and self.kind != "const" else [self.value]
         return "%s(%s)" % (self.kind, ", ".join(map(repr, own + list(self.parts + self.words))))
 

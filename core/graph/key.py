@@ -8,6 +8,7 @@ from typing import Any, Iterator, List, NamedTuple, Tuple
 import numpy as np
 from pijit.core.graph.ir import PRINTED, Branch, Graph, Leave, Output, SideExit
 from pijit.core.graph.printer import format_graph
+from pijit.guards.facts import is_exactly
 
 
 class GraphKey(NamedTuple):
@@ -33,7 +34,7 @@ def graph_key(graph: Graph) -> GraphKey:
             ufuncs += [value for value in op.attrs.values() if isinstance(value, np.ufunc)]
             bits += [_nan_bits(op.attrs["value"])] if op.name == "const" else []
     constants = [value for exit in _exits(graph) for output in exit.outputs for value in _constants(output)]
-    objects = tuple(value for value in constants if type(value) not in PRINTED)
+    objects = tuple(value for value in constants if not is_exactly(value, PRINTED))
     bits += [_nan_bits(value) for value in constants]
     return GraphKey((format_graph(graph), tuple(ufuncs), tuple(bits), tuple(map(id, objects))), objects)
 

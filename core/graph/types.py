@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
+from pijit.guards.facts import type_name
 
 
 class Scalar:
@@ -92,10 +93,10 @@ class Object:
         return isinstance(other, Object) and self.python is other.python
 
     def __hash__(self) -> int:
-        return hash(self.python.__name__)
+        return hash(id(self.python))
 
     def __repr__(self) -> str:
-        return "object.%s" % self.python.__name__
+        return "object.%s" % type_name(self.python)
 
 
 ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {

@@ -11,6 +11,9 @@ import weakref
 from typing import Any, Dict
 
 import numpy as np
+from pijit.guards.facts import is_exactly
+from pijit.guards.held import is_heap_type
+from pijit.guards.source import UNBOUND, class_value
 
 _QUIET = (int, float, complex, bool, str, bytes, type(None))
 _HELD_HERE = 3
@@ -23,7 +26,7 @@ class Declined(Exception):
 
 def _replace(old: Any, count: int = _HELD_HERE) -> None:
     """Raises if giving up the last reference to an object could run code of the user's."""
-    if type(old) in _QUIET or issubclass(type(old), np.number) and type(old).__flags__ & 1 << 9 == 0:
+    if is_exactly(old, _QUIET) or issubclass(type(old), np.number) and not is_heap_type(type(old)):
         return
     if sys.getrefcount(old) <= count + 1 and not _is_plain_array(old):
         raise Declined
@@ -46,10 +49,10 @@ def store_item(target: Any, index: int, value: Any) -> None:
 
 def store_attr(owner: Any, name: str, value: Any) -> None:
     kind = type(owner)
-    found = next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
-    if kind.__setattr__ is not object.__setattr__:
+    found = class_value(kind, name)
+    if class_value(kind, "__setattr__") is not object.__setattr__:
         raise Declined
-    if hasattr(type(found), "__set__"):
+    if class_value(type(found), "__set__") is not UNBOUND:
         if type(found) is not types.MemberDescriptorType:
             raise Declined
         _replace(getattr(owner, name, None))
