@@ -12,6 +12,7 @@ from typing import Any, Dict, FrozenSet, List, Optional
 from pijit.core.bytecode.decode import Function, decode
 from pijit.core.capture.states import State
 from pijit.core.capture.values import Abstract, Const, Number, Tensor
+from pijit.guards.facts import is_exactly
 
 BINDING = frozenset(["STORE_FAST", "DELETE_FAST"])
 IMMORTAL = (bool, int, float, complex, str, bytes, type(None))
@@ -31,7 +32,7 @@ def remembered(function: Function, entry: State) -> Optional[Dict[str, Abstract]
 
 
 def _is_free_of_objects(value: Abstract) -> bool:
-    return isinstance(value, (Number, Tensor)) or isinstance(value, Const) and type(value.object) in IMMORTAL
+    return isinstance(value, (Number, Tensor)) or isinstance(value, Const) and is_exactly(value.object, IMMORTAL)
 
 
 def slots_at_entry(code: CodeType, slots: List[Any], unbound: Any) -> List[Any]:
