@@ -20,6 +20,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS, Function
 from pijit.core.graph.types import FLAG, WORD, Array, Object, Scalar, Type
+from pijit.guards.facts import is_among, is_exactly
 
 EDGES = (2, 3, 1)
 """The lengths of the samples' axes."""
@@ -68,18 +69,18 @@ class LibraryCalls:
         if isinstance(value, Const) and _is_plain(value.object):
             return Operand(None, value.object, True)  # type: ignore[arg-type]
         python, items = class_of(value), self.items_of(value)
-        if python not in (tuple, list) or items is None:
+        if not is_among(python, (tuple, list)) or items is None:
             raise Break("PJ203", operand=describe(value))
         return (python, tuple(self._question(self.use(item), mark) for item in items))
 
     def _known(self, value: Abstract) -> Any:
         """The object that a steering argument is: a constant, or a tuple of constants."""
-        if isinstance(value, Const) and (_is_plain(value.object) or type(value.object) in (bool, int, float)):
+        if isinstance(value, Const) and (_is_plain(value.object) or is_exactly(value.object, (bool, int, float))):
             return value.object
         if class_of(value) is tuple:
             return tuple(self._known(self.use(item)) for item in self.items_of(value) or ())
         known = self.constant(value) if isinstance(value, Number) else None
-        if type(known) not in (bool, int):
+        if not is_exactly(known, (bool, int)):
             raise Break("PJ211", argument=describe(value))
         return known
 
@@ -130,7 +131,7 @@ def _names(row: Function, count: int, keywords: Arguments) -> List[str]:
 
 def _is_plain(value: Any) -> bool:
     """Whether a value may be handed to a library function as it is."""
-    return type(value) in PLAIN or value in (bool, int, float) or (
+    return is_exactly(value, PLAIN) or is_among(value, (bool, int, float)) or (
         type(value) is type and issubclass(value, np.generic))
 
 
