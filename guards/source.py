@@ -12,27 +12,18 @@ counts as absent: `fetch` raises SourceError, and a guard on it fails. The rules
 
 from __future__ import annotations
 
-import collections
 import sys
 import types
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.facts import describe, is_exactly
+from pijit.guards.reading import (NoPlaceError, SourceError, class_value, dict_item, instance_dict, is_plain_tuple,
+                                  mro_of, read_attribute, read_class_attribute, read_item)
 
 __all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "KeyAt", "Local", "NoPlaceError",
-           "Record", "Source", "SourceError", "TypeOf", "UNBOUND", "class_value", "is_absent", "is_plain_tuple",
-           "mro_of", "own_value", "read_attribute", "read_class_attribute", "read_item"]
-
-
-class SourceError(LookupError):
-    """A source whose value is absent, or cannot be read without running user code; the text says which and
-    why."""
-
-
-class NoPlaceError(SourceError):
-    """The place to look in is not there or cannot be searched, so nothing is known: not even that it is
-    absent."""
+           "Record", "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple", "read_attribute",
+           "read_class_attribute", "read_item"]
 
 
 class Record:
@@ -161,7 +152,7 @@ class Global(Source):
         for scope in (globals, builtins):
             if type(scope) is not dict:
                 raise NoPlaceError(f"the globals or builtins to look for {self} in are not a plain dict")
-            value = _dict_item(scope, self.name)
+            value = dict_item(scope, self.name)
             if value is not UNBOUND:
                 return value
         raise SourceError(f"{self} is not defined")
@@ -330,8 +321,8 @@ class Inner(Source):
         base = self.base.fetch(values, globals, builtins)
         if self.part == "__mro__" and issubclass(type(base), type):
             return mro_of(base)
-        if self.part == "__dict__" and attribute_rule(base) != "type" and _instance_dict(base) is not None:
-            return _instance_dict(base)
+        if self.part == "__dict__" and attribute_rule(base) != "type" and instance_dict(base) is not None:
+            return instance_dict(base)
         if self.part in ("__dict__", "__mro__") or type(base) is not _OWNERS[self.number]:
             raise SourceError(f"{self.base}, now {describe(base)}, has no {self.part}")
         try:
@@ -357,72 +348,12 @@ class Constant(Source):
         return self.value
 
 
-# The twin of native/fetch.h. Its answers are UNBOUND where C has NULL.
-
 def _make_cell(value: Any) -> Any:
     return (lambda: value).__closure__[0]  # type: ignore[index]
 
 
 CellType = type(_make_cell(None))
 _OWNERS = (types.FunctionType, types.FunctionType, CellType, types.MethodType, types.MethodType)
-mro_of = type.__dict__["__mro__"].__get__
-_namespace_of = type.__dict__["__dict__"].__get__
-_DICT_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
-_PLAIN_ON_TYPES = (types.FunctionType, staticmethod, property, types.GetSetDescriptorType,
-                   types.MemberDescriptorType, type(str.join), type(object.__init__),
-                   type(collections.namedtuple("_Pair", "first").first))  # type: ignore[attr-defined]
-
-
-def _dict_item(container: Dict[Any, Any], key: Any) -> Any:
-    try:
-        return dict.get(container, key, UNBOUND)
-    except Exception:
-        text = f"a key of the dict searched for {key!r} raised an exception when compared"
-        raise NoPlaceError(text) from None
-
-
-def class_value(cls: type, name: str) -> Any:
-    """What the MRO of a class holds under a name, or UNBOUND; no metaclass is asked."""
-    for base in mro_of(cls):
-        value = own_value(base, name)
-        if value is not UNBOUND:
-            return value
-    return UNBOUND
-
-
-def own_value(cls: type, name: str) -> Any:
-    """What a class itself holds under a name, or UNBOUND."""
-    return _namespace_of(cls).get(name, UNBOUND)
-
-
-def _has(value: Any, *methods: str) -> bool:
-    return all(class_value(type(value), method) is not UNBOUND for method in methods)
-
-
-def _is_data_descriptor(value: Any) -> bool:
-    return _has(value, "__get__") and (_has(value, "__set__") or _has(value, "__delete__"))
-
-
-def _read_descriptor(descriptor: Any, instance: Any, cls: type) -> Any:
-    try:
-        return type(descriptor).__get__(descriptor, instance, cls)
-    except Exception:
-        return UNBOUND
-
-
-def read_attribute(base: Any, name: str) -> Any:
-    """The attribute as an Attr source reads it, or UNBOUND where that is refused."""
-    rule = attribute_rule(base)
-    if rule == "instance":
-        return _instance_attribute(base, name)
-    return _type_attribute(base, name) if rule == "type" else UNBOUND
-
-
-def is_plain_tuple(value: Any) -> bool:
-    """Whether a value is a tuple, or of a subclass that reads items, length and iterator as tuples do."""
-    kind = type(value)
-    return kind is tuple or issubclass(kind, tuple) and all(class_value(kind, name) is tuple.__dict__[name]
-                                                            for name in ("__getitem__", "__len__", "__iter__"))
 
 
 def is_absent(base: Any, source: Source) -> bool:
@@ -441,65 +372,7 @@ def is_absent(base: Any, source: Source) -> bool:
         return False
     if rule == "type":
         return class_value(base, source.name) is UNBOUND
-    return _dict_item(_instance_dict(base) or {}, source.name) is UNBOUND
-
-
-def read_item(base: Any, key: Union[int, str]) -> Any:
-    """The item as an Item source reads it, or UNBOUND where there is none.
-
-    Raises:
-        NoPlaceError: a key of the dict raised an exception when compared.
-    """
-    if type(base) is dict:
-        return _dict_item(base, key)
-    if (type(base) is list or is_plain_tuple(base)) and type(key) is int and -len(base) <= key < len(base):
-        return base[key]
-    return UNBOUND
-
-
-def _instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
-    for base in mro_of(type(value)):
-        descriptor = _namespace_of(base).get("__dict__")
-        if is_exactly(descriptor, _DICT_DESCRIPTORS):
-            return descriptor.__get__(value)  # type: ignore[no-any-return]
-    return None
-
-
-def _instance_attribute(value: Any, name: str) -> Any:
-    found = class_value(type(value), name)
-    if _is_data_descriptor(found):
-        is_slot = type(found) is types.MemberDescriptorType
-        return _read_descriptor(found, value, type(value)) if is_slot else UNBOUND
-    own = _dict_item(_instance_dict(value) or {}, name)
-    if own is not UNBOUND:
-        return own
-    if type(found) is staticmethod:
-        return _read_descriptor(found, value, type(value))
-    return UNBOUND if _has(found, "__get__") else found
-
-
-def _type_attribute(cls: type, name: str) -> Any:
-    meta = class_value(type(cls), name)
-    if _is_data_descriptor(meta):
-        return UNBOUND
-    found = class_value(cls, name)
-    if found is UNBOUND:
-        return UNBOUND if _has(meta, "__get__") else meta
-    if _has(found, "__get__"):
-        return _read_descriptor(found, None, cls) if is_exactly(found, _PLAIN_ON_TYPES) else UNBOUND
-    return found
-
-
-def read_class_attribute(value: Any, name: str) -> Any:
-    """What the class holds under `name`, if a read of `value.name` gets there."""
-    rule = attribute_rule(value)
-    if rule == "type":
-        meta = class_value(type(value), name)
-        return UNBOUND if _is_data_descriptor(meta) else class_value(value, name)
-    found = class_value(type(value), name)
-    if rule != "instance" or found is UNBOUND or _is_data_descriptor(found):
-        return found if rule == "instance" else UNBOUND
-    return found if _dict_item(_instance_dict(value) or {}, name) is UNBOUND else UNBOUND
+    return dict_item(instance_dict(base) or {}, source.name) is UNBOUND
 
 
 def closure_of(source: Source) -> List[Source]:

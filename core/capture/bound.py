@@ -19,7 +19,8 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Super
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
-from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, TypeOf, mro_of, own_value, read_class_attribute
+from pijit.guards.reading import mro_of, own_value
+from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, TypeOf, read_class_attribute
 
 FUNCTIONS = (types.FunctionType, JitFunction)
 

@@ -18,7 +18,8 @@ from pijit.core.capture.places import CellPlace
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly
-from pijit.guards.source import Attr, Constant, Inner, Item, TypeOf, class_value, read_class_attribute
+from pijit.guards.reading import class_value
+from pijit.guards.source import Attr, Constant, Inner, Item, TypeOf, read_class_attribute
 
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 

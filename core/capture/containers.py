@@ -17,7 +17,8 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG
 from pijit.guards.facts import is_among, is_exactly, type_name
-from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, class_value, is_plain_tuple, read_item
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, is_plain_tuple, read_item
 
 ITEM_KEYS = (int, str)
 PLAIN = (int, float, bool, complex, str, bytes, type(None))

@@ -32,7 +32,8 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.guards._evaluate import attribute_rule
 from pijit.guards import source as sources
-from pijit.guards.source import Global, class_value
+from pijit.guards.reading import class_value
+from pijit.guards.source import Global
 
 
 class Effects:

@@ -15,7 +15,8 @@ from pijit.core.capture.values import Abstract, Const, Opaque, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly, type_module
 from pijit.guards.held import is_heap_type
-from pijit.guards.source import UNBOUND, Attr, SourceError, class_value, is_absent
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND, Attr, SourceError, is_absent
 
 def _known_class(value: Abstract) -> type:
     kind = class_of(value)

@@ -13,7 +13,8 @@ from typing import Any, Dict
 import numpy as np
 from pijit.guards.facts import is_exactly
 from pijit.guards.held import is_heap_type
-from pijit.guards.source import UNBOUND, class_value
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND
 
 _QUIET = (int, float, complex, bool, str, bytes, type(None))
 _HELD_HERE = 3

@@ -1,0 +1,151 @@
+"""How values are read without running user code: the Python twin of `native/fetch.h`.
+
+The answers are UNBOUND where C has NULL. No metaclass is asked anything: what classes hold is read by type's own
+descriptors.
+"""
+
+from __future__ import annotations
+
+import collections
+import types
+from typing import Any, Dict, Optional, Union
+
+from pijit.guards._evaluate import UNBOUND, attribute_rule
+from pijit.guards.facts import is_exactly
+
+__all__ = ["NoPlaceError", "SourceError", "class_value", "dict_item", "instance_dict", "is_plain_tuple", "mro_of",
+           "own_value", "read_attribute", "read_class_attribute", "read_item"]
+
+
+class SourceError(LookupError):
+    """A source whose value is absent, or cannot be read without running user code; the text says which and
+    why."""
+
+
+class NoPlaceError(SourceError):
+    """The place to look in is not there or cannot be searched, so nothing is known: not even that it is
+    absent."""
+
+
+mro_of = type.__dict__["__mro__"].__get__
+_namespace_of = type.__dict__["__dict__"].__get__
+_DICT_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_PLAIN_ON_TYPES = (types.FunctionType, staticmethod, property, types.GetSetDescriptorType,
+                   types.MemberDescriptorType, type(str.join), type(object.__init__),
+                   type(collections.namedtuple("_Pair", "first").first))  # type: ignore[attr-defined]
+
+
+def dict_item(container: Dict[Any, Any], key: Any) -> Any:
+    """The value under a key, or UNBOUND.
+
+    Raises:
+        NoPlaceError: a key of the dict raised an exception when compared.
+    """
+    try:
+        return dict.get(container, key, UNBOUND)
+    except Exception:
+        text = f"a key of the dict searched for {key!r} raised an exception when compared"
+        raise NoPlaceError(text) from None
+
+
+def class_value(cls: type, name: str) -> Any:
+    """What the MRO of a class holds under a name, or UNBOUND; no metaclass is asked."""
+    for base in mro_of(cls):
+        value = own_value(base, name)
+        if value is not UNBOUND:
+            return value
+    return UNBOUND
+
+
+def own_value(cls: type, name: str) -> Any:
+    """What a class itself holds under a name, or UNBOUND."""
+    return _namespace_of(cls).get(name, UNBOUND)
+
+
+def _has(value: Any, *methods: str) -> bool:
+    return all(class_value(type(value), method) is not UNBOUND for method in methods)
+
+
+def _is_data_descriptor(value: Any) -> bool:
+    return _has(value, "__get__") and (_has(value, "__set__") or _has(value, "__delete__"))
+
+
+def _read_descriptor(descriptor: Any, instance: Any, cls: type) -> Any:
+    try:
+        return type(descriptor).__get__(descriptor, instance, cls)
+    except Exception:
+        return UNBOUND
+
+
+def read_attribute(base: Any, name: str) -> Any:
+    """The attribute as an Attr source reads it, or UNBOUND where that is refused."""
+    rule = attribute_rule(base)
+    if rule == "instance":
+        return _instance_attribute(base, name)
+    return _type_attribute(base, name) if rule == "type" else UNBOUND
+
+
+def is_plain_tuple(value: Any) -> bool:
+    """Whether a value is a tuple, or of a subclass that reads items, length and iterator as tuples do."""
+    kind = type(value)
+    return kind is tuple or issubclass(kind, tuple) and all(class_value(kind, name) is tuple.__dict__[name]
+                                                            for name in ("__getitem__", "__len__", "__iter__"))
+
+
+def read_item(base: Any, key: Union[int, str]) -> Any:
+    """The item as an Item source reads it, or UNBOUND where there is none.
+
+    Raises:
+        NoPlaceError: a key of the dict raised an exception when compared.
+    """
+    if type(base) is dict:
+        return dict_item(base, key)
+    if (type(base) is list or is_plain_tuple(base)) and type(key) is int and -len(base) <= key < len(base):
+        return base[key]
+    return UNBOUND
+
+
+def instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
+    """The dict of an instance, whatever its class says of `__dict__`."""
+    for base in mro_of(type(value)):
+        descriptor = _namespace_of(base).get("__dict__")
+        if is_exactly(descriptor, _DICT_DESCRIPTORS):
+            return descriptor.__get__(value)  # type: ignore[no-any-return]
+    return None
+
+
+def _instance_attribute(value: Any, name: str) -> Any:
+    found = class_value(type(value), name)
+    if _is_data_descriptor(found):
+        is_slot = type(found) is types.MemberDescriptorType
+        return _read_descriptor(found, value, type(value)) if is_slot else UNBOUND
+    own = dict_item(instance_dict(value) or {}, name)
+    if own is not UNBOUND:
+        return own
+    if type(found) is staticmethod:
+        return _read_descriptor(found, value, type(value))
+    return UNBOUND if _has(found, "__get__") else found
+
+
+def _type_attribute(cls: type, name: str) -> Any:
+    meta = class_value(type(cls), name)
+    if _is_data_descriptor(meta):
+        return UNBOUND
+    found = class_value(cls, name)
+    if found is UNBOUND:
+        return UNBOUND if _has(meta, "__get__") else meta
+    if _has(found, "__get__"):
+        return _read_descriptor(found, None, cls) if is_exactly(found, _PLAIN_ON_TYPES) else UNBOUND
+    return found
+
+
+def read_class_attribute(value: Any, name: str) -> Any:
+    """What the class holds under `name`, if a read of `value.name` gets there."""
+    rule = attribute_rule(value)
+    if rule == "type":
+        meta = class_value(type(value), name)
+        return UNBOUND if _is_data_descriptor(meta) else class_value(value, name)
+    found = class_value(type(value), name)
+    if rule != "instance" or found is UNBOUND or _is_data_descriptor(found):
+        return found if rule == "instance" else UNBOUND
+    return found if dict_item(instance_dict(value) or {}, name) is UNBOUND else UNBOUND
