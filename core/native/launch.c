@@ -189,6 +189,10 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
     PyObject *fetched[SMALL_INPUTS];
 
     self->calls++;
+    /* Switched on since the frame started: what the kernel would do has frames and calls that are to be seen. */
+    if (*thread_tracing(PyThreadState_Get())) {
+        return launcher_miss(self);
+    }
     if (!self->enabled) {
         int status = self->prepare != NULL ? kernel_prepare(self) : 0;
         if (status <= 0) {

@@ -6,8 +6,8 @@
  *
  *     guard program -> fetched inputs -> frame words -> kernel -> (exit id, None padding, values...)
  *
- * and gets (-1, None padding) - MISS - when a guard fails, an input does not fit its code, or the kernel
- * declines. The original bytecode runs then. All codes are parsed into flat structs at construction
+ * and gets (-1, None padding) - MISS - when a guard fails, an input does not fit its code, the kernel declines,
+ * or the thread is traced. The original bytecode runs then. All codes are parsed into flat structs at construction
  * (codes.h), which launch.c runs; a call does no Python-level work. Launchers made with None for globals and
  * builtins look names up where the calling frame does: linked code then keeps no namespace alive, which
  * matters because the garbage collector does not see into code objects. What a call needs lives on the C

@@ -133,3 +133,45 @@ def test_tracing_switched_on_in_mid_call_sees_no_frames_of_ours():
         np.testing.assert_array_equal(j(x), f(x))
         assert events == []
     assert kernel_count(j) >= 1
+
+
+def halved(y):
+    total = 0.0
+    for value in y:
+        total += value * 0.5
+    return total
+
+
+def switches_in_mid_call(x, switch, tracer):
+    before = halved(x) * 2.0 + 1.0
+    switch(tracer)
+    y = x * before + x
+    inside = halved(y) * 2.0 + halved(x)
+    for i in range(3):
+        inside += halved(x) * i
+    switch(None)
+    return halved(y) * inside - before
+
+
+def events_of(function, switch):
+    """What a trace or profile function sees of the callee."""
+    events = []
+
+    def tracer(frame, event, arg):
+        if frame.f_code is halved.__code__:
+            events.append((event, frame.f_lineno, repr(arg)))
+        return tracer
+    return events, repr(function(X, switch, tracer))
+
+
+@pytest.mark.parametrize("switch", [sys.settrace, sys.setprofile])
+def test_callees_are_traced_from_where_tracing_is_switched_on(switch):
+    j = jitted(switches_in_mid_call)
+    plain = plain_twin(switches_in_mid_call)
+    expected = events_of(plain, switch)
+    assert len(expected[0]) >= 10
+    for _ in range(4):
+        assert events_of(j, switch) == expected
+    launchers = [launcher for entry in j.state.entries for launcher in entry.launchers]
+    assert any(launcher.misses for launcher in launchers)
+    assert any(launcher.calls > launcher.misses for launcher in launchers)
