@@ -33,7 +33,7 @@ from pijit.core.graph.key import graph_key
 from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
-from pijit.core.report import CaptureRecord, break_reports, segment_reports
+from pijit.core.report import CaptureRecord, break_reports, segment_reports, way_report
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 
 MAX_FAILURES = 3
@@ -315,7 +315,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
 
     def linked_from(header: Optional[int]) -> types.CodeType:
         return _linked(result, sites, [Probe(index, observer) for index, observer in observers.items()],
-                       {key: site for key, (_, site) in reentries.items()}, movers, header, call_sites)
+                       {key: way.site for key, way in reentries.items()}, movers, header, call_sites)
 
     linked = linked_from(None)
     moved = linked_from(start.header) if start is not None else None
@@ -323,12 +323,15 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
     segments = segment_reports(result, compiled)
     breaks = break_reports(result, code.co_filename, result.breaks())
     stay = break_reports(result, code.co_filename, stays)
+    ways = [way_report(result, result.reentries[key]) for key in reentries]
     if config.on_capture is not None:
-        config.on_capture(CaptureRecord(state.py_func, result, compiled, linked, program, segments, breaks + stay, why))
+        kernels = compiled + [way.kernel for way in reentries.values()]
+        config.on_capture(CaptureRecord(state.py_func, result, kernels, linked, program, segments, breaks + stay, why,
+                                        ways))
     result.release()
     return Entry(program, linked, segments, breaks, launchers, observers, why,
-                 [launcher for launcher, _ in reentries.values()], moved, stay,
-                 list({id(callee): callee for found in calls.values() for callee in found}.values()))
+                 [way.launcher for way in reentries.values()], moved, stay,
+                 list({id(callee): callee for found in calls.values() for callee in found}.values()), ways)
 
 
 def _movers(result: Capture, pending: Pending,
@@ -402,7 +405,15 @@ def _sites(kept: List[Tuple[Candidate, Kernel]]) -> Tuple[List[Site], List[Any]]
     return sites, launchers
 
 
-def _reentries(state: State, result: Capture) -> Dict[Any, Tuple[Any, Site]]:
+class Way(NamedTuple):
+    """A re-entry that was made."""
+
+    launcher: Any
+    site: Site
+    kernel: Kernel
+
+
+def _reentries(state: State, result: Capture) -> Dict[Any, Way]:
     """The launchers and sites of the ways back into loops; their kernels are compiled when first needed."""
     made = {}
     for key, candidate in result.reentries.items():
@@ -410,7 +421,7 @@ def _reentries(state: State, result: Capture) -> Dict[Any, Tuple[Any, Site]]:
         if isinstance(kernel, Kernel):
             captured = candidate.captured
             launcher, call = _launcher(captured, kernel, _preparer(state, kernel))
-            made[key] = launcher, Site(captured.start, captured.depth, captured.head_depth, (call,))
+            made[key] = Way(launcher, Site(captured.start, captured.depth, captured.head_depth, (call,)), kernel)
     return made
 
 

@@ -24,6 +24,22 @@ class SegmentReport(NamedTuple):
     lines: Tuple[int, ...]
 
 
+class WayReport(NamedTuple):
+    """A re-entry: the way back into a loop that a kernel was polled out of, or that a running call moves to.
+
+    ``line`` is that of the loop's header. Its kernel is compiled when it is first needed.
+    """
+
+    line: int
+    start_line: int
+    end_line: int
+    instructions: int
+    exits: int
+
+    def __str__(self) -> str:
+        return "line %d: back into lines %d-%d, %d instructions, %d exits; compiled when first needed" % self
+
+
 class BreakReport(NamedTuple):
     """One instruction that stays bytecode."""
 
@@ -49,12 +65,14 @@ class Entry:
         moved_code: the same linked code, for the call in the middle of which it was captured; else None.
         stays: the loops that a first call does not leave for newer code.
         callees: the states of the functions that are called and compiled on their own.
+        ways: reports of the re-entries.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
                  launchers: List[Any], observers: Dict[int, Any],
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
-                 stays: Sequence[BreakReport] = (), callees: Sequence[Any] = ()) -> None:
+                 stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
+                 ways: Sequence[WayReport] = ()) -> None:
         self.program = program
         self.linked_code = linked_code
         self.segments = segments
@@ -64,8 +82,9 @@ class Entry:
         self.why = why
         self.reentries = tuple(reentries)
         self.moved_code = moved_code
-        self.stays = stays
+        self.stays = tuple(stays)
         self.callees = tuple(callees)
+        self.ways = tuple(ways)
 
     @property
     def payload(self) -> Optional[CodeType]:

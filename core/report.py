@@ -7,13 +7,13 @@ import types
 from typing import Any, List, Sequence, Tuple
 
 from pijit.core.bytecode.blocks import CFG
-from pijit.core.capture.capture import Capture
+from pijit.core.capture.capture import Candidate, Capture
 from pijit.core.capture.guarding import launch_arguments, segment_program
 from pijit.core.errors import Break
 from pijit.core.graph.printer import format_graph
 from pijit.core.kernel.compile import Kernel
 from pijit.core.reasons import reason
-from pijit.core.records import BreakReport, SegmentReport, break_report
+from pijit.core.records import BreakReport, SegmentReport, WayReport, break_report
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
                   "ROT_FOUR", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])
@@ -29,7 +29,8 @@ class CaptureRecord:
     """
 
     def __init__(self, function: types.FunctionType, result: Capture, compiled: Sequence[Any], linked: types.CodeType,
-                 program: Any, segments: Sequence[SegmentReport], breaks: Sequence[BreakReport], recompile: str) -> None:
+                 program: Any, segments: Sequence[SegmentReport], breaks: Sequence[BreakReport], recompile: str,
+                 ways: Sequence[WayReport] = ()) -> None:
         self.name = function.__qualname__
         self.breaks = tuple(breaks)
         self.recompile = recompile
@@ -39,6 +40,7 @@ class CaptureRecord:
         self._linked = linked
         self._program = program
         self._segments = segments
+        self._ways = ways
 
     @property
     def bytecode(self) -> str:
@@ -50,11 +52,12 @@ class CaptureRecord:
 
     @property
     def graph(self) -> str:
-        return "\n".join(format_graph(c.captured.graph) for c in self._result.candidates if c.captured is not None)
+        return "\n".join(format_graph(c.captured.graph) for c in self._result.all_candidates() if c.captured is not None)
 
     @property
     def segments(self) -> str:
-        return "\n".join([format_segment(s) for s in self._segments] + [format_break(b) for b in self.breaks])
+        return "\n".join([format_segment(s) for s in self._segments] + ["re-entry at " + str(way) for way in self._ways]
+                         + [format_break(b) for b in self.breaks])
 
     @property
     def source(self) -> str:
@@ -100,9 +103,9 @@ def format_break(report: BreakReport) -> str:
 
 
 def format_guards(result: Capture, program: Any) -> List[str]:
-    """The entry's guards, then each segment's."""
+    """The entry's guards, then each segment's and re-entry's."""
     lines = ["entry: %s" % guard for guard in program.guards]
-    for candidate in result.candidates:
+    for candidate in result.all_candidates():
         if candidate.captured is not None:
             own = segment_program(candidate.captured, launch_arguments(candidate.captured))
             lines += ["%s: %s" % (candidate.captured.graph.name, guard) for guard in own.guards]
@@ -124,6 +127,16 @@ def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentRep
                                      len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts),
                                      busy_lines(instructions, indices)))
     return reports
+
+
+def way_report(result: Capture, way: Candidate) -> WayReport:
+    """The report of a re-entry."""
+    instructions = result.cfg.function.instructions
+    indices = set(way.region.instructions())
+    lines = [line for line in (instructions[index].lineno for index in indices) if line] or [0]
+    assert way.captured is not None
+    return WayReport(instructions[way.captured.start].lineno or 0, min(lines), max(lines), len(indices),
+                     len(way.captured.graph.exits))
 
 
 def break_reports(result: Capture, filename: str, breaks: Sequence[Tuple[int, Break]]) -> List[BreakReport]:

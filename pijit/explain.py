@@ -32,6 +32,7 @@ class Report(NamedTuple):
         recompiles: why the function was captured again, oldest first.
         failures: errors inside pijit, in spite of which the function ran; please report them.
         callees: reports on the functions that it calls and that are compiled on their own, as far as they were called.
+        ways: the re-entries into loops that kernels leave when the interpreter has something to do.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Report(NamedTuple):
     recompiles: Tuple[str, ...]
     failures: Tuple[str, ...] = ()
     callees: Tuple["Report", ...] = ()
+    ways: Tuple[Any, ...] = ()
 
     @property
     def kernels(self) -> Tuple[Any, ...]:
@@ -57,10 +59,10 @@ class Report(NamedTuple):
                       self.skipped.why, "hint: " + self.skipped.hint]
         lines += ["", *self._annotated()]
         callees = [callee._headline() for callee in self.callees]
-        for title, items in (("guards", self.guards), ("recompiles", self.recompiles),
+        for title, items in (("guards", self.guards), ("re-entries", self.ways), ("recompiles", self.recompiles),
                              ("internal errors", self.failures), ("callees compiled on their own", callees)):
             if items:
-                lines += ["", title + ":"] + ["  " + item for item in items]
+                lines += ["", title + ":"] + ["  {}".format(item) for item in items]
         return "\n".join(lines)
 
     def _headline(self) -> str:
@@ -168,7 +170,7 @@ def state_of(f: Any) -> Any:
 def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
             recompiles: Sequence[str], failures: Sequence[str] = ()) -> Report:
     parts = {name: tuple(item for entry in entries for item in getattr(entry, name))
-             for name in ("segments", "breaks", "guards")}
+             for name in ("segments", "breaks", "guards", "ways")}
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
                   source=_source(function), skipped=skip, recompiles=tuple(recompiles),
                   failures=tuple(failures), **parts)

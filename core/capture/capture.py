@@ -62,6 +62,10 @@ class Capture:
         self.candidates = candidates
         self.reentries = reentries
 
+    def all_candidates(self) -> List[Candidate]:
+        """Those that segments begin with, then the re-entries."""
+        return self.candidates + list(self.reentries.values())
+
     def breaks(self) -> List[Tuple[int, Break]]:
         """Instructions that stay bytecode in every version, each once; the end of a function is none."""
         found: Dict[int, Break] = {}

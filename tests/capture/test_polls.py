@@ -11,6 +11,7 @@ import traceback
 import numpy as np
 import pytest
 
+import pijit
 from pijit.core.graph.passes.strips import STRIP
 from pijit.core.kernel import python_runtime
 from tests.harness import check, jitted
@@ -315,3 +316,15 @@ def test_iterator_of_an_inner_loop_is_made_anew():
     seen = []
     check(cold_in_nest, 9, np.arange(10.0), seen.append, config=PYTHON)
     assert seen.count(6) == 2 * seen.count(7) > 0
+
+
+def test_ways_back_are_reported(capsys):
+    report = pijit.explain(jitted(long_nest, PYTHON), 9, np.zeros(4))
+    first = long_nest.__code__.co_firstlineno
+    assert [way.line - first for way in report.ways] == [2, 3]
+    assert "re-entries:\n  line %d: back into lines" % (first + 2) in str(report)
+    j = jitted(long_nest, dict(PYTHON, print_graph=True, print_source=True, print_guards=True))
+    j(9, np.zeros(4))
+    shown = capsys.readouterr().out
+    assert shown.count("re-entry at line %d" % (first + 3)) == 1
+    assert len(j.state.entries[0].reentries) == 2 and shown.count("long_nest_back_0") >= 3
