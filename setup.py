@@ -46,10 +46,11 @@ def extensions() -> list:
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
-                  ["core/native/hook.c", "core/native/function.c", "core/native/frame_%s.c" % family],
+                  ["core/native/hook.c", "core/native/dispatch.c", "core/native/function.c",
+                   "core/native/frame_%s.c" % family],
                   depends=headers, include_dirs=["core/native"], extra_compile_args=flags),
         Extension("pijit.core._launcher",
-                  ["core/native/launcher.c", "core/native/launch.c", "core/native/runtime.c",
+                  ["core/native/launcher.c", "core/native/launch.c", "core/native/hand_over.c", "core/native/runtime.c",
                    "core/native/breaker_%s.c" % family],
                   depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers, extra_compile_args=flags),

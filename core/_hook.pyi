@@ -1,7 +1,8 @@
 """The frame hook (PEP 523), shadow frames, and JitFunction. Written in C: core/native/hook.c and function.c.
 
 A marked code object's frames go through an entry cache and, on a miss, through `on_miss`; the code object
-that comes back runs in a shadow frame in place of the original. Frames that are traced or profiled,
+that comes back runs in a shadow frame in place of the original. Most calls of a JitFunction need no hook for that, and
+those of a function that one kernel computes need no frame. Frames that are traced or profiled,
 generators, and frames on a disabled thread always run the original. Marked frames are taken while a
 JitFunction call waits for its frame, or while hold() is in force; any other call of a marked function is
 plain.
@@ -26,7 +27,8 @@ def mark(code: CodeType, cache: Optional[EntryCache], on_miss: OnMiss) -> None:
     Arguments:
         code: the code object. Neither `cache` nor `on_miss` may keep it alive: the garbage collector does not
             see the reference that the code object has to them.
-        cache: payloads under guards; a payload is a code object, or None to run the original. None: no cache.
+        cache: payloads under guards; a payload is a code object, a Frameless, or None to run the original. None: no
+            cache.
         on_miss: called as on_miss(code, localsplus, globals, builtins), with this thread disabled, when the
             cache has no payload; returns the code object to run this time, or None for the original.
             `localsplus` lists the frame's locals, cells and free variables at entry, UNBOUND for those
@@ -141,6 +143,20 @@ class CallSite:
     def __init__(self, callees: Tuple[Callee, ...]) -> None: ...
     @property
     def callable(self) -> Callable[[], None]: ...
+
+class Frameless:
+    """A payload for a function that one kernel computes: the kernel runs before the call has a frame.
+
+    Arguments:
+        code: the linked code, whose first instructions call the launcher. It runs where the kernel leaves by an exit
+            that does not return.
+        launcher: a `pijit.core._launcher.Launcher`.
+        slots: where a frame has the launcher's arguments when it starts: numbers of locals, then of free variables.
+    """
+
+    code: CodeType
+    launcher: object
+    def __init__(self, code: CodeType, launcher: object, slots: Tuple[int, ...]) -> None: ...
 
 class JitFunction:
     """A Python function whose calls go through the frame hook; otherwise it looks and acts like the function.

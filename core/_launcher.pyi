@@ -54,6 +54,8 @@ class Launcher:
             bytecode does nothing of it before it has called `resume`.
         prepare: makes the kernel at the first call: prepare() gives (kernel, owner) in place of these two arguments, which
             are ignored then, or None: every call misses. An exception goes to the caller, and the next call tries again.
+        returns: the ids of the exits after which bytecode only returns the exit's last value. A call without a frame ends
+            there (`pijit.core._hook.Frameless`).
     Raises:
         ValueError, TypeError: a code, word or index that is not valid.
     Example:
@@ -92,6 +94,7 @@ class Launcher:
         numbers: Optional[Tuple[int, ...]] = None,
         polls: Optional[Tuple[int, ...]] = None,
         prepare: Optional[Callable[[], Optional[Tuple[Any, Any]]]] = None,
+        returns: Optional[Tuple[int, ...]] = None,
     ) -> None: ...
 
 def resume() -> None:

@@ -17,6 +17,7 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core._launcher import Launcher
+from pijit.core.bytecode.decode import Function
 from pijit.core.bytecode.link import Call, ExitPlan, Probe, Site, link
 from pijit.core.bytecode.moves import STACK, move_points
 from pijit.core.capture.analysis import why_not_captured
@@ -28,6 +29,7 @@ from pijit.core.capture.inline import Inliner
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract
 from pijit.core.errors import Break, FullGraphError, LinkError, first_line, report_internal
+from pijit.core.frameless import frameless, returning_exits
 from pijit.core.functions import bound_locals, stand_in, twin_of
 from pijit.core.graph.key import graph_key
 from pijit.core.kernel.compile import Kernel, compile_graph
@@ -305,7 +307,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
                      start.arrived if start is not None else None)
     compiled = [_compile(state, candidate) for candidate in result.candidates]
     kept = [(candidate, kernel) for candidate, kernel in zip(result.candidates, compiled) if isinstance(kernel, Kernel)]
-    sites, launchers = _sites(kept)
+    sites, launchers = _sites(kept, result.cfg.function)
     reentries = _reentries(state, result)
     observers = {index: pending.observe(index) for index in result.observable()} if pending is not None else {}
     movers, stays = _movers(result, pending, observers) if pending is not None and observers else ({}, [])
@@ -328,10 +330,11 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
         kernels = compiled + [way.kernel for way in reentries.values()]
         config.on_capture(CaptureRecord(state.py_func, result, kernels, linked, program, segments, breaks + stay, why,
                                         ways))
+    whole = frameless(result.cfg.function, linked, kept, launchers)
     result.release()
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay,
-                 list({id(callee): callee for found in calls.values() for callee in found}.values()), ways)
+                 list({id(callee): callee for found in calls.values() for callee in found}.values()), ways, whole)
 
 
 def _movers(result: Capture, pending: Pending,
@@ -390,7 +393,7 @@ def _linked(result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
         raise LinkError(str(error)) from error
 
 
-def _sites(kept: List[Tuple[Candidate, Kernel]]) -> Tuple[List[Site], List[Any]]:
+def _sites(kept: List[Tuple[Candidate, Kernel]], function: Function) -> Tuple[List[Site], List[Any]]:
     by_start: Dict[int, List[Tuple[Any, Kernel]]] = {}
     for candidate, kernel in kept:
         by_start.setdefault(candidate.captured.start, []).append((candidate.captured, kernel))
@@ -398,7 +401,7 @@ def _sites(kept: List[Tuple[Candidate, Kernel]]) -> Tuple[List[Site], List[Any]]
     for start, pairs in sorted(by_start.items()):
         calls = []
         for captured, kernel in pairs:
-            launcher, call = _launcher(captured, kernel)
+            launcher, call = _launcher(captured, kernel, None, returning_exits(captured, kernel, function))
             launchers.append(launcher)
             calls.append(call)
         sites.append(Site(start, pairs[0][0].depth, pairs[0][0].head_depth, tuple(calls)))
@@ -442,7 +445,7 @@ def _preparer(state: State, kernel: Kernel) -> Any:
     return prepare
 
 
-def _launcher(captured: Any, kernel: Kernel, prepare: Any = None) -> Tuple[Any, Call]:
+def _launcher(captured: Any, kernel: Kernel, prepare: Any, returning: Tuple[int, ...] = ()) -> Tuple[Any, Call]:
     arguments = launch_arguments(captured)
     program = segment_program(captured, arguments)
     exits = captured.graph.exits
@@ -451,7 +454,7 @@ def _launcher(captured: Any, kernel: Kernel, prepare: Any = None) -> Tuple[Any, 
     width = max(len(codes) for _, codes in kernel.exits)
     launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
                         tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers,
-                        tuple(id for id, (number, _) in enumerate(kernel.exits) if exits[number].poll), prepare)
+                        tuple(id for id, (number, _) in enumerate(kernel.exits) if exits[number].poll), prepare, returning)
     plans = tuple(ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, e.way)
                   for e in (exits[number] for number in order))
     return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, plans)

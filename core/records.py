@@ -56,7 +56,7 @@ class Entry:
 
     Attributes:
         program: the guard program over the frame at entry.
-        linked_code: what runs on a hit.
+        linked_code: what runs in a frame on a hit.
         segments, breaks: reports, in program order.
         launchers: of the kernels, in the order of ``segments`` of kind "kernel".
         observers: what the first run still has to observe, by instruction.
@@ -66,15 +66,17 @@ class Entry:
         stays: the loops that a first call does not leave for newer code.
         callees: the states of the functions that are called and compiled on their own.
         ways: reports of the re-entries.
+        whole: a ``Frameless`` around ``linked_code`` where one kernel computes the function; else None.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
                  launchers: List[Any], observers: Dict[int, Any],
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
                  stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
-                 ways: Sequence[WayReport] = ()) -> None:
+                 ways: Sequence[WayReport] = (), whole: Any = None) -> None:
         self.program = program
         self.linked_code = linked_code
+        self.whole = whole
         self.segments = segments
         self.breaks = breaks
         self.launchers = launchers
@@ -87,10 +89,10 @@ class Entry:
         self.ways = tuple(ways)
 
     @property
-    def payload(self) -> Optional[CodeType]:
-        """What the cache has for calls that fit: the linked code, or None if that gains nothing."""
+    def payload(self) -> Any:
+        """What the cache has for calls that fit: a Frameless or the linked code, or None if that gains nothing."""
         gains = self.launchers or not all(callee.callee.idle for callee in self.callees)
-        return self.linked_code if gains else None
+        return (self.whole or self.linked_code) if gains else None
 
     @property
     def guards(self) -> List[str]:

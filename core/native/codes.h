@@ -56,6 +56,7 @@ typedef struct {
     PyObject *id;               /* owned: the number that the answer starts with */
     long long taken;
     int poll;                   /* the kernel left because the interpreter has something to do */
+    int returns;                /* what follows in bytecode is to return its last value */
 } Exit;
 
 static inline Py_ssize_t

@@ -176,23 +176,32 @@ exits_visit(const Exit *exits, Py_ssize_t nexits, visitproc visit, void *arg)
     return 0;
 }
 
-/* Marks the exits that `polls`, a tuple of exit ids or None, names; 0, or -1 with an exception set. */
+/* Marks the exits that poll and those that return, each a tuple of exit ids or None; 0, or -1 with an exception
+ * set. */
 static int
-polls_mark(PyObject *polls, Exit *exits, Py_ssize_t nexits)
+exits_mark(PyObject *polls, PyObject *returns, Exit *exits, Py_ssize_t nexits)
 {
-    if (polls == Py_None) {
-        return 0;
-    }
-    if (!PyTuple_Check(polls)) {
-        PyErr_Format(PyExc_TypeError, "polls must be None or a tuple of exit ids, got %R", polls);
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(polls); i++) {
-        Py_ssize_t id = code_integer(polls, i, 0, nexits);
-        if (id < 0) {
+    PyObject *const marks[] = {polls, returns};
+    for (int mark = 0; mark < 2; mark++) {
+        if (marks[mark] == Py_None) {
+            continue;
+        }
+        if (!PyTuple_Check(marks[mark])) {
+            PyErr_Format(PyExc_TypeError, "polls and returns must be None or a tuple of exit ids, got %R",
+                         marks[mark]);
             return -1;
         }
-        exits[id].poll = 1;
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(marks[mark]); i++) {
+            Py_ssize_t id = code_integer(marks[mark], i, 0, nexits);
+            if (id < 0) {
+                return -1;
+            }
+            *(mark == 0 ? &exits[id].poll : &exits[id].returns) = 1;
+            if (exits[id].returns && exits[id].count == 0) {
+                PyErr_Format(PyExc_ValueError, "exit %zd returns, but has no value", id);
+                return -1;
+            }
+        }
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 /* What the C files of pijit.core._hook share: the frame interface (one implementation per CPython family) and
  * the hook interface that JitFunction calls.
  *
- *     function.c  --->  hook.c  --->  frame_37_38.c | frame_39_310.c
+ *     function.c  --->  dispatch.c  --->  hook.c  --->  frame_37_38.c | frame_39_310.c
  *
  * hook.c knows no CPython version; a frame_*.c knows no more than how its versions spell the operations
  * below. */
@@ -34,6 +34,9 @@ PyObject *evaluator_call(Evaluator evaluator, PyThreadState *tstate, PyFrameObje
 /* frame_*.c: whether sys.settrace or sys.setprofile is active on a thread. */
 int thread_is_traced(PyThreadState *tstate);
 
+/* frame_*.c: the builtins that a frame of the function would have, borrowed; NULL if only CPython can tell. */
+PyObject *function_builtins(PyThreadState *tstate, PyFunctionObject *function);
+
 /* hook.c: decides how a frame runs. Returns a NEW reference, or NULL with an exception set. */
 PyObject *hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag);
 
@@ -43,9 +46,6 @@ typedef struct HookCall {
     PyCodeObject *code;      /* borrowed from the function being called */
     struct HookCall *outer;  /* the thread's calls under way, innermost first */
 } HookCall;
-
-/* hook.c: whether a call of `code` on this thread has anything to gain from the hook. */
-int hook_wants(PyCodeObject *code);
 
 /* hook.c: announce a call on this thread and hold the hook for it. Never fails. */
 void hook_call_begin(HookCall *call, PyCodeObject *code);

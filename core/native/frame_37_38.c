@@ -1,6 +1,7 @@
 /* Frames on CPython 3.7 and 3.8: the evaluator is a plain field of the interpreter state and takes no thread
  * state. */
 #include "frame.h"
+#include "builtins.h"
 
 /* 3.8 moved the field into an internal header, which defines a macro of the public ones again. */
 #if PY_VERSION_HEX >= 0x03080000
@@ -50,4 +51,10 @@ int
 thread_is_traced(PyThreadState *tstate)
 {
     return tstate->use_tracing;
+}
+
+PyObject *
+function_builtins(PyThreadState *tstate, PyFunctionObject *function)
+{
+    return globals_builtins(tstate, function->func_globals);
 }

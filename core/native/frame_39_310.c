@@ -1,6 +1,9 @@
 /* Frames on CPython 3.9 and 3.10: the evaluator has accessors and takes the thread state, which may be NULL.
  * */
 #include "frame.h"
+#if PY_VERSION_HEX < 0x030a0000
+#include "builtins.h"
+#endif
 
 static PyObject *
 evaluate_trampoline(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
@@ -45,5 +48,15 @@ thread_is_traced(PyThreadState *tstate)
     return tstate->cframe->use_tracing;
 #else
     return tstate->use_tracing;
+#endif
+}
+
+PyObject *
+function_builtins(PyThreadState *tstate, PyFunctionObject *function)
+{
+#if PY_VERSION_HEX >= 0x030a0000
+    return function->func_builtins;
+#else
+    return globals_builtins(tstate, function->func_globals);
 #endif
 }

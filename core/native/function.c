@@ -10,7 +10,7 @@
  * CPython 3.8 to 3.10 do not pass the flags for vectorcall and for unbound method calls on to classes made in
  * Python. So the first object of such a class sets them, unless the class has a __call__ or __get__ of its
  * own, which must then be used. */
-#include "frame.h"
+#include "dispatch.h"
 #include <structmember.h>
 
 typedef struct {
@@ -22,6 +22,7 @@ typedef struct {
     PyObject *state;     /* owned; may be NULL; for the pipeline */
     PyObject *dict;      /* owned; may be NULL */
     PyObject *weakrefs;
+    Pace pace;
     char enabled;
 } JitFunction;
 
@@ -44,23 +45,33 @@ function_of(JitFunction *self)
 
 /* ---- Calling ------------------------------------------------------------------------------------------- */
 
-/* Announce the call to the hook if that is of use; function_call_done must follow either way. */
-static void
-function_call_start(JitFunction *self, PyObject *py_func, HookCall *call)
+/* The result of a call that needs no frame hook, or NULL with *how saying what is left to do. */
+static inline PyObject *
+function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, Dispatched *how)
 {
-    PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(py_func);  /* borrowed from py_func */
-    call->code = NULL;
-    if (self->enabled && hook_wants(code)) {
-        hook_call_begin(call, code);
-    }
+    PyObject *result = NULL;  /* owned, given away */
+    *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, &result) : DISPATCH_PLAIN;
+    return result;
 }
 
-static void
-function_call_done(HookCall *call)
+#define MOST_KEYWORDS 32
+
+/* As function_dispatch, for what tp_call gets. */
+static PyObject *
+tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, Dispatched *how)
 {
-    if (call->code != NULL) {
-        hook_call_end(call);
+    PyObject *names[MOST_KEYWORDS], *values[MOST_KEYWORDS];  /* borrowed: they are bound before any code runs */
+    Arguments arguments = {&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), names, values, 0};
+    Py_ssize_t position = 0, count = kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0;
+
+    if (count > MOST_KEYWORDS) {
+        *how = DISPATCH_HOOKED;
+        return NULL;
     }
+    while (count > 0 && PyDict_Next(kwargs, &position, &names[arguments.nkeywords], &values[arguments.nkeywords])) {
+        arguments.nkeywords++;
+    }
+    return function_dispatch(self, py_func, &arguments, how);
 }
 
 static PyObject *
@@ -72,13 +83,19 @@ function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     }
     Py_INCREF(py_func);
     PyThreadState *tstate = PyThreadState_Get();
-    HookCall call;
+    Dispatched how;
     /* Whoever calls tp_call has counted a level of recursion for it, which the function alone would not cost.
      * */
     tstate->recursion_depth--;
-    function_call_start(self, py_func, &call);
-    PyObject *result = PyObject_Call(py_func, args, kwargs);  /* owned, given away */
-    function_call_done(&call);
+    PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &how);  /* owned, given away */
+    if (how != DISPATCH_DONE) {
+        HookCall call = {NULL, NULL};
+        if (how == DISPATCH_HOOKED) {
+            hook_call_begin(&call, (PyCodeObject *)PyFunction_GET_CODE(py_func));
+        }
+        result = PyObject_Call(py_func, args, kwargs);
+        hook_call_end(&call);
+    }
     tstate->recursion_depth++;
     Py_DECREF(py_func);
     return result;
@@ -98,10 +115,22 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
         return NULL;
     }
     Py_INCREF(py_func);
-    HookCall call;
-    function_call_start(self, py_func, &call);
-    PyObject *result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);  /* owned, given away */
-    function_call_done(&call);
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    Arguments arguments = {args, nargs, NULL, args + nargs, 0};
+    if (kwnames != NULL) {
+        arguments.names = &PyTuple_GET_ITEM(kwnames, 0);
+        arguments.nkeywords = PyTuple_GET_SIZE(kwnames);
+    }
+    Dispatched how;
+    PyObject *result = function_dispatch(self, py_func, &arguments, &how);  /* owned, given away */
+    if (how != DISPATCH_DONE) {
+        HookCall call = {NULL, NULL};
+        if (how == DISPATCH_HOOKED) {
+            hook_call_begin(&call, (PyCodeObject *)PyFunction_GET_CODE(py_func));
+        }
+        result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);
+        hook_call_end(&call);
+    }
     Py_DECREF(py_func);
     return result;
 }

@@ -22,9 +22,8 @@
  *
  * A CodeExtra owns its cache and on_miss, and code objects are invisible to the garbage collector: neither
  * may keep the marked code alive, or it lives for ever. */
-#include "frame.h"
+#include "dispatch.h"
 #include "shadow.h"
-#include "../../guards/native/evaluate.h"
 #include <stddef.h>
 
 /* How many levels of recursion are kept for on_miss. */
@@ -211,39 +210,38 @@ frame_slot_count(PyFrameObject *frame)
 
 /* A NEW list of a frame's locals, cells and free variables, UNBOUND for those without a value. */
 static PyObject *
-frame_slots(PyFrameObject *frame)
+slots_list(PyObject *const *slots, Py_ssize_t count)
 {
-    Py_ssize_t count = frame_slot_count(frame);
-    PyObject *slots = PyList_New(count);  /* owned, given away */
-    if (slots == NULL) {
+    PyObject *list = PyList_New(count);  /* owned, given away */
+    if (list == NULL) {
         return NULL;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *value = frame->f_localsplus[i] != NULL ? frame->f_localsplus[i] : &unbound;  /* borrowed */
+        PyObject *value = slots[i] != NULL ? slots[i] : &unbound;  /* borrowed */
         Py_INCREF(value);
-        PyList_SET_ITEM(slots, i, value);
+        PyList_SET_ITEM(list, i, value);
     }
-    return slots;
+    return list;
 }
 
-/* What on_miss answers for a frame: a NEW reference, or NULL with the exception of on_miss set. Close to the
- * recursion limit it is not asked: there is no room to compile, and up to CPython 3.8 a RecursionError that
- * is caught there lets the next one abort the process. */
-static PyObject *
-miss_ask(PyObject *on_miss, PyFrameObject *frame)
+/* Close to the recursion limit on_miss is not asked: there is no room to compile, and up to CPython 3.8 a
+ * RecursionError that is caught there lets the next one abort the process. */
+PyObject *
+hook_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots, PyObject *globals,
+         PyObject *builtins)
 {
     if (PyThreadState_Get()->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
         Py_RETURN_NONE;
     }
-    PyObject *slots = frame_slots(frame);  /* owned */
-    if (slots == NULL) {
+    PyObject *list = slots_list(slots, nslots);  /* owned */
+    if (list == NULL) {
         return NULL;
     }
     here.disabled++;
-    PyObject *answer = PyObject_CallFunctionObjArgs(
-        on_miss, (PyObject *)frame->f_code, slots, frame->f_globals, frame->f_builtins, NULL);  /* owned */
+    PyObject *answer = PyObject_CallFunctionObjArgs(on_miss, (PyObject *)code, list, globals, builtins,
+                                                    NULL);  /* owned */
     here.disabled--;
-    Py_DECREF(slots);
+    Py_DECREF(list);
     /* There was no room to compile after all, but there may be for the function itself. */
     if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
         PyErr_Clear();
@@ -265,12 +263,10 @@ payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame)
         payload = hook.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame),
                                             frame->f_globals, frame->f_builtins);
     }
-    if (payload != NULL) {
-        hook.hits++;
-    }
-    else {
-        hook.misses++;
-        payload = miss_ask(on_miss, frame);
+    hook_count(payload != NULL);
+    if (payload == NULL) {
+        payload = hook_ask(on_miss, frame->f_code, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
+                           frame->f_builtins);
     }
     Py_XDECREF(cache);
     Py_DECREF(on_miss);
@@ -305,8 +301,8 @@ payload_of_filter(PyCodeObject *code)
 }
 
 /* Whether a payload may run in place of a code object. A refusal is reported, once per pair met in a row. */
-static int
-payload_fits(PyCodeObject *code, PyCodeObject *payload)
+int
+hook_fits(PyCodeObject *code, PyCodeObject *payload)
 {
     CodeExtra *own = code_extra_ensure(code), *extra = code_extra_ensure(payload);
     if (own == NULL || extra == NULL) {
@@ -325,6 +321,24 @@ payload_fits(PyCodeObject *code, PyCodeObject *payload)
         error_report(code);
     }
     return why_not == NULL;
+}
+
+PyCodeObject *
+hook_accept(PyCodeObject *code, PyObject *payload)
+{
+    PyObject *linked = payload_code(payload);  /* borrowed, then the result */
+    Py_INCREF(linked);
+    Py_DECREF(payload);
+    if (linked != Py_None && !PyCode_Check(linked)) {
+        PyErr_Format(PyExc_TypeError, "a code object or None is to run in place of %U, not %.200s",
+                     code->co_name, Py_TYPE(linked)->tp_name);
+        error_report(code);
+    }
+    else if (linked != Py_None && linked != (PyObject *)code && hook_fits(code, (PyCodeObject *)linked)) {
+        return (PyCodeObject *)linked;
+    }
+    Py_DECREF(linked);
+    return NULL;
 }
 
 /* What is to run for the frame of a Callee, as payload_of_cache says; counts how often that is the original. */
@@ -362,20 +376,7 @@ payload_find(PyFrameObject *frame, int take_marked, Callee *callee)
     else if (hook.filter != NULL) {
         payload = payload_of_filter(code);
     }
-    if (payload == NULL) {
-        return NULL;
-    }
-    if (payload != Py_None && !PyCode_Check(payload)) {
-        PyErr_Format(PyExc_TypeError, "a code object or None is to run in place of %U, not %.200s",
-                     code->co_name, Py_TYPE(payload)->tp_name);
-        error_report(code);
-    }
-    else if (payload != Py_None && payload != (PyObject *)code
-             && payload_fits(code, (PyCodeObject *)payload)) {
-        return payload;
-    }
-    Py_DECREF(payload);
-    return NULL;
+    return payload == NULL ? NULL : (PyObject *)hook_accept(code, payload);
 }
 
 PyObject *
@@ -409,13 +410,49 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
 /* ---- For JitFunction ----------------------------------------------------------------------------------- */
 
 int
-hook_wants(PyCodeObject *code)
+hook_mark_of(PyCodeObject *code, Mark *mark)
 {
     if (here.disabled > 0 || (code->co_flags & GENERATOR_FLAGS) || thread_is_traced(PyThreadState_Get())) {
         return 0;
     }
     CodeExtra *extra = code_extra_get(code);
-    return extra != NULL && extra->on_miss != NULL;
+    if (extra == NULL || extra->on_miss == NULL) {
+        return 0;
+    }
+    mark->guards = hook.guards;
+    mark->cache = extra->cache;
+    mark->on_miss = extra->on_miss;
+    mark->held = hook.holds > 0 || hook.filter != NULL;
+    return 1;
+}
+
+void
+hook_count(int hit)
+{
+    hook.hits += hit;
+    hook.misses += !hit;
+}
+
+PyObject *
+hook_run(const BoundCall *call, PyCodeObject *linked, const LaunchAPI *launch, HandOver *over)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+    /* owned, then the run's */
+    PyFrameObject *shadow = shadow_new(tstate, linked, call->function->func_globals, NULL, call->builtins);
+    if (shadow == NULL) {
+        return NULL;
+    }
+    hook.shadow_frames++;
+    shadow_take(shadow, call->slots, call->code->co_nlocals, call->code);
+    if (over != NULL) {
+        launch->hand_over(over, shadow);
+    }
+    PyObject *result = shadow_run(tstate, shadow, call->code);  /* owned, given away */
+    if (over != NULL) {
+        launch->hand_over_end(over);
+    }
+    site_forget();
+    return result;
 }
 
 void

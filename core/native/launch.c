@@ -1,4 +1,6 @@
-/* A call of a Launcher: guard program, frame words, kernel, answer. See launcher.c for what a launcher is. */
+/* A call of a Launcher: guard program, frame words, kernel, answer. See launcher.c for what a launcher is.
+ *
+ * Calls come from linked code, or from a JitFunction whose function has no frame yet (launch_api.h). */
 #include "launcher.h"
 #include "breaker.h"
 #include "launcher_object.h"
@@ -7,6 +9,13 @@
 
 #define SMALL_WORDS 256
 #define SMALL_INPUTS 32
+
+/* Who calls, and whether the function is done with it. */
+typedef struct {
+    PyObject *globals, *builtins;  /* borrowed */
+    int frameless;
+    int returned;
+} Caller;
 
 const GuardsAPI *guards_api;
 
@@ -26,13 +35,18 @@ launcher_miss(Launcher *self)
 
 /* The answer for one exit: new reference. */
 static PyObject *
-exit_build(Launcher *self, int64_t id, ValueSource *source)
+exit_build(Launcher *self, int64_t id, ValueSource *source, Caller *caller)
 {
     if (id < 0 || id >= self->nexits) {
         PyErr_Format(PyExc_SystemError, "kernel of %R returned the unknown exit id %lld", self->name, (long long)id);
         return NULL;
     }
     Exit *exit = &self->exits[id];
+    if (caller->frameless && exit->returns) {
+        exit->taken++;
+        caller->returned = 1;
+        return output_build(&exit->items[exit->count - 1], source);
+    }
     PyObject *result = PyTuple_New(self->width + 1);  /* new: the result */
     if (result == NULL) {
         return NULL;
@@ -60,7 +74,7 @@ exit_build(Launcher *self, int64_t id, ValueSource *source)
 }
 
 static PyObject *
-native_run(Launcher *self, PyObject *const *fetched, int64_t *frame)
+native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *caller)
 {
     OwnedList owned;
     PyObject *result;
@@ -72,7 +86,7 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame)
     memset(frame + self->output_word, 0, (self->words - self->output_word) * sizeof(int64_t));
     int64_t id = self->kernel(frame);
     if (id >= 0) {
-        result = exit_build(self, id, &source);
+        result = exit_build(self, id, &source, caller);
     }
     else if (id == LAUNCHER_MISS) {
         result = launcher_miss(self);
@@ -88,7 +102,7 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame)
 }
 
 static PyObject *
-python_run(Launcher *self, PyObject *const *fetched)
+python_run(Launcher *self, PyObject *const *fetched, Caller *caller)
 {
     PyObject *arguments = NULL;  /* owned */
     PyObject *answer = NULL;     /* owned */
@@ -120,7 +134,7 @@ python_run(Launcher *self, PyObject *const *fetched)
     if (id == -1 && PyErr_Occurred()) {
         goto error;
     }
-    result = exit_build(self, id, &source);
+    result = exit_build(self, id, &source, caller);
     if (result != NULL && source.next != PyTuple_GET_SIZE(answer)) {
         PyErr_Format(PyExc_SystemError, "Python kernel of %R returned too many values", self->name);
         Py_CLEAR(result);
@@ -132,7 +146,7 @@ error:
 }
 
 static PyObject *
-inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame)
+inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *caller)
 {
     int64_t *words = frame + FIRST_INPUT_WORD;
     for (Py_ssize_t i = 0; i < self->ninputs; i++) {
@@ -141,11 +155,12 @@ inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame)
         }
         words += input_words(&self->inputs[i]);
     }
-    return self->python_kernel == NULL ? native_run(self, fetched, frame) : python_run(self, fetched);
+    return self->python_kernel == NULL ? native_run(self, fetched, frame, caller) : python_run(self, fetched, caller);
 }
 
 static PyObject *
-guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame)
+guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame,
+            Caller *caller)
 {
     if (self->program == NULL) {
         if (nvalues != self->ninputs) {
@@ -153,15 +168,15 @@ guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObjec
                          self->name, self->ninputs, nvalues);
             return NULL;
         }
-        return inputs_run(self, values, frame);
+        return inputs_run(self, values, frame, caller);
     }
     /* borrowed: the calling frame is linked code, which outlives this call */
-    PyObject *globals = self->globals != NULL ? self->globals : PyEval_GetGlobals();
-    PyObject *builtins = self->builtins != NULL ? self->builtins : PyEval_GetBuiltins();
+    PyObject *globals = self->globals != NULL ? self->globals : caller->globals;
+    PyObject *builtins = self->builtins != NULL ? self->builtins : caller->builtins;
     if (!guards_api->program_check(self->program, values, nvalues, globals, builtins, fetched)) {
         return launcher_miss(self);
     }
-    PyObject *result = inputs_run(self, fetched, frame);  /* new: the result */
+    PyObject *result = inputs_run(self, fetched, frame, caller);  /* new: the result */
     for (Py_ssize_t i = 0; i < self->ninputs; i++) {
         Py_DECREF(fetched[i]);
     }
@@ -170,24 +185,40 @@ guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObjec
 
 /* As guarded_run, with the frame on the heap. */
 static PyObject *
-large_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues)
+large_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
 {
     int64_t *frame = PyMem_Malloc(self->words * sizeof(int64_t) + self->ninputs * sizeof(PyObject *));
     if (frame == NULL) {
         return PyErr_NoMemory();
     }
-    PyObject *result = guarded_run(self, values, nvalues, (PyObject **)(frame + self->words), frame);
+    PyObject *result = guarded_run(self, values, nvalues, (PyObject **)(frame + self->words), frame, caller);
     PyMem_Free(frame);
     return result;
+}
+
+static PyObject *
+sized_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
+{
+    int64_t frame[SMALL_WORDS];
+    PyObject *fetched[SMALL_INPUTS];
+
+    if (self->words > SMALL_WORDS || self->ninputs > SMALL_INPUTS) {
+        return large_run(self, values, nvalues, caller);
+    }
+    return guarded_run(self, values, nvalues, fetched, frame, caller);
 }
 
 PyObject *
 launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
 {
     Launcher *self = (Launcher *)object;
-    int64_t frame[SMALL_WORDS];
-    PyObject *fetched[SMALL_INPUTS];
 
+    if (hand_overs != NULL) {
+        PyObject *answer;  /* new: the result */
+        if (hand_over_take(self, &answer)) {
+            return answer;
+        }
+    }
     self->calls++;
     /* Switched on since the frame started: what the kernel would do has frames and calls that are to be seen. */
     if (*thread_tracing(PyThreadState_Get())) {
@@ -199,8 +230,26 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
             return status < 0 ? NULL : launcher_miss(self);
         }
     }
-    if (self->words > SMALL_WORDS || self->ninputs > SMALL_INPUTS) {
-        return large_run(self, values, nvalues);
+    Caller caller = {PyEval_GetGlobals(), PyEval_GetBuiltins(), 0, 0};
+    return sized_run(self, values, nvalues, &caller);
+}
+
+Launched
+launcher_launch(PyObject *object, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
+                PyObject *builtins, PyObject **result)
+{
+    Launcher *self = (Launcher *)object;
+    Caller caller = {globals, builtins, 1, 0};
+
+    if (!self->enabled) {
+        return LAUNCH_MISSED;
     }
-    return guarded_run(self, values, nvalues, fetched, frame);
+    *result = sized_run(self, values, nvalues, &caller);
+    if (*result == self->miss) {
+        self->misses--;  /* the caller asks again from linked code */
+        Py_CLEAR(*result);
+        return LAUNCH_MISSED;
+    }
+    self->calls++;
+    return caller.returned && *result != NULL ? LAUNCH_RETURNED : LAUNCH_LEFT;
 }

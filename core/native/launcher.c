@@ -192,15 +192,15 @@ static PyObject *
 launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"program", "globals", "builtins", "inputs", "words", "output_word", "kernel", "exits",
-                            "width", "name", "owner", "numbers", "polls", "prepare", NULL};
+                            "width", "name", "owner", "numbers", "polls", "prepare", "returns", NULL};
     PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name;  /* borrowed */
     PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;          /* borrowed */
-    PyObject *prepare = Py_None;                                              /* borrowed */
+    PyObject *prepare = Py_None, *returns = Py_None;                          /* borrowed */
     Py_ssize_t words, output_word, width;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOO:Launcher", names, &program, &globals, &builtins,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOO:Launcher", names, &program, &globals, &builtins,
                                      &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits,
-                                     &width, &name, &owner, &numbers, &polls, &prepare)) {
+                                     &width, &name, &owner, &numbers, &polls, &prepare, &returns)) {
         return NULL;
     }
     if (width < 0) {
@@ -223,7 +223,7 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->miss = miss_build(width);
     self->callable = PyCFunction_New(&callable_method, (PyObject *)self);
     if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits, numbers) < 0
-            || polls_mark(polls, self->exits, self->nexits) < 0
+            || exits_mark(polls, returns, self->exits, self->nexits) < 0
             || (prepare == Py_None && kernel_set(self, kernel) < 0) || program_set(self, program) < 0) {
         Py_DECREF(self);
         return NULL;
@@ -351,7 +351,7 @@ PyInit__launcher(void)
     if (PyModule_AddObject(module, "Launcher", (PyObject *)&launcher_type) < 0
             || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
             || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0
-            || runtime_register(module) < 0) {
+            || runtime_register(module) < 0 || launch_api_register(module, &launcher_type) < 0) {
         Py_DECREF(module);
         return NULL;
     }

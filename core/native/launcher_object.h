@@ -4,6 +4,7 @@
 
 #include "codes.h"
 #include "evaluate.h"
+#include "launch_api.h"
 
 typedef struct {
     PyObject_HEAD
@@ -37,6 +38,20 @@ int launch_ready(void);
 
 /* launch.c: runs the kernel on a region's live-ins. A new reference: the answer, or NULL with an exception set. */
 PyObject *launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues);
+
+/* launch.c: LaunchAPI.launch. */
+Launched launcher_launch(PyObject *object, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
+                         PyObject *builtins, PyObject **result);
+
+/* hand_over.c: what is to be said in frames that have just started, innermost first; all threads'. */
+extern HandOver *hand_overs;
+
+/* hand_over.c: whether the frame that calls the launcher is one of those; then *answer is a new reference, or NULL
+ * with an exception set. */
+int hand_over_take(Launcher *launcher, PyObject **answer);
+
+/* hand_over.c: adds the C API to the module; 0, or -1 with an exception set. */
+int launch_api_register(PyObject *module, PyTypeObject *launcher_type);
 
 /* launcher.c: makes the kernel: 1, or 0 if there is none for it, or -1 with an exception set. */
 int kernel_prepare(Launcher *self);

@@ -76,7 +76,7 @@ move_make(Mover *self, ShadowRun *run, PyObject *answer)
     }
     if (to < run->code->co_nlocals || to >= ((PyCodeObject *)code)->co_nlocals
         || self->slot < run->code->co_nlocals || self->slot >= run->frame->f_code->co_nlocals
-        || !payload_fits(run->code, (PyCodeObject *)code)) {
+        || !hook_fits(run->code, (PyCodeObject *)code)) {
         PyErr_SetString(PyExc_ValueError, "the code object to go on in does not fit");
         return NULL;
     }
@@ -104,7 +104,7 @@ mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
         Py_RETURN_NONE;
     }
     PyFrameObject *frame = run->frame;  /* borrowed: it runs */
-    PyObject *slots = frame_slots(frame);  /* owned */
+    PyObject *slots = slots_list(frame->f_localsplus, frame_slot_count(frame));  /* owned */
     PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->visits) : NULL;  /* owned */
     PyObject *answer = NULL;  /* owned */
     if (visits != NULL) {

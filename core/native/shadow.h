@@ -114,23 +114,24 @@ static PyTypeObject Move_Type;
 /* A NEW frame for code that fits, not tracked: as in CPython's own calls a frame is tracked only if it outlives
  * its run. NULL with an exception set. */
 static PyFrameObject *
-shadow_new(PyThreadState *tstate, PyFrameObject *like, PyCodeObject *payload)
+shadow_new(PyThreadState *tstate, PyCodeObject *payload, PyObject *globals, PyObject *locals, PyObject *builtins)
 {
-    PyFrameObject *shadow = PyFrame_New(tstate, payload, like->f_globals, like->f_locals);  /* owned */
+    PyFrameObject *shadow = PyFrame_New(tstate, payload, globals, locals);  /* owned */
     if (shadow != NULL) {
         PyObject_GC_UnTrack(shadow);
         /* PyFrame_New looks builtins up by globals; 3.10's functions have had theirs since they were made. */
-        slot_set(&shadow->f_builtins, like->f_builtins);
+        slot_set(&shadow->f_builtins, builtins);
     }
     return shadow;
 }
 
-/* Moved, not copied: `del x` in the function must free x, and reference counts are visible to NumPy. */
+/* Take over the slots of a call of `code`, where `nlocals` locals are before the cells. Moved, not copied: `del x` in
+ * the function must free x, and reference counts are visible to NumPy. */
 static void
-shadow_take(PyFrameObject *shadow, PyFrameObject *from, PyCodeObject *code)
+shadow_take(PyFrameObject *shadow, PyObject **slots, Py_ssize_t nlocals, PyCodeObject *code)
 {
-    slots_move(shadow->f_localsplus, from->f_localsplus, code->co_nlocals);
-    slots_move(shadow->f_localsplus + shadow->f_code->co_nlocals, from->f_localsplus + from->f_code->co_nlocals,
+    slots_move(shadow->f_localsplus, slots, code->co_nlocals);
+    slots_move(shadow->f_localsplus + shadow->f_code->co_nlocals, slots + nlocals,
                PyTuple_GET_SIZE(code->co_cellvars) + PyTuple_GET_SIZE(code->co_freevars));
 }
 
@@ -155,11 +156,12 @@ static int
 shadow_move(PyThreadState *tstate, ShadowRun *run, Move *move)
 {
     PyFrameObject *old = run->frame;  /* owned */
-    PyFrameObject *shadow = shadow_new(tstate, old, move->code);  /* owned, then the run's */
+    /* owned, then the run's */
+    PyFrameObject *shadow = shadow_new(tstate, move->code, old->f_globals, old->f_locals, old->f_builtins);
     if (shadow == NULL) {
         return 0;
     }
-    shadow_take(shadow, old, run->code);
+    shadow_take(shadow, old->f_localsplus, old->f_code->co_nlocals, run->code);
     slots_move(shadow->f_localsplus + move->to, old->f_localsplus + move->from, 1);
     /* The dict that locals() gives is one for all of a call. */
     slot_set(&shadow->f_locals, NULL);
@@ -170,16 +172,11 @@ shadow_move(PyThreadState *tstate, ShadowRun *run, Move *move)
     return 1;
 }
 
-/* Run a payload that fits on the locals of a frame that has not started. NEW reference, or NULL with an
- * exception. */
+/* Run a frame, whose reference is taken over, for a call of `code`. NEW reference, or NULL with an exception. */
 static PyObject *
-shadow_evaluate(PyThreadState *tstate, PyFrameObject *frame, PyCodeObject *payload)
+shadow_run(PyThreadState *tstate, PyFrameObject *shadow, PyCodeObject *code)
 {
-    ShadowRun run = {shadow_new(tstate, frame, payload), frame->f_code, 0, NULL, NULL};
-    if (run.frame == NULL) {
-        return NULL;
-    }
-    shadow_take(run.frame, frame, run.code);
+    ShadowRun run = {shadow, code, 0, NULL, NULL};
     shadow_runs_add(&run);
     PyObject *result = evaluator_call(evaluator_default(), tstate, run.frame, 0);  /* owned, given away */
     while (result != NULL && Py_TYPE(result) == &Move_Type) {
@@ -190,6 +187,20 @@ shadow_evaluate(PyThreadState *tstate, PyFrameObject *frame, PyCodeObject *paylo
     shadow_runs_remove(&run);
     shadow_free(tstate, run.frame);
     return result;
+}
+
+/* Run a payload that fits on the locals of a frame that has not started. NEW reference, or NULL with an
+ * exception. */
+static PyObject *
+shadow_evaluate(PyThreadState *tstate, PyFrameObject *frame, PyCodeObject *payload)
+{
+    /* owned, then the run's */
+    PyFrameObject *shadow = shadow_new(tstate, payload, frame->f_globals, frame->f_locals, frame->f_builtins);
+    if (shadow == NULL) {
+        return NULL;
+    }
+    shadow_take(shadow, frame->f_localsplus, frame->f_code->co_nlocals, frame->f_code);
+    return shadow_run(tstate, shadow, frame->f_code);
 }
 
 #endif

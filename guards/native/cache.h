@@ -101,6 +101,18 @@ cache_put_first(CacheObject *self, Py_ssize_t index)
     self->entries[0] = entry;
 }
 
+/* An entry serves a call: it is first from now on. */
+static void
+cache_count_hit(CacheObject *self, Py_ssize_t index)
+{
+    if (index > 0) {
+        self->changes++;
+        cache_put_first(self, index);
+    }
+    self->hits++;
+    self->entries[0].hits++;
+}
+
 /* Drop the entries that can never hit again. */
 static void
 cache_evict_dead(CacheObject *self)
@@ -138,12 +150,7 @@ cache_search(CacheObject *self, const Roots *roots)
             break;
         }
         if (passed) {
-            if (i > 0) {
-                self->changes++;
-                cache_put_first(self, i);
-            }
-            self->hits++;
-            self->entries[0].hits++;
+            cache_count_hit(self, i);
             Py_INCREF(self->entries[0].payload);
             return self->entries[0].payload;
         }

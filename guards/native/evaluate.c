@@ -305,6 +305,26 @@ api_cache_lookup(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, P
     return payload;
 }
 
+static PyObject *
+api_cache_payload(PyObject *cache, Py_ssize_t index)
+{
+    CacheObject *self = (CacheObject *)cache;
+    return index < self->size ? self->entries[index].payload : NULL;
+}
+
+static void
+api_cache_hit(PyObject *cache, PyObject *payload)
+{
+    CacheObject *self = (CacheObject *)cache;
+    for (Py_ssize_t i = 0; i < self->size; i++) {
+        if (self->entries[i].payload == payload) {
+            cache_count_hit(self, i);
+            self->entries[0].program->hits++;
+            return;
+        }
+    }
+}
+
 static int
 api_is_program(PyObject *object)
 {
@@ -318,8 +338,8 @@ api_is_cache(PyObject *object)
 }
 
 static GuardsAPI api = {
-    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_cache_lookup, api_is_program,
-    api_is_cache,
+    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_cache_lookup, api_cache_payload,
+    api_cache_hit, api_is_program, api_is_cache,
 };
 
 /* ---- the module ---------------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 
 #include <Python.h>
 
-#define GUARDS_API_VERSION 1
+#define GUARDS_API_VERSION 2
 #define GUARDS_API_CAPSULE "pijit.guards._evaluate._C_API"
 
 typedef struct {
@@ -37,6 +37,12 @@ typedef struct {
     /* A NEW reference to the payload of the first entry whose guards hold; NULL (no exception) on a miss. */
     PyObject *(*cache_lookup)(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues,
                               PyObject *globals, PyObject *builtins);
+
+    /* The payload of entry `index`, borrowed, most recently hit first; NULL (no exception) behind the last. */
+    PyObject *(*cache_payload)(PyObject *cache, Py_ssize_t index);
+
+    /* Count a hit of the entry with this payload, if it is still there, which the caller found to serve. */
+    void (*cache_hit)(PyObject *cache, PyObject *payload);
 
     /* Whether an object may be passed as `program` or `cache` above (subclasses included). */
     int (*is_program)(PyObject *object);

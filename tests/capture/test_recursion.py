@@ -1,6 +1,8 @@
 """Jitted functions that call themselves, each other, or are called back; and calls while they are being captured."""
 
 import functools
+import inspect
+import sys
 
 import numpy as np
 import pytest
@@ -248,3 +250,28 @@ def test_attribute_of_a_proxy_whose_class_cannot_be_read():
     for _ in range(3):
         same(j(X, PROXY), X * 2.0 + 1.0)
         same(k(X), X * 2.0 + 1.0)
+
+
+def picks_one(x, y):
+    return y if x[0] * x[1] + x[2] * x[3] + x[4] * x[5] - y[0] > 1e9 else x
+
+
+def levels_left(function, left):
+    """How many levels deep a call may be that needs one level of its own; ``left`` are possible."""
+    def at_level(n):
+        return function(X, X) if n == 0 else at_level(n - 1)
+
+    while True:
+        try:
+            at_level(left)
+        except RecursionError:
+            return left
+        left += 1
+
+
+def test_calls_without_a_frame_stop_at_the_same_level():
+    f = jitted(plain_twin(picks_one), {"backend": "numba", "force_breaks": None})
+    for _ in range(3):
+        assert f(X, X) is X
+    start = sys.getrecursionlimit() - len(inspect.stack(0)) - 40
+    assert levels_left(f, start) == levels_left(lambda x, y: x, start)

@@ -21,6 +21,8 @@ class GuardsAPI(ctypes.Structure):
         ("program_check", ctypes.PYFUNCTYPE(ctypes.c_int, P, P, N, P, P, P)),
         ("program_fetch_count", ctypes.PYFUNCTYPE(N, P)),
         ("cache_lookup", ctypes.PYFUNCTYPE(P, P, P, N, P, P)),
+        ("cache_payload", ctypes.PYFUNCTYPE(P, P, N)),
+        ("cache_hit", ctypes.PYFUNCTYPE(None, P, P)),
         ("is_program", ctypes.PYFUNCTYPE(ctypes.c_int, P)),
         ("is_cache", ctypes.PYFUNCTYPE(ctypes.c_int, P)),
     ]
@@ -53,7 +55,7 @@ def check(program, values, globals=None, builtins=None):
 
 def test_version_and_kinds():
     program, cache = GuardProgram([]), EntryCache(1)
-    assert api.version == 1
+    assert api.version == 2
     assert [api.is_program(id(thing)) for thing in (program, cache, None)] == [1, 0, 0]
     assert [api.is_cache(id(thing)) for thing in (program, cache, None)] == [0, 1, 0]
 
@@ -98,3 +100,18 @@ def test_in_mirror_mode_a_disagreement_is_counted_and_answered_as_a_failure(monk
     assert check(program, [1]) == (0, [])
     assert api.cache_lookup(id(cache), addresses([1]), 1, None, None) is None
     assert mirror_disagreements() == before + 2
+
+
+def test_entries_that_the_caller_tries():
+    cache = EntryCache(2)
+    first, second = GuardProgram([]), GuardProgram([])
+    payloads = [object(), object()]
+    cache.add(first, payloads[0])
+    cache.add(second, payloads[1])
+    assert [api.cache_payload(id(cache), index) for index in range(3)] == [id(payloads[1]), id(payloads[0]), None]
+    api.cache_hit(id(cache), id(payloads[0]))
+    assert [(program, payload, hits) for program, payload, hits in cache.entries] == [
+        (first, payloads[0], 1), (second, payloads[1], 0)]
+    assert (cache.hits, first.hits, second.hits) == (1, 1, 0)
+    api.cache_hit(id(cache), id(object()))
+    assert (cache.hits, cache.misses) == (1, 0)

@@ -1,0 +1,79 @@
+/* Between function.c, dispatch.c and hook.c: calls of a JitFunction that need no help of the frame hook. */
+#ifndef PIJIT_CORE_DISPATCH_H
+#define PIJIT_CORE_DISPATCH_H
+
+#include "frame.h"
+#include "launch_api.h"
+#include "../../guards/native/evaluate.h"
+
+/* The arguments of a call, all borrowed from the caller. */
+typedef struct {
+    PyObject *const *positional;
+    Py_ssize_t npositional;
+    PyObject *const *names;      /* of the keyword arguments */
+    PyObject *const *values;     /* and what they are */
+    Py_ssize_t nkeywords;
+} Arguments;
+
+/* How often in a row a function had nothing compiled for its calls, and how many calls need not ask again. */
+typedef struct {
+    int in_vain;
+    int rest;
+} Pace;
+
+typedef enum {
+    DISPATCH_DONE,               /* the call is over: *result is a NEW reference, or NULL with an exception set */
+    DISPATCH_PLAIN,              /* the function is to run as it is */
+    DISPATCH_HOOKED              /* the call needs the frame hook */
+} Dispatched;
+
+/* dispatch.c: calls a function. */
+Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, PyObject **result);
+
+/* dispatch.c: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
+PyObject *payload_code(PyObject *payload);
+
+/* dispatch.c: what an entry cache holds for a function that one kernel computes. */
+extern PyTypeObject Frameless_Type;
+int frameless_type_ready(void);
+
+/* A call whose arguments are bound. */
+typedef struct {
+    PyFunctionObject *function;  /* borrowed */
+    PyCodeObject *code;          /* borrowed: owned by dispatch_call, for the function may be given another */
+    PyObject *builtins;          /* borrowed from what the function refers to */
+    PyObject **slots;            /* the items are owned */
+    Py_ssize_t nslots;
+} BoundCall;
+
+/* What a marked code object's calls go through, all borrowed. */
+typedef struct {
+    const GuardsAPI *guards;
+    PyObject *cache;             /* NULL: none */
+    PyObject *on_miss;
+    int held;                    /* the hook takes frames whoever calls */
+} Mark;
+
+/* hook.c: whether a call of `code` on this thread goes through its mark; *mark is set if so. */
+int hook_mark_of(PyCodeObject *code, Mark *mark);
+
+/* hook.c: what on_miss answers for the slots of a frame (locals, cells, free variables): a NEW reference, or NULL
+ * with the exception of on_miss set. */
+PyObject *hook_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots,
+                   PyObject *globals, PyObject *builtins);
+
+/* hook.c: a NEW reference to the code object that is to run for `payload`, which is taken over; NULL for the
+ * original, a payload that is none of `code` being reported. */
+PyCodeObject *hook_accept(PyCodeObject *code, PyObject *payload);
+
+/* hook.c: whether linked code may run in place of a code object; a refusal is reported. */
+int hook_fits(PyCodeObject *code, PyCodeObject *linked);
+
+/* hook.c: count a call that an entry served, or that none did. */
+void hook_count(int hit);
+
+/* hook.c: run linked code that fits on the slots of a call; they are moved to the frame. With `over`, that is what a
+ * kernel has left to say. NEW reference, or NULL with an exception. */
+PyObject *hook_run(const BoundCall *call, PyCodeObject *linked, const LaunchAPI *launch, HandOver *over);
+
+#endif

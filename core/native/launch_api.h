@@ -1,0 +1,69 @@
+/* The C interface of pijit.core._launcher: running a kernel before its function has a frame.
+ *
+ * All functions need the GIL and are called without an exception set. */
+#ifndef PIJIT_LAUNCH_API_H
+#define PIJIT_LAUNCH_API_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <frameobject.h>
+
+#define LAUNCH_API_VERSION 1
+#define LAUNCH_API_CAPSULE "pijit.core._launcher._C_API"
+
+typedef enum {
+    LAUNCH_MISSED,               /* nothing was done; no exception is set */
+    LAUNCH_RETURNED,             /* *result is what the function returns, a NEW reference */
+    LAUNCH_LEFT                  /* the function goes on in bytecode: *result is the launcher's answer, a NEW
+                                    reference, or NULL with the exception set that bytecode is to get */
+} Launched;
+
+/* What a kernel that ran before there was a frame has left to say: its launcher answers with it, once, when linked
+ * code in `frame` calls it, and the launchers tried before it decline. Lives on the C stack. */
+typedef struct HandOver {
+    PyObject *launcher;          /* borrowed from the linked code */
+    PyFrameObject *frame;        /* borrowed; runs the linked code */
+    PyObject *answer;            /* owned; NULL: the exception */
+    PyObject *type, *value, *traceback;  /* owned */
+    struct HandOver *outer;
+    int taken;
+} HandOver;
+
+typedef struct {
+    int version;
+
+    /* Runs the guards and the kernel for the live-ins of a segment that starts where the function does. */
+    Launched (*launch)(PyObject *launcher, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
+                       PyObject *builtins, PyObject **result);
+
+    /* Around the run of `frame`; launcher, answer and exception are set. Neither fails. */
+    void (*hand_over)(HandOver *over, PyFrameObject *frame);
+    void (*hand_over_end)(HandOver *over);
+
+    int (*is_launcher)(PyObject *object);
+} LaunchAPI;
+
+/* The API of the imported pijit.core._launcher, or NULL with an exception set. */
+static inline const LaunchAPI *
+launch_import_api(void)
+{
+    PyObject *module = PyImport_ImportModule("pijit.core._launcher");  /* owned */
+    if (module == NULL) {
+        return NULL;
+    }
+    PyObject *capsule = PyObject_GetAttrString(module, "_C_API");  /* owned */
+    Py_DECREF(module);
+    if (capsule == NULL) {
+        return NULL;
+    }
+    const LaunchAPI *api = (const LaunchAPI *)PyCapsule_GetPointer(capsule, LAUNCH_API_CAPSULE);
+    Py_DECREF(capsule);
+    if (api != NULL && api->version != LAUNCH_API_VERSION) {
+        PyErr_Format(PyExc_ImportError, "pijit.core._launcher has C API version %d, version %d is needed",
+                     api->version, LAUNCH_API_VERSION);
+        return NULL;
+    }
+    return api;
+}
+
+#endif

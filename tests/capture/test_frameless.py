@@ -1,0 +1,266 @@
+"""Functions that one kernel computes: called without any frame, and with one as soon as bytecode has to go on."""
+
+import operator
+import sys
+import traceback
+
+import numpy as np
+import pytest
+
+from pijit.core import _hook
+from pijit.differential import plain_twin
+from tests.harness import check, jitted
+
+WHOLE = {"force_breaks": None}
+X, Y = np.linspace(-1.0, 2.0, 6), np.arange(6.0)
+STATS = ("hits", "misses", "shadow_frames", "frames")
+with_frame = operator.methodcaller("__abs__")
+"""A call that stays bytecode."""
+
+
+def counted(f, *args, **kwargs):
+    """What a call gives, and what it adds to the hook's counts."""
+    before = _hook.stats()
+    result = f(*args, **kwargs)
+    after = _hook.stats()
+    return result, tuple(after[key] - before[key] for key in STATS)
+
+
+def warm(function, *args, **kwargs):
+    f = jitted(plain_twin(function), dict(WHOLE))
+    for _ in range(3):
+        f(*args, **kwargs)
+    return f
+
+
+def same(got, wanted):
+    assert type(got) is type(wanted)
+    if isinstance(got, (tuple, list)):
+        assert len(got) == len(wanted)
+        for one, other in zip(got, wanted):
+            same(one, other)
+    else:
+        assert np.asarray(got).tobytes() == np.asarray(wanted).tobytes()
+
+
+def gives_array(x, y): return x * 2.0 + y
+def gives_scalar(x, y): return x[0] * y[1] + x[2] - y[3] * x[4]
+def gives_float(x, y): return float(x[0]) + float(y[1]) * 2.0 - float(x[2]) * float(y[3]) * 0.5
+def gives_int(x, y): return len(x) * 3 + len(y) + int(x[5] + y[1])
+def gives_bool(x, y): return bool((x + y)[0] > y[1])
+def gives_tuple(x, y): return x + y, (x[0] + 1.0, y), None
+def gives_list(x, y): return [x * 2.0, y]
+
+
+def gives_argument(x, y):
+    x += y
+    return x
+
+
+def gives_none(x, y):
+    x[:] = x * 2.0 + y
+
+
+def loops(x, y):
+    total = 0.0
+    for i in range(len(x)):
+        total += float(x[i]) * float(y[i])
+    return total
+
+
+def branches(x, y):
+    if x[0] < 0.0:
+        return x - y
+    return x + y
+
+
+KINDS = [gives_array, gives_scalar, gives_float, gives_int, gives_bool, gives_tuple, gives_list, gives_argument,
+         gives_none, loops, branches]
+
+
+@pytest.mark.parametrize("function", KINDS, ids=[f.__name__ for f in KINDS])
+def test_results_without_a_frame(function):
+    f = warm(function, X + 0.0, Y)
+    one, two = X + 0.0, X + 0.0
+    got, counts = counted(f, one, Y)
+    wanted = function(two, Y)
+    same(got, wanted)
+    same(one, two)
+    assert counts == (1, 0, 0, 0)
+    assert (got is one) == (wanted is two)
+    if isinstance(got, tuple):
+        assert got[1][1] is Y
+    check(function, X + 0.0, Y, config=WHOLE, others=[(X, X.astype("f")), (Y[:4], Y[::-1][:4] + 1.0)])
+
+
+def parameters(x, y=Y, *, factor=2.0, shift=1.0):
+    return (x * factor + y) * 2.0 + shift
+
+
+CALLS = [((X,), {}), ((X, Y + 1.0), {}), ((X,), {"y": Y + 1.0}), ((), {"y": Y, "x": X}), ((X,), {"shift": 3.0}),
+         ((X, Y), {"shift": 2.0, "factor": 0.5}), ((), {"factor": -1.0, "x": Y})]
+
+
+@pytest.mark.parametrize("args, kwargs", CALLS, ids=[str(number) for number in range(len(CALLS))])
+def test_arguments(args, kwargs):
+    f = warm(parameters, *args, **kwargs)
+    got, counts = counted(f, *args, **kwargs)
+    same(got, parameters(*args, **kwargs))
+    assert counts == (1, 0, 0, 0)
+
+
+WRONG = [((), {}), ((X, Y, 2.0), {}), ((X,), {"x": Y}), ((X,), {"z": Y}), ((X,), {"y": Y, "Factor": 1.0})]
+
+
+@pytest.mark.parametrize("args, kwargs", WRONG, ids=[str(number) for number in range(len(WRONG))])
+def test_arguments_that_do_not_fit(args, kwargs):
+    f = warm(parameters, X)
+    with pytest.raises(TypeError) as wanted:
+        parameters(*args, **kwargs)
+    with pytest.raises(TypeError) as got:
+        f(*args, **kwargs)
+    assert str(got.value) == str(wanted.value)
+
+
+def test_defaults_are_those_of_the_moment():
+    f = warm(parameters, X)
+    f.__defaults__ = (Y + 5.0,)
+    f.__kwdefaults__ = {"factor": 3.0, "shift": 0.25}
+    got, counts = counted(f, X)
+    same(got, parameters(X, Y + 5.0, factor=3.0, shift=0.25))
+    assert counts == (1, 0, 0, 0)
+    f.__kwdefaults__ = None
+    with pytest.raises(TypeError, match="keyword-only"):
+        f(X)
+
+
+def test_methods_and_free_variables():
+    class Model:
+        def __init__(self):
+            self.w, self.b = X + 1.0, Y + 0.0
+
+        @jitted
+        def step(self, x, scale=2.0):
+            return (x * self.w + self.b) * scale
+
+    offset = Y * 3.0
+
+    @jitted
+    def closed(x):
+        return x * 2.0 + offset
+
+    model = Model()
+    for _ in range(3):
+        model.step(X), closed(X)
+    same(model.step(Y, scale=0.5), (Y * model.w + model.b) * 0.5)
+    model.w = Y
+    same(model.step(X), (X * Y + model.b) * 2.0)
+    same(closed(Y), Y * 2.0 + offset)
+    offset = Y.astype("f")
+    same(closed(Y), Y * 2.0 + offset)
+
+
+def stars(x, *rest, **names):
+    return x * 2.0 + rest[0] - names["z"]
+
+
+def argument_is_a_cell(x, y):
+    z = x * 2.0 + y
+    with_frame(-1)
+    return [z[i] * y[i] for i in range(2)]
+
+
+def test_other_signatures_have_frames():
+    check(stars, X, Y, z=Y, config=WHOLE)
+    check(argument_is_a_cell, X, Y, config=WHOLE)
+
+
+def leaves_after_effects(x, kept, index):
+    x += 1.0
+    kept.append(x[0])
+    x[index] = 7.0
+    x *= 2.0
+    return x
+
+
+@pytest.mark.parametrize("index", [2, 99])
+def test_exits_behind_effects(index):
+    f = warm(leaves_after_effects, X + 0.0, [], 1)
+    outcomes = []
+    for function in (f, leaves_after_effects):
+        x, kept = X + 0.0, []
+        lines = []
+        for _ in range(3):
+            try:
+                function(x, kept, index)
+            except IndexError as error:
+                frames = traceback.extract_tb(error.__traceback__)
+                lines.append((str(error), [(frame.name, frame.lineno) for frame in frames[1:]]))
+        outcomes.append((x.tobytes(), kept, lines))
+    assert outcomes[0] == outcomes[1]
+    assert len(outcomes[0][2]) == (3 if index == 99 else 0)
+
+
+def test_exits_make_one_frame():
+    f = warm(leaves_after_effects, X + 0.0, [], 1)
+    with pytest.raises(IndexError):
+        f(X + 0.0, [], 99)
+    before = _hook.stats()
+    with pytest.raises(IndexError):
+        f(X + 0.0, [], 99)
+    after = _hook.stats()
+    assert tuple(after[key] - before[key] for key in STATS) == (1, 0, 1, 0)
+
+
+def allocates(x):
+    y = x * 2.0
+    return y + 1.0
+
+
+def test_no_memory():
+    f, huge = warm(allocates, X[:1].repeat(3)[::2]), np.broadcast_to(np.ones(1), (1 << 46,))
+    texts = []
+    for function in (f, f, allocates):
+        with pytest.raises(MemoryError) as caught:
+            function(huge)
+        frames = traceback.extract_tb(caught.tb)
+        texts.append((str(caught.value), [(frame.name, frame.lineno) for frame in frames][1:]))
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_profiles_see_the_original():
+    f = warm(gives_array, X, Y)
+    seen = []
+    sys.setprofile(lambda frame, event, arg: seen.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        f(X, Y)
+    finally:
+        sys.setprofile(None)
+    assert "gives_array" in seen
+    assert counted(f, X, Y)[1] == (1, 0, 0, 0)
+
+
+def test_misses_find_another_entry():
+    f = warm(gives_array, X, Y)
+    whole = [counted(f, X.astype("f"), Y)[1] for _ in range(3)]
+    assert whole[0][1] == 1 and whole[-1] == (1, 0, 0, 0)
+    assert counted(f, X, Y)[1] == (1, 0, 0, 0)
+    assert f.cache_info().currsize == 2
+
+
+def test_a_function_with_nothing_to_compile_is_asked_now_and_then():
+    def pick(x, y):
+        return y
+
+    def worth_it_for_arrays(x, y):
+        return x * 2 + y * x
+
+    f = warm(pick, X, Y)
+    for _ in range(200):
+        assert f(X, Y) is Y
+    f = jitted(plain_twin(worth_it_for_arrays), dict(WHOLE))
+    for _ in range(300):
+        assert f(2, 3) == 10
+    for _ in range(200):
+        same(f(X, Y), X * 2 + Y * X)
+    assert counted(f, X, Y)[1] == (1, 0, 0, 0)
