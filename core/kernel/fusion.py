@@ -17,6 +17,7 @@ from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.array_ops import broadcast, copy_into, fits_into, loop_dtypes
 from pijit.core.kernel.arrays import LISTENING, ArrayVariable
 from pijit.core.kernel.nests import ANY, UNIT, ZERO, Nest, can_convert
+from pijit.core.kernel.row_sums import PAIRWISE_RUN
 
 
 def _leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
@@ -25,7 +26,7 @@ def _leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
     arrays: Dict[Value, None] = {}
     scalars: Dict[Tuple[Value, str], None] = {}
     for op in group:
-        codes = op.attrs["types"] if op.name != "assign" else ""
+        codes = op.attrs["types"] if op.name not in ("assign", "reduce") else ""
         for value, code in zip(operands(op), codes.partition("->")[0] or "?"):
             if isinstance(value.type, Scalar):
                 scalars[value, code] = None
@@ -38,7 +39,7 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
     """Whether the nest does what NumPy does, and better: last strides are known to be 0 or the item size."""
     arrays, scalars = _leaves(group)
     last = group[-1]
-    written = [] if last.name == "ufunc" else [last.args[0]]
+    written = [] if last.name in ("ufunc", "reduce") else [last.args[0]]
     if any(not emitter.arrays[value].shape or _last_stride(emitter.arrays[value]) == ANY
            for value in arrays + written) or not arrays:
         return False
@@ -54,6 +55,7 @@ def _conversions(group: List[Op]) -> List[Tuple[np.dtype, np.dtype]]:
     for op in group:
         if op.name == "assign":
             found.append((op.args[1].type.dtype, op.args[0].type.dtype))
+        if op.name in ("assign", "reduce"):
             continue
         dtypes, result = loop_dtypes(op.attrs["types"])
         found += [(value.type.dtype, dtype) for value, dtype in zip(operands(op), dtypes)
@@ -82,6 +84,9 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
         _compute(emitter, group, shape, arrays, scalars, result, raising)
         return
+    if last.name == "reduce":
+        sum_rows(emitter, group, broadcast(emitter, first, [array.shape for array in arrays]), arrays, scalars)
+        return
     target = emitter.arrays[last.args[0]]
     for array in arrays:
         fits_into(emitter, first, array.shape, target.shape, False)
@@ -101,19 +106,54 @@ def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
     """The nest, between the two questions about flags."""
     if raising:
         emitter.line(emitter.runtime("flags_clear"))
-    lasts, words = "", list(shape)
-    for array in arrays + [result]:
+    lasts, words = _operands(emitter, shape, arrays + [result])
+    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
+                "".join(code for _, code in _leaves(group)[1]), _steps(group))
+    emitter.line("%s(%s)" % (emitter.nest_name(nest), ", ".join(list(shape) + words + scalars)))
+    if raising:
+        emitter.guard(group[0], "%s != 0" % emitter.runtime("flags_test", LISTENING))
+
+
+def _operands(emitter: Any, shape: Sequence[str], arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str]]:
+    """(kinds of last strides, data and strides of each array) for a nest over a shape."""
+    lasts, words = "", []  # type: Tuple[str, List[str]]
+    for array in arrays:
         strides = ["(0)"] * (len(shape) - len(array.shape))
         strides += ["(0)" if size == "(1)" else emitter.broadcast_stride(array, axis, shape)
                     for axis, size in enumerate(array.shape)]
         kind = _last_stride(array)
         lasts += kind if kind == ZERO or array.shape[-1] == shape[-1] else ANY
         words += [array.data] + strides
-    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
-                "".join(code for _, code in _leaves(group)[1]), _steps(group))
-    emitter.line("%s(%s)" % (emitter.nest_name(nest), ", ".join(words + scalars)))
-    if raising:
-        emitter.guard(group[0], "%s != 0" % emitter.runtime("flags_test", LISTENING))
+    return lasts, words
+
+
+def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable], scalars: List[str]) -> None:
+    """The sums along the last axis of what the group computes, a new array or a scalar."""
+    first, last = group[0], group[-1]
+    dtype = last.args[0].type.dtype
+    is_scalar = isinstance(last.result.type, Scalar)
+    if is_scalar:
+        at = emitter.layout.scratch(1)
+        target = [emitter.let("address_of_word(frame, %d)" % at)]
+    else:
+        result = emitter.new_array(first, last.result.type, "v%d" % last.result.id, shape[:-1])
+        target = [result.data] + list(result.strides)
+    lasts, words = _operands(emitter, shape, arrays)
+    pairwise: List[str] = []
+    if dtype.kind == "f":
+        table = emitter.let("%s()" % emitter.loop_table(np.add, np.add.types.index("{0}{0}->{0}".format(dtype.char))))
+        emitter.need_buffer(first, str(dtype.itemsize * PAIRWISE_RUN))
+        pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d"]
+        emitter.line(emitter.runtime("flags_clear"))
+    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
+                "".join(code for _, code in _leaves(group)[1]), _steps(group), True)
+    emitter.line("%s(%s)" % (emitter.nest_name(nest), ", ".join(list(shape) + words + target + scalars + pairwise)))
+    if pairwise:
+        emitter.guard(first, "%s != 0" % emitter.runtime("flags_test", LISTENING))
+    if is_scalar:
+        emitter.define(last.result, emitter.element(dtype, ("frame", str(8 * at))))
+    else:
+        emitter.arrays[last.result] = result
 
 
 def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
@@ -121,7 +161,7 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
     number: Dict[Any, int] = {item: k for k, item in enumerate(list(arrays) + list(scalars))}
     steps: List[Tuple[str, str, Tuple[int, ...]]] = []
     for op in group:
-        if op.name == "assign":
+        if op.name in ("assign", "reduce"):
             continue
         codes = op.attrs["types"].partition("->")[0]
         numbers = tuple(number[(value, code) if isinstance(value.type, Scalar) else value]

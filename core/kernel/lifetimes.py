@@ -4,8 +4,9 @@ memory.
 Inside loops every array or object that an operation makes, every view that becomes an object, and every block
 parameter owns one reference in the frame. It is released after the value's last use, or on the edge where
 the value is not live any more; a jump that passes an array on to a parameter hands its reference over, or
-takes another one. Outside loops nothing is done: the launcher releases what is left. A view keeps the array
-that it looks into alive.
+takes another one. Outside loops only arrays that no other block needs are released after their last use, so that what is
+made next gets their memory, which is in the cache; the launcher releases what is left. A view keeps the array that it
+looks into alive.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pijit.core.kernel.structure import Flow
 
 COUNTED = (Array, Object)
 VIEWS = frozenset(("view", "transpose"))
+TEMPORARIES = frozenset(("alloc", "ufunc", "reduce", "invoke"))
 
 
 class Lifetimes:
@@ -40,7 +42,11 @@ class Lifetimes:
         self._live_in = self._liveness(flow)
         self._after: Dict[Op, List[Value]] = {}
         self._source: Dict[Jump, Block] = {}
-        for block in self._looping:
+        for block in flow.order:
+            if block in self._looping:
+                self._source.update((jump, block) for jump in block.terminator.targets())
+            else:
+                self.owners |= self._temporaries(block)
             self._place_in(block)
 
     def after(self, op: Op) -> List[Value]:
@@ -69,6 +75,11 @@ class Lifetimes:
             owners.update(op.result for op in block.ops
                           if op.result is not None and isinstance(op.result.type, COUNTED))
         return owners
+
+    def _temporaries(self, block: Block) -> Set[Value]:
+        """The arrays that a block outside of loops makes and needs no longer at its end."""
+        made = {op.result for op in block.ops if op.name in TEMPORARIES and isinstance(op.result.type, Array)}
+        return made - self._live_out(block)
 
     def _counted(self, values: Iterable[Value]) -> Set[Value]:
         found = {value for value in values if isinstance(value.type, COUNTED)}
@@ -112,8 +123,6 @@ class Lifetimes:
 
     def _place_in(self, block: Block) -> None:
         live = self._live_out(block)
-        for jump in block.terminator.targets():
-            self._source[jump] = block
         for op in reversed(block.ops):
             ending = (self._op_uses(op) | ({op.result} if op.result is not None else set())) - live
             self._after[op] = sorted(ending & self.owners, key=lambda value: value.id)

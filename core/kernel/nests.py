@@ -16,6 +16,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 from pijit.core.kernel.intrinsics import F4, F8, I1, I8, I64, INT
+from pijit.core.kernel.row_sums import loop, write_sum
 
 UNIT, ZERO, ANY = "u", "0", "?"
 
@@ -26,6 +27,9 @@ class Nest(NamedTuple):
     ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters, ``lasts`` tells each array's last stride
     (UNIT, ZERO or ANY). ``steps`` are (operation, dtype letter of its operands, operand numbers): operands
     count arrays read, then scalars, then steps. The last step's result goes to the last array.
+
+    With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats take three
+    more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of PAIRWISE_RUN elements.
     """
 
     ndim: int
@@ -33,6 +37,7 @@ class Nest(NamedTuple):
     lasts: str
     scalars: str
     steps: Tuple[Tuple[str, str, Tuple[int, ...]], ...]
+    sums: bool = False
 
 
 def _memory_type(dtype: np.dtype) -> Any:
@@ -132,21 +137,6 @@ def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
 # ---- loops ----
 
 
-def _loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
-    """``for index in range(size): body(index)``."""
-    before, zero = builder.basic_block, ir.Constant(I64, 0)
-    start, end = builder.append_basic_block("nest"), builder.append_basic_block("nest.end")
-    builder.cbranch(builder.icmp_signed("<", zero, size), start, end)
-    builder.position_at_end(start)
-    index = builder.phi(I64)
-    index.add_incoming(zero, before)
-    body(index)
-    following = builder.add(index, ir.Constant(I64, 1))
-    index.add_incoming(following, builder.basic_block)
-    builder.cbranch(builder.icmp_signed("<", following, size), start, end)
-    builder.position_at_end(end)
-
-
 class _Writer:
     """Writes one nest's instructions."""
 
@@ -154,11 +144,15 @@ class _Writer:
         self.builder = builder
         self.nest = nest
         self.dtypes = [np.dtype(code) for code in nest.arrays]
-        width = 1 + nest.ndim
         self.sizes, rest = args[:nest.ndim], args[nest.ndim:]
-        self.data = [rest[k * width] for k in range(len(self.dtypes))]
-        self.strides = [rest[k * width + 1:(k + 1) * width] for k in range(len(self.dtypes))]
-        self.scalars = rest[len(self.dtypes) * width:]
+        self.data: List[Any] = []
+        self.strides: List[List[Any]] = []
+        for k in range(len(self.dtypes)):
+            axes = nest.ndim - (nest.sums and k == len(self.dtypes) - 1)
+            self.data.append(rest[0])
+            self.strides.append(rest[1:1 + axes])
+            rest = rest[1 + axes:]
+        self.scalars, self.pairwise = rest[:len(nest.scalars)], rest[len(nest.scalars):]
 
     def write(self) -> None:
         unknown = [k for k, last in enumerate(self.nest.lasts) if last == ANY]
@@ -181,25 +175,34 @@ class _Writer:
         builder, inner = self.builder, axis == self.nest.ndim - 1
         if inner:  # LLVM follows pointers that differ from one base, not integers that become pointers
             rows = [builder.inttoptr(row, I8.as_pointer()) for row in rows]
+        if inner and self.nest.sums:
+            write_sum(builder, self.sizes[axis], _memory_type(self.dtypes[-1]), self.pairwise, rows[-1],
+                      lambda index: self.value(self._places(rows[:-1], index, unit)))
+            return
 
         def body(index: Any) -> None:
-            places = []
-            for k, row in enumerate(rows):
-                stride = self.strides[k][axis]
-                if inner and (self.nest.lasts[k] == UNIT or unit and self.nest.lasts[k] == ANY):
-                    stride = self._size(k)
-                offset = builder.mul(index, stride)
-                places.append(builder.gep(row, [offset]) if inner else builder.add(row, offset))
             if inner:
-                self._element(places)
-            else:
-                self._axis(axis + 1, places, unit)
+                places = self._places(rows, index, unit)
+                self._store(places[-1], self.value(places[:-1]))
+                return
+            self._axis(axis + 1, [builder.add(row, builder.mul(index, strides[axis]))
+                                  for row, strides in zip(rows, self.strides)], unit)
 
-        _loop(builder, self.sizes[axis], body)
+        loop(builder, self.sizes[axis], body)
 
-    def _element(self, places: List[Any]) -> None:
+    def _places(self, rows: List[Any], index: Any, unit: bool) -> List[Any]:
+        """Where the elements of rows are; ``unit`` says that strides unknown before are the items' sizes."""
+        places = []
+        for k, row in enumerate(rows):
+            packed = self.nest.lasts[k] == UNIT or unit and self.nest.lasts[k] == ANY
+            stride = self._size(k) if packed else self.strides[k][-1]
+            places.append(self.builder.gep(row, [self.builder.mul(index, stride)]))
+        return places
+
+    def value(self, places: List[Any]) -> Any:
+        """What the steps make of the elements at places, as the last array holds it."""
         builder = self.builder
-        values = [self._load(place, dtype) for place, dtype in zip(places[:-1], self.dtypes)]
+        values = [self._load(place, dtype) for place, dtype in zip(places, self.dtypes)]
         kinds = self.dtypes[:-1] + [np.dtype(code) for code in self.nest.scalars]
         values += self.scalars
         for name, code, numbers in self.nest.steps:
@@ -207,7 +210,7 @@ class _Writer:
             operands = [_converted(builder, values[k], kinds[k], dtype) for k in numbers]
             values.append(_OPERATIONS[name](builder, dtype, *operands))
             kinds.append(result_dtype(name, dtype))
-        self._store(places[-1], _converted(builder, values[-1], kinds[-1], self.dtypes[-1]))
+        return _converted(builder, values[-1], kinds[-1], self.dtypes[-1])
 
     def _load(self, place: Any, dtype: np.dtype) -> Any:
         pointer = self.builder.bitcast(place, _memory_type(dtype).as_pointer())

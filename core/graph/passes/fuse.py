@@ -16,6 +16,10 @@ A group that cannot raise a flag does not leave once its nest runs. It writes in
 operands may overlap, as NumPy reads all before it writes; an operand that is the destination itself is read
 at each index before that index is written.
 
+**Sums along the last axis** end a group too: the elements of a row are added where they are computed, or, where NumPy adds
+them pairwise, are computed into a buffer of one row on which NumPy's own loop runs. The operand must be certain to be in C
+order, or NumPy would go another way.
+
 **Comparisons.** A comparison may be fused, but not with floating-point arithmetic on its operands: LLVM may
 find out how it comes out, drop the arithmetic, and with it a flag. ``minimum`` and ``maximum`` are fused for
 integers: which of 0.0 and -0.0 NumPy's loops for floats give depends on its version and on the element's
@@ -71,14 +75,25 @@ def scalar_operation(op: Op) -> str:
     return name if result == ("?" if op.attrs["ufunc"] in COMPARISONS else operands[0]) else ""
 
 
+def sums_rows(op: Op) -> bool:
+    """Whether an operation adds up the last axis of what may be computed element by element."""
+    if op.name != "reduce" or op.exit is None or op.attrs["ufunc"] is not np.add or op.attrs["keepdims"]:
+        return False
+    kind, axis = op.args[0].type, op.attrs["axis"]
+    rows = kind.ndim == 1 if axis is None else axis == kind.ndim - 1
+    return rows and kind.layout == "C" and kind.dtype.char == op.attrs["types"][-1] and kind.dtype.kind in "iuf"
+
+
 def raises_flags(op: Op) -> bool:
     """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
+    if op.name == "reduce":
+        return op.args[0].type.dtype.kind == "f"
     return op.name != "assign" and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
 
 
 def operands(op: Op) -> List[Value]:
     """What an operation of a group computes with: all arguments but the destination."""
-    return list(op.args) if op.name == "ufunc" else list(op.args[1:])
+    return list(op.args) if op.name in ("ufunc", "reduce") else list(op.args[1:])
 
 
 def roots(graph: Graph) -> Dict[Value, Value]:
@@ -122,7 +137,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
     taken: Set[Op] = set()
     for op in reversed(block.ops):
         stores = op.name == "assign" and op.exit is not None
-        if op in taken or not (stores or scalar_operation(op)):
+        if op in taken or not (stores or scalar_operation(op) or sums_rows(op)):
             continue
         excluded: Set[Op] = set()
         while True:
@@ -133,7 +148,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1 or op.name == "ufunc_into" or not stores and _broadcasts(op):
+        if len(group) > 1 or op.name == "ufunc_into" or op.name == "ufunc" and _broadcasts(op):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups

@@ -1,0 +1,69 @@
+"""Sums of what is computed on the way: along the last axis, without the array in between, with NumPy's bits."""
+
+import numpy as np
+import pytest
+
+from tests.harness import check, fail_unless_captured, jitted
+
+
+def sums(x, y, z):
+    d = x - y
+    rows = (d * d).sum(axis=1)
+    total = (z * z + 1.0).sum()
+    return rows, total, np.sqrt(rows).sum(), (x * 2.0 - y).sum(axis=-1)
+
+
+def noise(code, *shape):
+    return np.random.RandomState(5).standard_normal(shape).astype(code)
+
+
+LENGTHS = (0, 1, 3, 7, 8, 9, 127, 129, 1000, 8191, 8192, 8200, 20000)
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.filterwarnings("ignore")
+def test_bits_of_floats(code):
+    calls = [(noise(code, 4, n), noise(code, n), noise(code, n)) for n in LENGTHS]
+    calls += [(noise(code, 0, 3), noise(code, 3), noise(code, 3)), (noise(code, 3, 5), noise(code, 1), noise(code, 1))]
+    with fail_unless_captured():
+        check(sums, *calls[3], others=calls, config={"backend": "numba"}, calls=1)
+
+
+def integers(x, y):
+    return (x * y + x).sum(axis=1), (x[0] * 3).sum()
+
+
+def test_integers_wrap():
+    x, y = np.arange(24).reshape(4, 6), np.arange(6) - 3
+    with fail_unless_captured():
+        check(integers, x, y, others=[((x * 2 ** 60).astype("l"), y), (x[:, :1], y[:1]), (x[:0], y), (x[:, :0], y[:0])],
+              config={"backend": "numba"}, calls=1)
+
+
+def many(points, steps):
+    result = np.empty((points.shape[0], steps))
+    for i in range(steps):
+        d = points - points[i]
+        result[:, i] = np.sqrt((d * d).sum(axis=1))
+    return result
+
+
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_in_a_loop():
+    """Overflow warns at its line; signed zeros; arrays in Fortran order go NumPy's other way."""
+    x = noise("d", 6, 3)
+    with fail_unless_captured():
+        check(many, x, 4, config={"backend": "numba"}, calls=1, others=[
+            (x, 7), (x * 1e200, 3), (x * -0.0, 2), (np.asfortranarray(noise("d", 5, 12)), 5), (noise("d", 5, 12)[:, ::2], 5)])
+
+
+def test_what_is_used_again_is_kept():
+    def f(x):
+        d = x * x
+        return d.sum(), d, (d + x).sum(axis=0)
+
+    j = jitted(f, {"backend": "numba"})
+    for x in (noise("d", 9), noise("d", 300)):
+        for _ in range(3):
+            for expected, got in zip(f(x), j(x)):
+                assert np.asarray(expected).tobytes() == np.asarray(got).tobytes() and type(expected) is type(got)
