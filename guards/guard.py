@@ -164,6 +164,8 @@ class IsArray(Guard):
             return was_type(self.source, "ndarray", value)
         if value.dtype != self.dtype:
             return f"{self.source} had dtype {self.dtype} and now has dtype {value.dtype}"
+        if value.dtype.num != self.dtype.num:
+            return f"{self.source} had dtype {self.dtype} ({self.dtype.char!r}) and now has its twin {value.dtype.char!r}"
         if value.ndim != self.ndim:
             return f"{self.source} had {count(self.ndim, 'dimension')} and now has {value.ndim}"
         if self.layout != "A" and layout_of(value) != self.layout:

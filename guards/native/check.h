@@ -17,7 +17,7 @@ value_is_array(PyObject *value)
     return Py_TYPE(value) == &PyArray_Type;
 }
 
-/* Whether equal type numbers and native byte order make dtypes equal: plain numbers and objects. */
+/* Whether type number and native byte order are all of a dtype: plain numbers and objects. */
 static inline int
 dtype_is_simple(int number)
 {
@@ -30,10 +30,9 @@ dtype_matches(PyArray_Descr *dtype, PyArray_Descr *expected)
     if (dtype == expected) {
         return 1;
     }
-    if (dtype->type_num == expected->type_num && dtype_is_simple(dtype->type_num)) {
-        return PyArray_ISNBO(dtype->byteorder);
+    if (dtype_is_simple(expected->type_num)) {  /* int64 has two numbers, which programs can tell apart */
+        return dtype->type_num == expected->type_num && PyArray_ISNBO(dtype->byteorder);
     }
-    /* int64 has two type numbers; times, strings, records carry more */
     return PyArray_EquivTypes(dtype, expected);
 }
 

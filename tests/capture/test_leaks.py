@@ -86,7 +86,20 @@ def reads_twice(x):
     change()
     return y * K + x
 
-FUNCTIONS = [hit, with_break, loop_with_break, side_exit, raises, operands_across_a_break, holds_tuple, globals_and_cells()]
+def library_calls(x, k):
+    y = np.sort(x * 2.0 + k)
+    found = np.nonzero(y > 1.0)[0]
+    y[y > 2.0] = k
+    y[found[:2]] = x[:2]
+    rows = (y * y).sum()
+    for i in range(2):
+        y = np.concatenate([y[:25], x[found[:1]], x[26:]])
+        rows = rows + np.trace(y.reshape((-1, 5)), offset=0)
+    return y[:50] + y.take([99])[0] * rows
+
+
+FUNCTIONS = [hit, with_break, loop_with_break, side_exit, raises, operands_across_a_break, holds_tuple, globals_and_cells(),
+             library_calls]
 
 
 def call(f, *args):

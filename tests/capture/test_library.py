@@ -149,6 +149,16 @@ def test_threads_are_heard():
         STOP[0] = False
 
 
+def test_longlong_is_not_its_twin():
+    """C's two 64-bit integers compare as equal dtypes; results keep the one that the array has."""
+    f = define("def f(x, y):\n    return x * 2 + y, (x * y).sum(), np.sort(x) * 3")
+    j = jitted(f, ALONE)
+    x = np.arange(5, dtype="l")
+    for one in (x, x.astype("q"), x):
+        for _ in range(2):
+            assert [r.dtype.num for r in j(one, one)] == [r.dtype.num for r in f(one, one)]
+
+
 def test_every_row_is_known():
     """Each row names a function that this NumPy has, and each parameter once."""
     for row in FUNCTIONS.values():
