@@ -105,6 +105,7 @@ class TypePropagator(Interpreter):
         return Value(-1, CELL)
 
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
+        self.state.locals.update(analysis.written)
         return analysis.result  # type: ignore[no-any-return]
 
     def in_loop_block(self, instr: Instr) -> bool:
@@ -167,7 +168,9 @@ class Analysis:
 
     def _propagate_all(self) -> None:
         entry = self.entry.copy()
-        entry.locals.update((place.name, place.initial(self.facts)) for place in self.facts.places.values())
+        for place in self.facts.places.values():
+            if place.name not in entry.locals:
+                entry.locals[place.name] = place.initial(self.facts)
         start = self._new_version(self.cfg.blocks[0], self._prune(entry, 0))
         start.is_entry = True
         todo = [start]

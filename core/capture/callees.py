@@ -14,12 +14,12 @@ from pijit.core._hook import JitFunction
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.conditions import HasLength, HasType, LacksItem
 from pijit.core.capture.facts import Facts, Place
-from pijit.core.capture.places import CellPlace
+from pijit.core.capture.places import CellPlace, GlobalPlace
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly
 from pijit.guards.reading import class_value
-from pijit.guards.source import Attr, Constant, Inner, Item, TypeOf, read_class_attribute
+from pijit.guards.source import Attr, Constant, Global, Inner, Item, TypeOf, read_class_attribute
 
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
@@ -48,17 +48,31 @@ class Callee(NamedTuple):
 class CalleeFacts(Facts):
     """What capture may look at inside an inlined callee: its module's globals, its builtins, its closure."""
 
-    __slots__ = ("callee",)
+    __slots__ = ("callee", "outermost")
 
     def __init__(self, code: Any, callee: Callee, outer: Facts) -> None:
         function = callee.function
         super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
                          outer.steering, outer.inliner, outer.depth + 1, outer.unrolling)
         self.callee = callee
-        self.changed = outer.changed
+        self.outermost: Dict[str, Any] = getattr(outer, "outermost", outer.globals)
+        self.changed, self.places = outer.changed, outer.places
 
     def identity(self) -> Any:
         return id(self.callee.function), self.callee.place.source
+
+    def global_place(self, name: str) -> Any:
+        return super().global_place(name) if self.globals is self.outermost else None
+
+    def cell_place(self, number: int, name: str) -> Any:
+        return None
+
+    def written_place(self, instr: Instr) -> Any:
+        if not instr.opname.endswith("_GLOBAL") or self.globals is not self.outermost:
+            raise Break("PJ220", name=instr.value, because="it is a callee's closure variable or in another module")
+        place = self.places.setdefault(Global(instr.value), GlobalPlace(Global(instr.value)))
+        self.changed.add(place.changed(self))
+        return place
 
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         if (name, id(self.globals)) in self.changed:

@@ -13,10 +13,9 @@ import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.places import AttributePlace, HeapPlace, ItemPlace, scope_place
+from pijit.core.capture.places import AttributePlace, HeapPlace, ItemPlace
 from pijit.core.capture.states import State, forget_items
 from pijit.core.capture.values import (
-    UNBOUND,
     Abstract,
     Const,
     Instance,
@@ -33,7 +32,6 @@ from pijit.core.graph.ir import Value
 from pijit.guards._evaluate import attribute_rule
 from pijit.guards import source as sources
 from pijit.guards.reading import class_value
-from pijit.guards.source import Global
 
 
 class Effects:
@@ -78,7 +76,7 @@ class Effects:
     def attribute_place(self, owner: Abstract, name: str) -> Optional[HeapPlace]:
         """The place of an attribute if captured code of the function writes it."""
         if identity_of(owner) == id(self.facts.globals):
-            return self.facts.places.get(Global(name))  # type: ignore[no-any-return]
+            return self.facts.global_place(name)  # type: ignore[no-any-return]
         if not isinstance(owner, Opaque):
             return None
         place = self.facts.places.get((name, id(owner.sample)))
@@ -88,7 +86,9 @@ class Effects:
 
     def read_place(self, place: HeapPlace) -> Abstract:
         """What a place holds."""
-        value = self.state.locals.get(place.name, UNBOUND)
+        value = self.state.locals.get(place.name)
+        if value is None:  # found in this very run of the analysis, which is done again
+            value = place.initial(self.facts)
         if isinstance(value, Unbound):
             raise Break("PJ212", name=str(place.source))
         if isinstance(value, Unknown):
@@ -96,8 +96,6 @@ class Effects:
         return value
 
     def _write_place(self, place: HeapPlace, operation: str, operands: List[Value], value: Abstract) -> None:
-        if self.facts.depth:
-            raise Break("PJ220", place=str(place.source), because="it is in an inlined callee")
         self.emit(operation, operands + [self.stored_value(value)], None, exits=True)
         self.facts.stores.setdefault(self.instr.index, set()).add(place.name)
         self.state.locals[place.name] = value
@@ -108,8 +106,6 @@ class Effects:
         if why is not None:
             raise Break("PJ220", attribute=instr.value, object=describe(owner), because=why)
         key = (instr.value, id(owner.sample))  # type: ignore[attr-defined]
-        if self.facts.depth:
-            raise Break("PJ220", attribute=instr.value, because="it is in an inlined callee")
         if key not in self.facts.places:
             self.facts.places[key] = AttributePlace(owner, instr.value)  # type: ignore[arg-type]
         self.changing(instr.value, owner)
@@ -120,15 +116,13 @@ class Effects:
         """The place of a list's item if captured code of the function stores into the list, only at known positions."""
         identity = identity_of(owner)
         known = (list, identity) in self.facts.changed and (ItemPlace, identity) not in self.facts.changed
-        if not known or self.facts.depth or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
+        if not known or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
             return None
         self.note_access(list, owner, False)
         return self.facts.places.setdefault((key, identity), ItemPlace(owner, key))  # type: ignore
 
     def store_item(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
         """``owner[index] = value`` for a list: an item at a known position is a place, others are never read natively."""
-        if self.facts.depth:
-            raise Break("PJ220", because="it is in an inlined callee")
         identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
         position = self.constant(index) if anywhere not in self.facts.changed else None
         if not (isinstance(owner, Opaque) and type(position) is int and 0 <= position < len(owner.sample)):
@@ -146,11 +140,11 @@ class Effects:
                           value)
 
     def op_STORE_GLOBAL(self, instr: Instr) -> None:
-        place = scope_place(instr, len(self.facts.function.varnames))
+        place = self.facts.written_place(instr)
         self._write_place(place, "store_global", [self.object_value(Const(instr.value))], self.pop())
 
     def op_STORE_DEREF(self, instr: Instr) -> None:
-        place = scope_place(instr, len(self.facts.function.varnames))
+        place = self.facts.written_place(instr)
         self._write_place(place, "store_cell", [self.cell_value(place.number)], self.pop())
 
     def stored_value(self, value: Abstract) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
-from pijit.core.bytecode.decode import Function
+from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.places import Places, scope_place
 from pijit.core.capture.roots import Root
 from pijit.core.capture.steering import Steering
@@ -77,6 +77,18 @@ class Facts:
         if all(other is not code for other, _ in known):
             known.append((code, name))
 
+    def global_place(self, name: str) -> Any:
+        """The place of a global if captured code writes it."""
+        return self.places.get(Global(name))
+
+    def cell_place(self, number: int, name: str) -> Any:
+        """The place of a cell or free variable if captured code writes it."""
+        return self.places.get(Cell(len(self.function.varnames) + number, name))
+
+    def written_place(self, instr: Instr) -> Any:
+        """The place that an instruction writes which stores a global or a cell."""
+        return scope_place(instr, len(self.function.varnames))
+
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         """What LOAD_GLOBAL finds now, and where."""
         for scope in (self.globals, self.builtins):
@@ -109,7 +121,16 @@ class MadeFacts(Facts):
         super().__init__(function, maker.globals, maker.builtins, [], {}, maker.steering, maker.inliner, depth,
                          maker.unrolling)
         self.maker = maker
-        self.changed = maker.changed
+        self.changed, self.places = maker.changed, maker.places
+
+    def global_place(self, name: str) -> Any:
+        return self.maker.global_place(name)
+
+    def cell_place(self, number: int, name: str) -> Any:
+        return None
+
+    def written_place(self, instr: Instr) -> Any:
+        raise Break("PJ220", name=instr.value, because="it is in a comprehension")
 
     def identity(self) -> Any:
         return self.maker.identity()

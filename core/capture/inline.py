@@ -23,6 +23,7 @@ from pijit.core.capture.callees import Callee, CalleeFacts, called_function, def
 from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.inline_builder import InlineBuilder
+from pijit.core.capture.places import is_place
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, join, knows_nothing, parts_of
 from pijit.core.capture.values import UNBOUND, Abstract, Made, in_library, in_standard_library, module_of
@@ -38,6 +39,13 @@ class Body(NamedTuple):
     cfg: CFG
     liveness: Liveness
     doomed: FrozenSet[int]
+
+
+class Returned(NamedTuple):
+    """Where a path returns: the result, and what is then in the places that the callee writes, by name."""
+
+    result: Abstract
+    written: Dict[str, Abstract]
 
 
 class CalleePropagator(TypePropagator):
@@ -56,18 +64,20 @@ class CalleeAnalysis(Analysis):
     Attributes:
         doomed: the blocks after which nothing returns.
         result: what the call gives.
+        written: what it leaves in the places that it writes, by name.
         region: the pieces to build.
     """
 
     propagator = CalleePropagator
     region: Region
     result: Abstract
+    written: Dict[str, Abstract]
 
     def __init__(self, body: Body, facts: Facts, entry: State, name: str) -> None:
         super().__init__(body.cfg, body.liveness, facts, entry)
         self.name = name
         self.doomed = body.doomed
-        self.returned: Dict[Version, Abstract] = {}
+        self.returned: Dict[Version, Returned] = {}
 
     def finish(self) -> "CalleeAnalysis":
         """Run.
@@ -91,21 +101,20 @@ class CalleeAnalysis(Analysis):
         returning = [version for version in self.versions if version in self.returned]
         if not returning:
             raise Break("PJ230", callee=self.name, because="it never returns")
-        self.result = self._joined(returning)
-        if knows_nothing(self.result):
-            if len({version.block for version in returning}) > 1:
+        if not self._join(returning):
+            if len({version.block for version in returning}) > 1 or not self._join(returning[-1:]):
                 raise Break("PJ230", callee=self.name, because=MIXED)
             doomed.update(returning[:-1])
-            self.result = self.returned[returning[-1]]
-        if knows_nothing(self.result):
-            raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
 
-    def _joined(self, versions: List[Version]) -> Abstract:
-        result = self.returned[versions[0]]
+    def _join(self, versions: List[Version]) -> bool:
+        """Set what the call gives and leaves if control comes from these; whether it is known."""
+        self.result, self.written = self.returned[versions[0]]
         for other in versions[1:]:
-            result = join(result, self.returned[other])
-        return result
+            result, written = self.returned[other]
+            self.result = join(self.result, result)
+            self.written = {name: join(value, written[name]) for name, value in self.written.items()}
+        return not any(map(knows_nothing, [self.result, *self.written.values()]))
 
     def build_into(self, parent: Any, facts: Facts, entry: State) -> Abstract:
         """Build the body into a caller's graph; the result of the call."""
@@ -127,7 +136,9 @@ class CalleeAnalysis(Analysis):
 
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
         if interpreter.flow == "return":
-            self.returned[version] = interpreter.returned
+            names = set().union(*self.facts.stores.values())
+            self.returned[version] = Returned(interpreter.returned, {
+                name: interpreter.state.locals[name] for name in sorted(names)})
             return {}
         return super()._edges(version, last, interpreter)
 
@@ -166,9 +177,7 @@ class Inliner:
             default_of(callee, position, name, interpreter)))
         body = self.body_of(callee)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
-        inner = CalleeFacts(body.cfg.function, callee, facts)
-        analysis = self.analyse(body, callee.name, inner, State(locals, []))
-        result = interpreter.enter(analysis, inner, State(locals, []))
+        result = self._enter(interpreter, body, callee.name, CalleeFacts(body.cfg.function, callee, facts), locals)
         forget_items(interpreter.state)
         if is_confined(result):
             result = copy.copy(result)
@@ -215,14 +224,22 @@ class Inliner:
         body = self.bodies[key]
         entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}
         entry.update(zip(code.co_freevars, made.free))
-        inner = MadeFacts(body.cfg.function, made.facts, facts.depth + 1)
-        analysis = self.analyse(body, code.co_name, inner, State(entry, []))
-        return interpreter.enter(analysis, inner, State(entry, []))  # type: ignore[no-any-return]
+        return self._enter(interpreter, body, code.co_name, MadeFacts(body.cfg.function, made.facts, facts.depth + 1), entry)
+
+    def _enter(self, interpreter: Any, body: Body, name: str, facts: Facts, locals: Dict[str, Abstract]) -> Abstract:
+        """The result of a call, with these variables; places are variables of both."""
+        outer = interpreter.state.locals
+        entry = State(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
+        analysis = self.analyse(body, name, facts, entry)
+        if analysis.written:
+            interpreter.facts.stores.setdefault(interpreter.instr.index, set()).update(analysis.written)
+        return interpreter.enter(analysis, facts, entry.copy())  # type: ignore[no-any-return]
 
     def analyse(self, body: Body, name: str, facts: Facts, entry: State) -> CalleeAnalysis:
         """The analysis of a callee; Break if it cannot be inlined."""
         values = tuple(entry.locals.values())
-        key = (id(body), facts.identity(), facts.depth, len(facts.changed), values, tuple(map(sources_of, values)))
+        key = (id(body), facts.identity(), facts.depth, len(facts.changed), tuple(entry.locals), values,
+               tuple(map(sources_of, values)))
         if key not in self.analyses:
             try:
                 self.analyses[key] = CalleeAnalysis(body, facts, entry, name).finish()

@@ -33,7 +33,7 @@ class InlineBuilder(GraphBuilder):
         self.graph = parent.graph
         self.captured = parent.captured
         self.inputs, self.accesses = parent.inputs, parent.accesses
-        self.returns: List[Tuple[Block, Abstract]] = []
+        self.returns: List[Tuple[Block, List[Abstract]]] = []
         self.returned: Any = None
 
     def _head_state(self) -> State:
@@ -64,13 +64,20 @@ class InlineBuilder(GraphBuilder):
 
     def _continue(self) -> Abstract:
         """Bring the returning paths together."""
+        values = self._values()
+        self.parent.state.locals.update(zip(self.analysis.written, values[1:]))
+        return values[0]
+
+    def _values(self) -> List[Abstract]:
+        """The result and what is in the places that are written, where the returning paths meet."""
         if len(self.returns) == 1:
-            self.parent.block, result = self.returns[0]
-            return result
+            self.parent.block, values = self.returns[0]
+            return values
         after = self.graph.new_block(self.instr.lineno or 0)
-        joined = self._joined([value for _, value in self.returns], self.analysis.result, after)
-        for self.block, value in self.returns:
-            arguments = self._parts(joined, value)
+        likes = [self.analysis.result, *self.analysis.written.values()]
+        joined = [self._joined([values[k] for _, values in self.returns], like, after) for k, like in enumerate(likes)]
+        for self.block, values in self.returns:
+            arguments = [part for value, wanted in zip(values, joined) for part in self._parts(wanted, value)]
             self.block.terminator = Jump(after, arguments)
         self.parent.block = after
         return joined
@@ -91,7 +98,8 @@ class InlineBuilder(GraphBuilder):
         return values[0]
 
     def _return(self) -> None:
-        self.returns.append((self.block, self.returned))
+        written = [self.state.locals[name] for name in self.analysis.written]
+        self.returns.append((self.block, [self.returned] + written))
 
     # exits
 

@@ -233,7 +233,7 @@ class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls
 
     def op_LOAD_GLOBAL(self, instr: Instr) -> None:
         name = instr.value
-        place = self.facts.places.get(Global(name))
+        place = self.facts.global_place(name)
         if place is not None:
             self.state.stack.append(self.read_place(place))
             return
@@ -245,7 +245,7 @@ class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls
 
     def cell_content(self, instr: Instr) -> Abstract:
         """What the cell holds that ``instr`` names."""
-        place = self.facts.places.get(Cell(len(self.function.varnames) + (instr.arg or 0), instr.value))
+        place = self.facts.cell_place(instr.arg or 0, instr.value)
         if place is not None:
             return self.read_place(place)
         sample, where = self.facts.find_cell(instr.arg or 0, self)

@@ -171,11 +171,12 @@ def root_of(source: Any, head: State, cells: int) -> Any:
         return next((root for root, value in _variables(head) if value.source == source), None)
     if isinstance(source, Cell):
         return Root("cell", source.index - cells)
-    if isinstance(source, (Attr, Item)):
-        base = root_of(source.base, head, cells)
-        last = source.name if isinstance(source, Attr) else source.key
-        return None if base is None else type(source)(base, last)
-    return source
+    if not source.children:
+        return source
+    base = root_of(source.base, head, cells)
+    if base is None:
+        return None
+    return type(source)(base, *[getattr(source, name) for name in source.fields if name != "base"])
 
 
 def after_bytecode(value: Abstract) -> Abstract:
