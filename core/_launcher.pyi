@@ -56,6 +56,10 @@ class Launcher:
             are ignored then, or None: every call misses. An exception goes to the caller, and the next call tries again.
         returns: the ids of the exits after which bytecode only returns the exit's last value. A call without a frame ends
             there (`pijit.core._hook.Frameless`).
+
+    Its attribute ``entry``, None until it is set, is the guard program of the entry that the segment belongs to: it is
+    retired when the guards here fail again and again.
+
     Raises:
         ValueError, TypeError: a code, word or index that is not valid.
     Example:
@@ -71,6 +75,7 @@ class Launcher:
     exit_counts: Tuple[int, ...]
     name: str
     program: Optional[Any]
+    entry: Optional[Any]
     owner: Any
     width: int
     enabled: bool

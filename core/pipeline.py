@@ -4,6 +4,7 @@
     first run:   the entry's linked code observes what fallback calls return
     next call:   captured again with the observed types; the entry joins the cache and C serves the hits
     long first:  a call that is still in a loop is captured again there, and moves to the newer code
+    later:       an entry whose segments no longer fit what calls return is retired, and a run observed anew
 """
 
 from __future__ import annotations
@@ -16,26 +17,24 @@ import weakref
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook
-from pijit.core._launcher import Launcher
-from pijit.core.bytecode.decode import Function
-from pijit.core.bytecode.link import Call, ExitPlan, Probe, Site, link
+from pijit.core.bytecode.link import Probe, Site, link
 from pijit.core.bytecode.moves import STACK, move_points
 from pijit.core.capture.analysis import why_not_captured
 from pijit.core.capture.arrival import remembered, slots_at_entry
 from pijit.core.capture.capture import Candidate, Capture, capture
-from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
-from pijit.core.capture.guarding import entry_program, launch_arguments, segment_program
+from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS, Pending, Seen
+from pijit.core.capture.guarding import entry_program
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.steering import Steering
-from pijit.core.capture.values import Abstract
 from pijit.core.errors import Break, FullGraphError, LinkError, first_line, report_internal
-from pijit.core.frameless import frameless, returning_exits
+from pijit.core.frameless import frameless
 from pijit.core.functions import bound_locals, stand_in, twin_of
 from pijit.core.graph.key import graph_key
 from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
 from pijit.core.report import CaptureRecord, break_reports, segment_reports, way_report
+from pijit.core.sites import Way, make_launcher, make_sites, without_repeats
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 
 MAX_FAILURES = 3
@@ -137,6 +136,9 @@ class State:
         for pending in self.pending:
             if pending.entry.program.check(*roots) is not None:
                 return self._observed(pending, code, roots)
+        for entry in self.entries:
+            if entry.program.retired and entry.program.explain_failure(*roots) is None:
+                return self._observe_anew(entry, code, roots)
         self.pending = [pending for pending in self.pending if not pending.entry.program.dead]
         if len(self.cache) + len(self.pending) >= self.cache.limit:
             warn_limit(self.cache, self.py_func.__qualname__, *roots, stacklevel=4)
@@ -148,7 +150,14 @@ class State:
         why = self._why_again(roots)
         self.steering = self.steering.after([guard for entry in self.entries for guard in entry.program.guards], *roots)
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
-        return self._add(pending, make_entry(self, code, roots, {}, pending, why))
+        return self._add(pending, make_entry(self, code, roots, pending.used, pending, why))
+
+    def _observe_anew(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
+        """In place of an entry whose segments no longer fit: the same, and what calls return is observed again."""
+        self.entries = [other for other in self.entries if other is not entry]
+        pending = Pending(self._on_visit(), entry.seen)
+        why = reason("PJ305", guard=_guard_that_failed(entry))
+        return self._add(pending, make_entry(self, code, roots, pending.used, pending, why))
 
     def _on_visit(self) -> Callable[..., Any]:
         """`on_visit`, without keeping this alive."""
@@ -163,7 +172,7 @@ class State:
     def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         """What another thread has captured for calls like this one since this one missed."""
         for entry in self.entries:
-            if entry.program.explain_failure(*roots) is None:
+            if not entry.program.retired and entry.program.explain_failure(*roots) is None:
                 return entry.linked_code
         return None
 
@@ -290,28 +299,42 @@ def explain(function: types.FunctionType, config: Any, args: Tuple[Any, ...],
     state = State(function, function, config)
     roots = (bound_locals(function, args, kwargs), function.__globals__, vars(builtins_module))
     try:
-        return [make_entry(state, function.__code__, roots, {}, None, "")], state.failures
+        return [make_entry(state, function.__code__, roots, Seen(), None, "")], state.failures
     except Exception as error:
         state.fail("PJ901", error)
         return [], state.failures
 
 
-def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedback: Dict[int, Abstract],
+def _guard_that_failed(entry: Entry) -> str:
+    """The guard of a segment because of which the entry was retired."""
+    failed = [launcher.program.last_failed for launcher in entry.launchers if launcher.misses]
+    return "; ".join(str(guard) for guard in dict.fromkeys(failed) if guard is not None)
+
+
+def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen: Seen,
                pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
     """Capture, compile, guard, link. ``pending`` observes, if it is given; ``start`` is where a running call goes on."""
     config = state.config
     localsplus, globals, builtins = roots
-    result = capture(code, localsplus, _hook.UNBOUND, globals, builtins, feedback, config.force_breaks,
-                     state.steering, Inliner(config.max_inline_depth, config.allowed_inline_modules),
-                     config.max_loop_unrolling if config.loop_unrolling else 0,
-                     start.arrived if start is not None else None)
-    compiled = [_compile(state, candidate) for candidate in result.candidates]
-    kept = [(candidate, kernel) for candidate, kernel in zip(result.candidates, compiled) if isinstance(kernel, Kernel)]
-    sites, launchers = _sites(kept, result.cfg.function)
-    reentries = _reentries(state, result)
-    observers = {index: pending.observe(index) for index in result.observable()} if pending is not None else {}
+    results = [capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
+                       state.steering, Inliner(config.max_inline_depth, config.allowed_inline_modules),
+                       config.max_loop_unrolling if config.loop_unrolling else 0,
+                       start.arrived if start is not None else None) for profile in seen.profiles]
+    result = results[0]
+    compiled = without_repeats(results, [[_compile(state, c) for c in one.candidates] for one in results])
+    kept = [(number, candidate, kernel) for number, one in enumerate(results)
+            for candidate, kernel in zip(one.candidates, compiled[number]) if isinstance(kernel, Kernel)]
+    sites, launchers, last = make_sites(kept, result.cfg.function)
+    reentries: Dict[Any, Way] = {}
+    for number, one in enumerate(results):
+        reentries.update(_reentries(state, one, number))
+    broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
+    observers: Dict[int, Any] = {}
+    if pending is not None:
+        found = pending.to_observe([index for one in results for index in one.observable()], dict(broken))
+        observers = {index: pending.observe(index) for index in found}
     movers, stays = _movers(result, pending, observers) if pending is not None and observers else ({}, [])
-    calls = _compiled_calls(state, result)
+    calls = {index: states for one in results for index, states in _compiled_calls(state, one).items()}
     call_sites = {index: _hook.CallSite(tuple(callee.callee for callee in callees)).callable
                   for index, callees in calls.items()}
 
@@ -321,20 +344,27 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], feedb
 
     linked = linked_from(None)
     moved = linked_from(start.header) if start is not None else None
-    program = entry_program((candidate.captured for candidate, _ in kept), result.causes())
-    segments = segment_reports(result, compiled)
-    breaks = break_reports(result, code.co_filename, result.breaks())
+    causes = [cause for one in results for cause in one.causes()]
+    program = entry_program((candidate.captured for _, candidate, _ in kept), causes)
+    segments = segment_reports(result, compiled[0])
+    for one, outcomes in zip(results[1:], compiled[1:]):
+        segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
+    breaks = break_reports(result, code.co_filename, broken)
     stay = break_reports(result, code.co_filename, stays)
-    ways = [way_report(result, result.reentries[key]) for key in reentries]
+    ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
     if config.on_capture is not None:
-        kernels = compiled + [way.kernel for way in reentries.values()]
-        config.on_capture(CaptureRecord(state.py_func, result, kernels, linked, program, segments, breaks + stay, why,
+        outcomes = [outcome for one in compiled for outcome in one] + [way.kernel for way in reentries.values()]
+        config.on_capture(CaptureRecord(state.py_func, result, outcomes, linked, program, segments, breaks + stay, why,
                                         ways))
-    whole = frameless(result.cfg.function, linked, kept, launchers)
-    result.release()
+    whole = frameless(result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
+    if whole is None and seen.kinds and not observers and seen.renewals < MAX_RENEWALS:
+        for launcher in last:
+            launcher.entry = program
+    for one in results:
+        one.release()
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay,
-                 list({id(callee): callee for found in calls.values() for callee in found}.values()), ways, whole)
+                 list({id(callee): callee for found in calls.values() for callee in found}.values()), ways, whole, seen)
 
 
 def _movers(result: Capture, pending: Pending,
@@ -393,38 +423,15 @@ def _linked(result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
         raise LinkError(str(error)) from error
 
 
-def _sites(kept: List[Tuple[Candidate, Kernel]], function: Function) -> Tuple[List[Site], List[Any]]:
-    by_start: Dict[int, List[Tuple[Any, Kernel]]] = {}
-    for candidate, kernel in kept:
-        by_start.setdefault(candidate.captured.start, []).append((candidate.captured, kernel))
-    sites, launchers = [], []
-    for start, pairs in sorted(by_start.items()):
-        calls = []
-        for captured, kernel in pairs:
-            launcher, call = _launcher(captured, kernel, None, returning_exits(captured, kernel, function))
-            launchers.append(launcher)
-            calls.append(call)
-        sites.append(Site(start, pairs[0][0].depth, pairs[0][0].head_depth, tuple(calls)))
-    return sites, launchers
-
-
-class Way(NamedTuple):
-    """A re-entry that was made."""
-
-    launcher: Any
-    site: Site
-    kernel: Kernel
-
-
-def _reentries(state: State, result: Capture) -> Dict[Any, Way]:
+def _reentries(state: State, result: Capture, number: int) -> Dict[Any, Way]:
     """The launchers and sites of the ways back into loops; their kernels are compiled when first needed."""
     made = {}
     for key, candidate in result.reentries.items():
         kernel = _compile(state, candidate, later=True)
         if isinstance(kernel, Kernel):
             captured = candidate.captured
-            launcher, call = _launcher(captured, kernel, _preparer(state, kernel))
-            made[key] = Way(launcher, Site(captured.start, captured.depth, captured.head_depth, (call,)), kernel)
+            launcher, call = make_launcher(captured, kernel, number, _preparer(state, kernel))
+            made[(number, key)] = Way(launcher, Site(captured.start, captured.depth, captured.head_depth, (call,)), kernel)
     return made
 
 
@@ -443,18 +450,3 @@ def _preparer(state: State, kernel: Kernel) -> Any:
             return None
 
     return prepare
-
-
-def _launcher(captured: Any, kernel: Kernel, prepare: Any, returning: Tuple[int, ...] = ()) -> Tuple[Any, Call]:
-    arguments = launch_arguments(captured)
-    program = segment_program(captured, arguments)
-    exits = captured.graph.exits
-    order = sorted({number for number, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
-    numbers = tuple(order.index(number) or False for number, _ in kernel.exits)  # linked code asks `is False` first
-    width = max(len(codes) for _, codes in kernel.exits)
-    launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
-                        tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers,
-                        tuple(id for id, (number, _) in enumerate(kernel.exits) if exits[number].poll), prepare, returning)
-    plans = tuple(ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, e.way)
-                  for e in (exits[number] for number in order))
-    return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, plans)

@@ -162,6 +162,10 @@ _ROWS = (
     Reason("PJ304", "types were observed in a loop of a call that still runs",
            "The loop showed what calls in it return; the call went on in code that was compiled with that.",
            "Nothing to do."),
+    Reason("PJ305", "segments no longer fit",
+           "Calls between the segments return values of other kinds than before, or something else changed "
+           "there: a run is observed, and the function captured for the old and the new kinds.",
+           "Nothing to do; a call that keeps returning new kinds of values is observed three more times only."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
            "Calling a kernel costs more than these few instructions.",

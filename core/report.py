@@ -117,7 +117,7 @@ def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentRep
     reports = []
     instructions = result.cfg.function.instructions
     for number, (candidate, outcome) in enumerate(zip(result.candidates, compiled)):
-        if isinstance(outcome, Break) and outcome.facts.get("work") == 0:
+        if outcome is None or isinstance(outcome, Break) and outcome.facts.get("work") == 0:
             continue
         indices = sorted(set(candidate.region.instructions()))
         lines = [instructions[i].lineno for i in indices if instructions[i].lineno]

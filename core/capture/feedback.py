@@ -3,22 +3,31 @@
 Nothing can be inferred about what a fallback call returns, so linked code hands each such value to an observer. The
 next call that the entry would serve is captured again with what was seen. A long first call does not wait for that: at the
 headers of its loops it asks whether to capture now, and moves to the newer code.
+
+A call may return values of several kinds, in one run or in the course of time. Each kind is kept that has nothing in
+common with the others, and the function is captured once per kind; the segments of all these captures are linked
+together, and their guards choose. When the guards of all segments of a place have failed again and again, though those
+of the entry held, the entry is retired and a run is observed anew.
 """
 
 from __future__ import annotations
 
 import time
 import weakref
-from typing import Any, Callable, Dict, FrozenSet, Optional
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook, _launcher
 from pijit.core.capture.states import join
-from pijit.core.capture.values import Abstract, Instance, Opaque, Unknown, abstract_of
+from pijit.core.capture.values import Abstract, Const, Instance, Opaque, Unknown, abstract_of
 from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among
 
 MAX_OBSERVATIONS = 3
 CONTAINERS = (list, dict, set)
+MAX_KINDS = 4
+"""How many kinds of values of one instruction are told apart."""
+MAX_RENEWALS = 3
+"""How often an entry is observed anew because segments no longer fit."""
 MOVE_AFTER = 0.1
 """Seconds that a call has run before it may move."""
 PATIENT_VISITS = 64
@@ -30,6 +39,38 @@ def is_long(running: float, spent: float) -> bool:
     return running >= max(MOVE_AFTER, spent)
 
 
+Kinds = Dict[int, Tuple[Abstract, ...]]
+"""What was seen, by instruction: one or more kinds of values."""
+
+
+class Seen(NamedTuple):
+    """What an entry was captured with, and how often its function was observed anew for want of fitting segments."""
+
+    kinds: Kinds = {}
+    renewals: int = 0
+
+    @property
+    def profiles(self) -> List[Dict[int, Abstract]]:
+        """What each capture is told: its share of the kinds."""
+        count = max([len(kinds) for kinds in self.kinds.values()] + [1])
+        return [{index: kinds[min(number, len(kinds) - 1)] for index, kinds in self.kinds.items()}
+                for number in range(count)]
+
+
+def with_kind(kinds: Tuple[Abstract, ...], seen: Abstract) -> Tuple[Abstract, ...]:
+    """The kinds and one more, where it has nothing in common with any of them."""
+    if isinstance(seen, Unknown):
+        return kinds or (seen,)
+    kinds = tuple(kind for kind in kinds if not isinstance(kind, Unknown))
+    for number, kind in enumerate(kinds):
+        both = join(kind, seen)
+        if not isinstance(both, Unknown):
+            return kinds[:number] + (both,) + kinds[number + 1:]
+        if isinstance(kind, Const) and isinstance(seen, Const) and type(kind.object) is type(seen.object):
+            return kinds[:number] + (both,) + kinds[number + 1:]  # of texts, each is one of its own
+    return kinds + (seen,) if len(kinds) < MAX_KINDS else kinds
+
+
 class Pending:
     """An entry whose fallback results are being observed.
 
@@ -38,15 +79,17 @@ class Pending:
         observed: what was seen, by instruction; of objects that are no numbers or arrays nothing is kept, not even a
             weak reference, which the user could count.
         used: what the last capture was told.
+        again: the instructions to observe although something was seen there.
         rounds: how often it was captured again.
         arrived: what is known of the arguments that the function binds anew, as they were when it was called; None
             if that would keep objects of the user's alive.
     """
 
-    def __init__(self, on_visit: Optional[Callable[..., Any]] = None) -> None:
+    def __init__(self, on_visit: Optional[Callable[..., Any]] = None, before: Optional[Seen] = None) -> None:
         self.entry: Any = None
-        self.observed: Dict[int, Abstract] = {}
-        self.used: Dict[int, Abstract] = {}
+        self.used = Seen() if before is None else before._replace(renewals=before.renewals + 1)
+        self.observed: Kinds = dict(self.used.kinds)
+        self.again = frozenset(self.observed)
         self.rounds = 0
         self.arrived: Optional[Dict[str, Abstract]] = None
         self._on_visit = on_visit
@@ -68,7 +111,7 @@ class Pending:
             if isinstance(seen, Opaque):
                 kind = type(value)
                 seen = Instance(Object(kind), born=index) if is_among(kind, CONTAINERS) else Unknown("PJ203", index)
-            observed[index] = join(observed[index], seen) if index in observed else seen
+            observed[index] = with_kind(observed.get(index, ()), seen)
 
         return _launcher.untraced(observer)
 
@@ -89,14 +132,24 @@ class Pending:
 
     def _is_due(self, inside: FrozenSet[int], visits: int) -> bool:
         """Whether there is something new, all that the loop shows in each round was seen, and the call is long."""
-        news = any(index not in self.used and not isinstance(value, Unknown) for index, value in self.observed.items())
+        news = any(not isinstance(kind, Unknown) for kinds in self._news().values() for kind in kinds)
         seen = visits >= PATIENT_VISITS or inside <= set(self.observed)
         return news and seen and is_long(time.monotonic() - self._began, self._spent)
 
     def take(self) -> int:
         """Move what was seen to ``used``; returns how many values are new."""
-        news = sum(index not in self.used for index in self.observed)
-        self.used = dict(self.observed)
+        news = len(self._news())
+        self.used = self.used._replace(kinds=dict(self.observed))
+        self.again = frozenset()
         self.rounds += 1
         self._began = time.monotonic()
         return news
+
+    def _news(self) -> Kinds:
+        """What was seen that the last capture was not told."""
+        used = self.used.kinds
+        return {index: kinds for index, kinds in self.observed.items() if len(kinds) > len(used.get(index, ()))}
+
+    def to_observe(self, found: Iterable[int], breaks: Iterable[int]) -> List[int]:
+        """The instructions to observe: those that a capture found, and those to observe again."""
+        return sorted(set(found) | self.again.intersection(breaks))

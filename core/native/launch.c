@@ -158,6 +158,26 @@ inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
     return self->python_kernel == NULL ? native_run(self, fetched, frame, caller) : python_run(self, fetched, caller);
 }
 
+#define DOUBTS 2
+
+/* The guards failed though those of the entry held: when that happens again, the segment was captured for values that no
+ * longer come, and the entry is retired, so that the next call captures anew. */
+static void
+entry_doubt(Launcher *self)
+{
+    if (self->entry == NULL || self->entry == Py_None || ++self->doubts < DOUBTS) {
+        return;
+    }
+    PyObject *entry = self->entry;  /* owned */
+    self->entry = NULL;
+    PyObject *done = PyObject_CallMethod(entry, "retire", NULL);  /* owned */
+    if (done == NULL) {
+        PyErr_WriteUnraisable(entry);
+    }
+    Py_XDECREF(done);
+    Py_DECREF(entry);
+}
+
 static PyObject *
 guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame,
             Caller *caller)
@@ -174,6 +194,7 @@ guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObjec
     PyObject *globals = self->globals != NULL ? self->globals : caller->globals;
     PyObject *builtins = self->builtins != NULL ? self->builtins : caller->builtins;
     if (!guards_api->program_check(self->program, values, nvalues, globals, builtins, fetched)) {
+        entry_doubt(self);
         return launcher_miss(self);
     }
     PyObject *result = inputs_run(self, fetched, frame, caller);  /* new: the result */

@@ -143,6 +143,7 @@ launcher_traverse(Launcher *self, visitproc visit, void *arg)
     Py_VISIT(self->callable);
     Py_VISIT(self->owner);
     Py_VISIT(self->prepare);
+    Py_VISIT(self->entry);
     return exits_visit(self->exits, self->nexits, visit, arg);
 }
 
@@ -163,6 +164,7 @@ launcher_clear(Launcher *self)
     Py_CLEAR(self->callable);
     Py_CLEAR(self->owner);
     Py_CLEAR(self->prepare);
+    Py_CLEAR(self->entry);
     return 0;
 }
 
@@ -289,6 +291,7 @@ static PyMemberDef launcher_members[] = {
     {"name", T_OBJECT_EX, offsetof(Launcher, name), READONLY, "a name for messages"},
     {"owner", T_OBJECT, offsetof(Launcher, owner), READONLY, "the object that keeps the kernel alive"},
     {"program", T_OBJECT, offsetof(Launcher, program), READONLY, "the guard program or None"},
+    {"entry", T_OBJECT, offsetof(Launcher, entry), 0, "the entry's guard program, retired when guards here keep failing"},
     {"width", T_PYSSIZET, offsetof(Launcher, width), READONLY, "values in an answer behind the exit id"},
     {NULL},
 };

@@ -17,6 +17,7 @@ typedef struct {
     PyObject *name;             /* owned */
     PyObject *owner;            /* owned: keeps the machine code alive */
     PyObject *prepare;          /* owned, or NULL: makes the kernel at the first call */
+    PyObject *entry;            /* owned, or NULL: the program of the entry that this segment belongs to */
     KernelFunction kernel;
     Input *inputs;              /* owned */
     Py_ssize_t ninputs;
@@ -28,6 +29,7 @@ typedef struct {
     long long calls;
     long long misses;
     int enabled;
+    int doubts;                 /* guard failures while the entry's guards held */
 } Launcher;
 
 /* launch.c: set when the first launcher with a guard program is made. */

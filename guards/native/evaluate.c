@@ -216,7 +216,15 @@ program_dead_get(ProgramObject *self, void *unused)
     return PyBool_FromLong(program_is_dead(self));
 }
 
+static PyObject *
+program_retire(ProgramObject *self, PyObject *unused)
+{
+    self->retired = 1;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef program_methods[] = {
+    {"retire", (PyCFunction)program_retire, METH_NOARGS, "retire() -> None: never hold again."},
     {"check", (PyCFunction)program_check, METH_VARARGS,
      "check(values, globals, builtins) -> list of fetched objects if all guards hold, else None."},
     {NULL},
@@ -228,6 +236,7 @@ static PyMemberDef program_members[] = {
     {"hits", T_ULONGLONG, offsetof(ProgramObject, hits), READONLY, "Evaluations in which all guards held."},
     {"misses", T_ULONGLONG, offsetof(ProgramObject, misses), READONLY,
      "Evaluations in which a guard failed."},
+    {"retired", T_BOOL, offsetof(ProgramObject, retired), READONLY, "Whether retire() was called."},
     {NULL},
 };
 

@@ -9,7 +9,8 @@
  * or passes a check an object it cannot handle, so no tuple from Python can make an evaluation crash.
  *
  * Types, functions, code and whatever else is compared by identity is held weakly where it can be
- * (guards/held.py); a program of which one such object is gone is dead: it will never hold again.
+ * (guards/held.py); a program of which one such object is gone is dead: it will never hold again. So is one that
+ * was retired, because what it leads to no longer fits.
  *
  * A Program refers to everything from its construction on and never changes its references. A reference cycle
  * through it has some other object that was changed later and that can be cleared, so, like a tuple, it has
@@ -93,6 +94,7 @@ typedef struct {
     Count *failures;             /* owned: per guard */
     Py_ssize_t last_failed;      /* index of the guard that failed last, or -1 */
     Count hits, misses;
+    char retired;                /* whether retire() was called */
 } ProgramObject;
 
 static PyTypeObject ProgramType;
@@ -277,6 +279,9 @@ program_dealloc(ProgramObject *self)
 static int
 program_is_dead(const ProgramObject *self)
 {
+    if (self->retired) {
+        return 1;
+    }
     for (Py_ssize_t i = 0; i < self->nsteps; i++) {
         const Step *step = &self->steps[i];
         if (operation_table[step->operation].object == A_REFERENCE
@@ -425,6 +430,11 @@ static int program_compare(ProgramObject *self, const Roots *roots, Py_ssize_t f
 static int
 program_evaluate(ProgramObject *self, const Roots *roots, PyObject **fetched)
 {
+    if (self->retired) {
+        self->misses++;
+        self->last_failed = -1;
+        return 0;
+    }
     PyObject *on_stack[REGISTERS_ON_STACK];
     PyObject **registers = on_stack;  /* items below nborrowed borrowed, the rest owned */
     if (self->nregisters > REGISTERS_ON_STACK) {

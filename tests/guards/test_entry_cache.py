@@ -179,3 +179,15 @@ def test_dropping_a_payload_may_change_the_cache():
     cache.add(program, Payload())
     cache.clear()
     assert len(cache) == 0
+
+
+def test_a_retired_program_never_holds_again():
+    cache = filled(4, 1, 2)
+    program = next(program for program, payload, _ in cache.entries if payload == "code for 1")
+    assert program.check([1], {}, {}) is not None and not program.retired
+    program.retire()
+    assert program.retired and program.dead and program.check([1], {}, {}) is None
+    assert program.last_failed is None and sum(program.failures) == 0
+    assert cache.lookup([1], {}, {}) is None
+    assert order(cache) == ["code for 2"]
+    assert cache.lookup([2], {}, {}) == "code for 2"

@@ -498,3 +498,31 @@ def test_word_at_reads_the_table():
     table, entry = launcher(first_entry, (), ((("int", 40), ("int", 41)),), width=2).callable()[1:]
     assert table == _launcher.RUNTIME_TABLE
     assert entry == ctypes.c_int64.from_address(table).value
+
+
+def test_an_entry_is_retired_when_guards_keep_failing():
+    entry = GuardProgram([])
+    watching = GuardProgram([Equals(Local(0, "n"), 3)], [Local(0, "n")])
+    made = _launcher.Launcher(watching, {}, {}, INT, 3, 3, lambda n: (0, n), ((("int", 2),),), 1, "watching")
+    assert made.entry is None
+    references = sys.getrefcount(entry)
+    made.entry = entry
+    assert made.callable(3) == (0, 3) and made.callable(4)[0] == _launcher.MISS
+    assert not entry.retired and made.entry is entry
+    assert made.callable(3) == (0, 3) and made.callable(4)[0] == _launcher.MISS
+    assert entry.retired and made.entry is None and sys.getrefcount(entry) == references
+    for _ in range(3):
+        assert made.callable(4)[0] == _launcher.MISS
+    made.entry = entry
+    del made
+    gc.collect()
+    assert sys.getrefcount(entry) == references
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_cannot_be_retired_is_reported():
+    watching = GuardProgram([Equals(Local(0, "n"), 3)], [Local(0, "n")])
+    made = _launcher.Launcher(watching, {}, {}, INT, 3, 3, lambda n: (0, n), ((("int", 2),),), 1, "watching")
+    made.entry = "no program"
+    assert [made.callable(4)[0] for _ in range(3)] == [_launcher.MISS] * 3
+    assert made.entry is None

@@ -1,0 +1,84 @@
+"""The launchers of compiled segments, and the sites where linked code calls them.
+
+A function whose calls return values of several kinds is captured once per kind; the segments of all captures that begin
+at one instruction share its site, and their guards choose. Captures are known by their number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Set, Tuple
+
+from pijit.core._launcher import Launcher
+from pijit.core.bytecode.decode import Function
+from pijit.core.bytecode.link import Call, ExitPlan, Site
+from pijit.core.capture.capture import Candidate, Capture
+from pijit.core.capture.captured import Captured
+from pijit.core.capture.guarding import launch_arguments, segment_program
+from pijit.core.frameless import returning_exits
+from pijit.core.kernel.compile import Kernel
+
+Kept = Tuple[int, Candidate, Kernel]
+"""A segment that became a kernel: the number of its capture first."""
+
+
+class Way(NamedTuple):
+    """A re-entry that was made."""
+
+    launcher: Any
+    site: Site
+    kernel: Kernel
+
+
+def without_repeats(results: List[Capture], compiled: List[List[Any]]) -> List[List[Any]]:
+    """The outcomes; None for kernels that an earlier capture has as well, or that take other operands off the stack."""
+    if len(results) == 1:
+        return compiled
+    known: Set[Any] = set()
+    depths: Dict[int, Tuple[int, int]] = {}
+    for result, outcomes in zip(results, compiled):
+        for position, (candidate, kernel) in enumerate(zip(result.candidates, outcomes)):
+            if isinstance(kernel, Kernel):
+                captured = candidate.captured
+                depth = captured.depth, captured.head_depth
+                exits = tuple((e.target, e.locals, e.stack, e.side, e.poll) for e in captured.graph.exits)
+                guards = segment_program(captured, launch_arguments(captured)).guards
+                key = captured.start, id(kernel), exits, guards
+                if key in known or depths.setdefault(captured.start, depth) != depth:
+                    outcomes[position] = None
+                known.add(key)
+    return compiled
+
+
+def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[Any], List[Any]]:
+    """The sites, all launchers, and of each site the last launcher: when that one fails, all have."""
+    by_start: Dict[int, List[Kept]] = {}
+    for one in kept:
+        by_start.setdefault(one[1].captured.start, []).append(one)
+    sites, launchers, last = [], [], []
+    for start, found in sorted(by_start.items()):
+        made = [make_launcher(candidate.captured, kernel, number, None,
+                              returning_exits(candidate.captured, kernel, function))
+                for number, candidate, kernel in found]
+        launchers += [launcher for launcher, _ in made]
+        last.append(launchers[-1])
+        captured = found[0][1].captured
+        sites.append(Site(start, captured.depth, captured.head_depth, tuple(call for _, call in made)))
+    return sites, launchers, last
+
+
+def make_launcher(captured: Captured, kernel: Kernel, number: int, prepare: Any,
+                  returning: Tuple[int, ...] = ()) -> Tuple[Any, Call]:
+    """The launcher of a segment of the capture with this number, and how linked code calls it."""
+    arguments = launch_arguments(captured)
+    program = segment_program(captured, arguments)
+    exits = captured.graph.exits
+    order = sorted({which for which, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
+    numbers = tuple(order.index(which) or False for which, _ in kernel.exits)  # linked code asks `is False` first
+    width = max(len(codes) for _, codes in kernel.exits)
+    polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)
+    launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
+                        tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers, polls,
+                        prepare, returning)
+    plans = tuple(ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, None if e.way is None else (number, e.way))
+                  for e in (exits[which] for which in order))
+    return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, plans)
