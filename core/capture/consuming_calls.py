@@ -14,6 +14,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.iterators import iterator_over
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import extreme_of_numbers
+from pijit.core.capture.states import item_kinds
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -26,7 +27,7 @@ from pijit.core.capture.values import (
     number_type,
 )
 from pijit.core.errors import Break
-from pijit.core.graph.types import Object
+from pijit.core.graph.types import ListOf, Object
 
 
 def _codes(f: Any) -> Tuple[CodeType, ...]:
@@ -103,6 +104,20 @@ def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     return Instance(Object(tuple), self.emit("tuple_of", [self.object_value(made)], Object(tuple), exits=True))
 
 
+def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``sorted(iterable, reverse=...)`` of numbers of one type."""
+    if set(keywords) - {"reverse"} or len(arguments) != 1:
+        raise Break("PJ211", callee="sorted")
+    made = call_list(self, arguments, {})
+    kinds = item_kinds(made)
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind is None:
+        raise Break("PJ203", operand=describe(arguments[0]))
+    operands = [self.object_value(made)] + [self.stored_value(value) for value in keywords.values()]
+    attrs = {"function": "builtins.sorted", "keywords": tuple(keywords)}
+    return Instance(ListOf(kind), self.emit("invoke", operands, ListOf(kind), attrs, exits=True))
+
+
 def call_map(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``map(f, iterable, ...)``."""
     if keywords or len(arguments) < 2:
@@ -130,6 +145,7 @@ CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.max, _extreme("max", ">")),
     (builtins.list, call_list),
     (builtins.tuple, call_tuple),
+    (builtins.sorted, call_sorted),
     (builtins.map, call_map),
     (builtins.filter, call_filter),
 ]

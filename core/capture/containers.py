@@ -12,10 +12,21 @@ import numpy as np
 from pijit.core.capture.conditions import ClassLacks, HasItem, HasLength, LacksItem
 from pijit.core.capture.operators import describe
 from pijit.core.capture.sampling import PYTHON_OPERATORS
-from pijit.core.capture.values import Abstract, Const, Known, Number, Opaque, Sequence, Slice, class_of, number_type
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    Number,
+    Opaque,
+    Sequence,
+    Slice,
+    class_of,
+    number_type,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG
+from pijit.core.graph.types import BOOL, FLAG, ListOf
 from pijit.guards.facts import is_among, is_exactly, type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, is_plain_tuple, read_item
@@ -39,6 +50,8 @@ class Containers:
     truth: Callable[[Abstract], Optional[Value]]
     compare: Callable[..., Abstract]
     sliced: Callable[[Abstract, slice], Abstract]
+    word: Callable[[Abstract], Value]
+    object_value: Callable[[Abstract], Value]
 
     def length_of(self, value: Abstract) -> Optional[int]:
         """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
@@ -84,8 +97,8 @@ class Containers:
             return Const(owner.keys[position])  # type: ignore[index]
         self.reading(dict, owner)
         found = list(owner.sample)[position]  # type: ignore[attr-defined]
-        if type(found) not in ITEM_KEYS:
-            raise Break("PJ205", index=type(found).__name__)
+        if not is_exactly(found, ITEM_KEYS):
+            raise Break("PJ205", index=type_name(found))
         key = Const(found, KeyAt(owner.source, position) if owner.source is not None else None)
         key.root = KeyAt(owner.root, position) if owner.root is not None else None
         return key
@@ -195,6 +208,8 @@ class Containers:
         """``owner[index]`` of a tuple, list or dict."""
         if isinstance(index, Slice):
             return self.sliced(owner, slice(*[self._bound(part) for part in index.parts]))
+        if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
+            return self.list_item(owner, self.word(index))
         key = self.constant(index)
         if is_container(owner):
             return self.item(owner, key)
@@ -209,6 +224,12 @@ class Containers:
         if type(key) is not int or not -len(items) <= key < len(items):
             raise Break("PJ205", index=describe(index))
         return items[key]
+
+    def list_item(self, owner: Instance, index: Value) -> Number:
+        """``owner[index]`` of a list whose items are expected to be of one type."""
+        kind = owner.type.items  # type: ignore[attr-defined]
+        item = self.emit("list_item", [self.object_value(owner), index], kind, exits=True)
+        return Number(kind, item)
 
     def _bound(self, part: Abstract) -> Optional[int]:
         known = self.constant(part)

@@ -10,8 +10,18 @@ from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.operators import describe
-from pijit.core.capture.states import State
-from pijit.core.capture.values import Abstract, CellRef, Const, Known, Sequence, Slice, class_of
+from pijit.core.capture.states import State, item_kinds
+from pijit.core.capture.values import (
+    Abstract,
+    CellRef,
+    Const,
+    Instance,
+    Known,
+    Sequence,
+    Slice,
+    class_of,
+    number_type,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
@@ -86,7 +96,10 @@ class Displays:
         if isinstance(owner, Known) or class_of(owner) is not list:
             self._lengthen(instr.arg or 1, [item])
             return
-        self.emit("collect", [self.object_value(owner), self.stored_value(item)], None, exits=True)
+        made = self.object_value(owner)
+        if item_kinds(owner) != {number_type(item)}:
+            self.state.stack[-(instr.arg or 1)] = Instance(Object(list), made, None, owner.born)
+        self.emit("collect", [made, self.stored_value(item)], None, exits=True)
 
     def op_MAP_ADD(self, instr: Instr) -> None:
         """The step of a dict comprehension, where the keys are known."""

@@ -23,10 +23,11 @@ from pijit.core.capture.callees import Callee, CalleeFacts, called_function, def
 from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.inline_builder import InlineBuilder
+from pijit.core.capture.libraries import in_library, in_standard_library, module_of
 from pijit.core.capture.places import is_place
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, join, knows_nothing, parts_of
-from pijit.core.capture.values import UNBOUND, Abstract, Made, in_library, in_standard_library, module_of
+from pijit.core.capture.values import UNBOUND, Abstract, Made
 from pijit.core.errors import Break
 from pijit.core.reasons import REASONS, reason
 

@@ -11,9 +11,11 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
+from pijit.core.capture.states import steps_list
 from pijit.core.capture.values import (
     Abstract,
     Const,
+    Instance,
     LoopIterator,
     Number,
     Range,
@@ -21,10 +23,11 @@ from pijit.core.capture.values import (
     Tensor,
     Unrolled,
     class_of,
+    scalar_type,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, numpy_scalar
+from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, ListOf, numpy_scalar
 from pijit.guards.facts import is_among
 
 ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
@@ -69,7 +72,21 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
         return LoopIterator("range", (_word(self, 0), start, step, length))
     if isinstance(value, Tensor) and value.type.ndim:
         return LoopIterator("sequence", (_word(self, 0),), (value,))
+    if isinstance(value, Instance) and isinstance(value.type, ListOf):
+        return LoopIterator("list", (_word(self, 0),), (value,))
+    if is_container(value) and len(value.sample) > self.facts.unrolling:  # type: ignore[attr-defined]
+        return _over_numbers(self, value)
     return unrolled(self, value, "forwards")
+
+
+def _over_numbers(self: Any, value: Abstract) -> LoopIterator:
+    """An iterator over a long list from outside that begins with a number: more are expected."""
+    items = value.sample  # type: ignore[attr-defined]
+    kind = scalar_type(items[0]) if type(items) is list else None
+    if kind is None:
+        raise Break("PJ209", type=describe(value), length=len(items))
+    self.reading(list, value)
+    return LoopIterator("list", (_word(self, 0),), (Instance(ListOf(kind), self.object_value(value)),))
 
 
 def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
@@ -102,6 +119,8 @@ def step_of(self: Any, value: Abstract) -> Step:
         return _step_unrolled(self, value)
     if not isinstance(value, LoopIterator):
         raise Break("PJ209", type=describe(value))
+    if steps_list(value) and not self.facts.depth:
+        raise Break("PJ209", type="list")
     return _STEPS[value.kind](self, value)
 
 
@@ -147,6 +166,13 @@ def _step_sequence(self: Any, value: LoopIterator) -> Step:
     return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: _element(self, array, index))
 
 
+def _step_list(self: Any, value: LoopIterator) -> Step:
+    index, owner = value.words[0], value.parts[0]
+    size = self.emit("list_size", [owner.value], WORD)
+    more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
+    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: self.list_item(owner, index))
+
+
 def _step_reversed(self: Any, value: LoopIterator) -> Step:
     index, array = value.words[0], value.parts[0]
     more = self.emit("compare", [index, _word(self, 0)], FLAG, {"operator": ">="})
@@ -180,5 +206,5 @@ def _step_zip(self: Any, value: LoopIterator) -> Step:
 
 _STEPS: Dict[str, Callable[[Any, LoopIterator], Step]] = {
     "range": _step_range, "sequence": _step_sequence, "reversed": _step_reversed, "enumerate": _step_enumerate,
-    "zip": _step_zip,
+    "zip": _step_zip, "list": _step_list,
 }

@@ -14,12 +14,12 @@ import numpy as np
 from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand, type_of_result
-from pijit.core.capture.values import Abstract, Const, Number, Tensor, class_of, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, Number, Tensor, class_of, number_type
 from pijit.core.capture.values import Sequence as Tuple_
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS, Function
-from pijit.core.graph.types import FLAG, WORD, Array, Object, Scalar, Type
+from pijit.core.graph.types import FLAG, WORD, Array, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
 EDGES = (2, 3, 1)
@@ -68,6 +68,8 @@ class LibraryCalls:
             return operand_of(value)
         if isinstance(value, Const) and _is_plain(value.object):
             return Operand(None, value.object, True)  # type: ignore[arg-type]
+        if isinstance(value, Instance) and isinstance(value.type, ListOf):
+            return (list, (Operand(value.type.items),) * 2)
         python, items = class_of(value), self.items_of(value)
         if not is_among(python, (tuple, list)) or items is None:
             raise Break("PJ203", operand=describe(value))
@@ -115,7 +117,7 @@ def method_row(name: str) -> Optional[Function]:
     return FUNCTIONS.get("ndarray." + name)
 
 
-_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values()}
+_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if not row.path.startswith("builtins.")}
 
 
 def _names(row: Function, count: int, keywords: Arguments) -> List[str]:

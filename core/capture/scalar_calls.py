@@ -9,9 +9,10 @@ from typing import Any, Callable, List, Tuple
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Number, Tensor, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, Known, Number, Tensor, class_of, number_type
 from pijit.core.errors import Break
-from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, numpy_scalar
+from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, numpy_scalar
+from pijit.guards.facts import is_among
 
 
 def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -20,6 +21,8 @@ def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     value = arguments[0]
     if isinstance(value, Tensor) and value.type.ndim:
         return Number(INT, self.dimension(value, 0))
+    if isinstance(value, Instance) and not isinstance(value, Known) and is_among(class_of(value), (list, tuple)):
+        return Number(INT, self.emit("same", [self.emit("list_size", [self.object_value(value)], WORD)], INT))
     length = self.length_of(value)
     if length is None:
         raise Break("PJ203", operand=describe(value))

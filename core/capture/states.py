@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Iterator, List, Tuple
+from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.capture.values import (
     FRAGILE,
@@ -24,7 +24,7 @@ from pijit.core.capture.values import (
     number_type,
     pointer_class,
 )
-from pijit.core.graph.types import Object
+from pijit.core.graph.types import ListOf, Object, Scalar
 
 
 class State:
@@ -79,11 +79,24 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         if len(left.items) == len(right.items) and not any(map(knows_nothing, items)):
             return left.like(items, None)
     if (isinstance(left, Instance) or isinstance(right, Instance)) and classes[0] is classes[1]:
-        return Instance(Object(classes[0]), born=left.born)
-    kinds = number_type(left), number_type(right)
-    if kinds[0] is not None and kinds[0] == kinds[1]:
-        return Number(kinds[0], born=left.born)
+        return Instance(_joined_type(left, right, classes[0]), born=left.born)  # type: ignore[arg-type]
+    kind = number_type(left)
+    if kind is not None and kind == number_type(right):
+        return Number(kind, born=left.born)
     return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218", left.born)
+
+
+def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:
+    kinds = item_kinds(left) | item_kinds(right)
+    kind = kinds.pop() if len(kinds) == 1 and python is list else None
+    return Object(python) if kind is None else ListOf(kind)
+
+
+def item_kinds(value: Abstract) -> Set[Optional[Scalar]]:
+    """The scalar types that the items of a list are known or expected to have; None is among them for others."""
+    if isinstance(value, Known):
+        return {number_type(item) for item in value.items}
+    return {getattr(value.type, "items", None)} if isinstance(value, Instance) else {None}
 
 
 def knows_nothing(value: Abstract) -> bool:
@@ -121,7 +134,12 @@ def is_confined(value: Abstract) -> bool:
     """Whether no segment can start with the value: nobody could tell there that it is the same."""
     if isinstance(value, Sequence) and any(isinstance(item, CellRef) for item in value.items):
         return True
-    return isinstance(value, FRAGILE) or bool(rounds_of(value))
+    return isinstance(value, FRAGILE) or bool(rounds_of(value)) or steps_list(value)
+
+
+def steps_list(value: Abstract) -> bool:
+    """Whether an iterator is one over a list, or has one inside: it lives inside one inlined callee."""
+    return isinstance(value, LoopIterator) and (value.kind == "list" or any(map(steps_list, value.parts)))
 
 
 def forgotten(value: Abstract) -> Abstract:

@@ -7,11 +7,11 @@ made the value; it tells which instruction must stay bytecode when a value canno
 from __future__ import annotations
 
 import enum
-import os
 import types
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
+from pijit.core.capture.libraries import in_library
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import (
     CAPTURED_DTYPES,
@@ -92,10 +92,13 @@ class Tensor(Typed):
 
 
 class Instance(Typed):
-    """An object of exactly one class, of which nothing else is known: a list that the function has made."""
+    """An object of one class, such as a list that the function has made; its type may say what items to expect."""
 
     __slots__ = ()
     type: Object
+
+    def key(self) -> Any:
+        return self.type, getattr(self.type, "items", None)
 
 
 class Known(Instance):
@@ -316,10 +319,7 @@ class CellRef(Abstract):
 
 
 class Made(Abstract):
-    """A function without a name that is made to be called on the spot; ``free`` is what its free variables hold.
-
-    ``facts`` are those of the function that makes it.
-    """
+    """A function to be called on the spot; ``free`` is what its free variables hold, ``facts`` are its maker's."""
 
     __slots__ = ("code", "free", "facts")
 
@@ -386,11 +386,6 @@ IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemente
 NUMPY_CLASSES = tuple({np.dtype(code).type: None for code in np.typecodes["All"]})
 """The classes of NumPy's own scalars."""
 
-LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
-"""Packages whose functions have handlers of their own or are compiled already; none is inlined by default."""
-
-STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
-
 BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype,
                type(np.sum), enum.Enum)
 
@@ -437,23 +432,6 @@ def scalar_type(value: Any) -> Optional[Scalar]:
     if is_exactly(value, NUMPY_CLASSES) and is_captured(value.dtype):
         return numpy_scalar(value.dtype)
     return None
-
-
-def module_of(function: types.FunctionType) -> str:
-    """The module that a function's globals belong to or that it says it is of; "" if neither says."""
-    names = function.__globals__.get("__name__"), function.__module__
-    return next((name for name in names if type(name) is str), "")
-
-
-def in_library(function: types.FunctionType) -> bool:
-    """Whether a function belongs to one of ``LIBRARIES``."""
-    return module_of(function).split(".")[0] in LIBRARIES
-
-
-def in_standard_library(function: types.FunctionType) -> bool:
-    """Whether a function is Python's own: little in there is about numbers."""
-    file = function.__code__.co_filename
-    return file.startswith((STANDARD_LIBRARY, "<frozen ")) and "site-packages" not in file
 
 
 def known_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:

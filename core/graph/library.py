@@ -12,6 +12,7 @@ steer the type of the result, a ``#`` those that are sizes: small ones stand for
 
 from __future__ import annotations
 
+import builtins
 import operator
 from typing import Any, Dict, List, NamedTuple, Tuple
 
@@ -40,14 +41,15 @@ class Function(NamedTuple):
 
 
 def resolve(path: str) -> Any:
-    """What a dotted path below ``numpy`` or ``operator`` leads to; None if this NumPy has no such function."""
+    """What a dotted path below NumPy, or from another module, leads to; None if this NumPy has no such function."""
     names = path.split(".")
-    found: Any = operator if names[0] == "operator" else np
-    for name in names[1:] if found is operator else names:
+    found: Any = MODULES.get(names[0], np)
+    for name in names[1:] if names[0] in MODULES else names:
         found = getattr(found, name, None)
     return found
 
 
+MODULES = {"operator": operator, "builtins": builtins}
 STRICT = frozenset(["array", "asarray", "ascontiguousarray", "matmul", "ndarray.astype", "ndarray.cumsum", "ndarray.cumprod",
                     "ndarray.round", "ndarray.trace"])
 """Functions that compute floats in C alone."""
@@ -72,7 +74,7 @@ PLAIN = {
     "full_like": "a fill_value dtype*", "zeros_like": "a dtype*", "ones_like": "a dtype*", "tri": "N# M# k dtype*",
     "array_equal": "a1 a2", "isin": "element test_elements", "bincount": "x weights minlength#", "digitize": "x bins",
     "partition": "a kth*", "argpartition": "a kth*", "intersect1d": "ar1 ar2", "union1d": "ar1 ar2", "setdiff1d": "ar1 ar2",
-    "operator.getitem": "a b",
+    "operator.getitem": "a b", "builtins.sorted": "iterable reverse*",
     "sum": "a axis* dtype* keepdims*", "prod": "a axis* dtype* keepdims*", "cumsum": "a axis* dtype*",
     "cumprod": "a axis* dtype*", "diff": "a n* axis*", "ediff1d": "ary", "gradient": "f varargs",
     "nansum": "a axis*", "dot": "a b", "vdot": "a b", "inner": "a b", "outer": "a b", "matmul": "a b", "kron": "a b",

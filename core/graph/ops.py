@@ -76,6 +76,9 @@ OPS: Dict[str, OpInfo] = {
     "collect": OpInfo("o v", (), False, "append to a list that was made here and that nobody has yet: where an exit "
                                         "leads, it is made anew; exits when there is no memory"),
     "tuple_of": OpInfo("o", (), False, "a new tuple of a list's items; exits when there is no memory"),
+    "list_size": OpInfo("o", (), False, "WORD: how many items a list or tuple has now"),
+    "list_item": OpInfo("o s", (), False, "the scalar at a WORD index of a list; exits when it is out of range, or is "
+                                          "not of the result's type"),
     # calls of library functions (graph/library.py)
     "invoke": OpInfo("v*", ("function", "keywords"), False,
                      "the library function on the objects of the values, the last ones by keyword; exits when it raises or "

@@ -99,9 +99,19 @@ class Object:
         return "object.%s" % type_name(self.python)
 
 
+class ListOf(Object):
+    """A list whose items are expected to be scalars of one type; whoever reads one makes sure."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Scalar) -> None:
+        super().__init__(list)
+        self.items = items
+
+
 ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
     "range": ("index", "start", "step", "length"), "sequence": ("index",), "reversed": ("index",),
-    "enumerate": ("count",), "zip": (),
+    "enumerate": ("count",), "zip": (), "list": ("index",),
 }
 """The words of each kind of iterator; the first one moves as it is stepped."""
 

@@ -53,6 +53,10 @@ def _write_item(emitter: Any, op: Op) -> None:
     _read_result(emitter, op, "item", [emitter.text[op.args[0]], op.attrs["index"]], [])
 
 
+def _write_list_item(emitter: Any, op: Op) -> None:
+    _read_result(emitter, op, "list_item", [emitter.text[value] for value in op.args], [])
+
+
 def _read_result(emitter: Any, op: Op, name: str, before: List[Any], after: List[Any]) -> None:
     """Call the runtime's function; its result becomes the operation's."""
     kind = op.result.type if op.result is not None else Object(type(None))
@@ -93,4 +97,5 @@ def _described(emitter: Any, kind: Array, name: str, at: int) -> Any:
 
 
 LIBRARY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"invoke": _write_invoke, "item": _write_item,
+                                                                 "list_item": _write_list_item,
                                                                  "set_items": _write_set_items}

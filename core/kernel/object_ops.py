@@ -9,6 +9,8 @@ from pijit.core.graph.types import BOOL, FLOAT, INT, Array, Object
 
 BOXES = {INT: -1, FLOAT: -2, BOOL: -3}
 _BOX_OBJECT = -4
+SIZE_OFFSET = object.__basicsize__
+"""Where objects of variable size say how large they are."""
 _RUNTIME_NAMES = {"collect": "append"}
 
 
@@ -55,9 +57,13 @@ def _of_object(emitter: Any, op: Op) -> None:
     emitter.define(op.result, "ld_i8(%s, 0)" % address)
 
 
+def _list_size(emitter: Any, op: Op) -> None:
+    emitter.define(op.result, "ld_i8(%s, %d)" % (emitter.text[op.args[0]], SIZE_OFFSET))
+
+
 OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect,
     "store_cell": _effect,
-    "tuple_of": _of_object,
+    "tuple_of": _of_object, "list_size": _list_size,
     "new_tuple": _display, "new_list": _display, "new_dict": _display,
 }

@@ -242,6 +242,8 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
     "poll": lambda emitter, op: "poll()",
     "new_tuple": lambda emitter, op: _shape(_args(op)),
+    "list_size": lambda emitter, op: "len(%s)" % _name(op.args[0]),
+    "list_item": lambda emitter, op: "fitting(%s[%s], %s)" % (tuple(_args(op)) + (emitter.constant(op.result.type),)),
     "tuple_of": lambda emitter, op: "tuple(%s)" % _name(op.args[0]),
     "new_list": lambda emitter, op: "[%s]" % ", ".join(_args(op)),
     "new_dict": lambda emitter, op: "{%s}" % ", ".join(map("{}: {}".format, _args(op)[::2], _args(op)[1::2])),

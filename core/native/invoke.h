@@ -193,4 +193,16 @@ runtime_item(int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_
     return result_read(frame, (const Wanted *)wanted, item, (int64_t *)out);
 }
 
+/* Item `index` of a list, from the end if negative. */
+static int64_t
+runtime_list_item(int64_t frame, int64_t list, int64_t index, int64_t wanted, int64_t out)
+{
+    PyObject **place = item_place(list, index);
+    if (place == NULL) {
+        return DECLINED;
+    }
+    Py_INCREF(*place);  /* given away */
+    return result_read(frame, (const Wanted *)wanted, *place, (int64_t *)out);
+}
+
 #endif

@@ -68,6 +68,8 @@
  *       A new tuple, list or dict, owned by the frame; its address replaces the first word of spec -> [kind, word] of each
  *       value, for a dict of each key and value in turn. Kinds are those of effects, below; no complex numbers.
  *
+ *   list_item(frame, list, index, wanted, out) -> 0, or 1 where it is not there or not as wanted
+ *       An item of a list, as item above.
  *   tuple_of(frame, list, address) (*)
  *       A new tuple of a list's items, owned by the frame; its address is left in the word at `address`.
  *

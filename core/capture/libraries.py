@@ -1,0 +1,28 @@
+"""Which functions belong to libraries that are compiled already, or have handlers of their own."""
+
+from __future__ import annotations
+
+import os
+import types
+
+LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
+"""Packages whose functions have handlers of their own or are compiled already; none is inlined by default."""
+
+STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
+
+
+def module_of(function: types.FunctionType) -> str:
+    """The module that a function's globals belong to or that it says it is of; "" if neither says."""
+    names = function.__globals__.get("__name__"), function.__module__
+    return next((name for name in names if type(name) is str), "")
+
+
+def in_library(function: types.FunctionType) -> bool:
+    """Whether a function belongs to one of ``LIBRARIES``."""
+    return module_of(function).split(".")[0] in LIBRARIES
+
+
+def in_standard_library(function: types.FunctionType) -> bool:
+    """Whether a function is Python's own: little in there is about numbers."""
+    file = function.__code__.co_filename
+    return file.startswith((STANDARD_LIBRARY, "<frozen ")) and "site-packages" not in file
