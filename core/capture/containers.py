@@ -98,7 +98,7 @@ class Containers:
         self.reading(dict, owner)
         found = list(owner.sample)[position]  # type: ignore[attr-defined]
         if not is_exactly(found, ITEM_KEYS):
-            raise Break("PJ205", index=type_name(found))
+            raise Break("PJ205", index=type_name(type(found)))
         key = Const(found, KeyAt(owner.source, position) if owner.source is not None else None)
         key.root = KeyAt(owner.root, position) if owner.root is not None else None
         return key
