@@ -56,6 +56,7 @@ class Effects:
         if isinstance(owner, Opaque):
             self.facts.changed.add((place, identity_of(owner)))
         self.note_access(place, owner, True)
+        self.facts.mutates = True
         forget_items(self.state)
 
     def reading(self, place: Any, owner: Abstract) -> None:

@@ -37,10 +37,11 @@ class Facts:
     Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the object,
     namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of these an
     instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are not inlined.
+    ``mutates`` says that captured code changes an object.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "inliner", "depth", "unrolling", "callees")
+                 "inliner", "depth", "unrolling", "callees", "mutates")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -57,6 +58,7 @@ class Facts:
         self.inliner = inliner
         self.depth = depth
         self.unrolling = unrolling
+        self.mutates = False
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
 
     def find_written(self) -> None:

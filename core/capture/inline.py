@@ -234,7 +234,11 @@ class Inliner:
         analysis = self.analyse(body, name, facts, entry)
         if analysis.written:
             interpreter.facts.stores.setdefault(interpreter.instr.index, set()).update(analysis.written)
-        return interpreter.enter(analysis, facts, entry.copy())  # type: ignore[no-any-return]
+        result = interpreter.enter(analysis, facts, entry.copy())
+        if analysis.facts.mutates:  # the caller may have any list or dict that the callee has
+            interpreter.facts.mutates = True
+            forget_items(interpreter.state)
+        return result  # type: ignore[no-any-return]
 
     def analyse(self, body: Body, name: str, facts: Facts, entry: State) -> CalleeAnalysis:
         """The analysis of a callee; Break if it cannot be inlined."""

@@ -137,6 +137,14 @@ def escaping(x, seen):
     return s, sum(1 for _ in seen[0])
 
 
+def changing_a_known_list(x):
+    out = [1.0]
+    done = any(out.append(k) for k in (2.0,))
+    size, last = len(out), out[-1]
+    more = [other.append(k) for other in (out,) for k in (x[0],)]
+    return done, size, last, more, len(out), sum(out), x * 2 + 1
+
+
 def consumed_twice(x):
     g = (v for v in x)
     return sum(g), sum(g)
@@ -160,6 +168,7 @@ CASES = [
     (named, (X, I, 3.0), [(X, I, 99.0), (I, X, 2)]),
     (shared, (X,), [(X[:1],)]),
     (escaping, (X, []), []),
+    (changing_a_known_list, (X,), [(I,)]),
     (consumed_twice, (X,), [(I,)]),
     (everything, (X, 3, 2.0), [(I, 4, 2), (X[:0], 0, 1.0), (X, 2.0, 1)]),
 ]
