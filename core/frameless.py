@@ -26,13 +26,9 @@ def returning_exits(captured: Captured, kernel: Kernel, function: Function) -> T
 
     The others are what it lets go of: dead locals that become None.
     """
-    if captured.start != 0:
-        return ()
-    exits = captured.graph.exits
+    returning = captured.returning(function)
     return tuple(id for id, (number, codes) in enumerate(kernel.exits)
-                 if function.instructions[exits[number].target].opname == "RETURN_VALUE"
-                 and exits[number].stack == 1 and not (exits[number].side or exits[number].poll)
-                 and all(code[0] == "const" for code in codes[:-1]))
+                 if number in returning and all(code[0] == "const" for code in codes[:-1]))
 
 
 def frameless(function: Function, linked: CodeType, kept: Iterable[Tuple[Candidate, Kernel]],

@@ -12,6 +12,7 @@ from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.capture.analysis import Analysis, entry_state
 from pijit.core.capture.builder import GraphBuilder, state_at
 from pijit.core.capture.captured import Captured, Refusal
+from pijit.core.capture.cost import least_work, work_of
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.inline import Inliner
@@ -20,18 +21,10 @@ from pijit.core.capture.states import State
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Graph, Op
-from pijit.core.graph.ops import OPS
 from pijit.core.graph.passes.simplify import simplify
 from pijit.core.graph.passes.strips import cut_into_strips
-from pijit.core.graph.types import Array
 from pijit.core.graph.verify import verify
 
-MINIMUM_WORK = 6
-ARRAY_WORK = 6
-LIBRARY = frozenset(["invoke", "set_items"])
-FREE = frozenset(["const", "same", "flag", "dim", "iterator_part", "range_length", "poll",
-                  "new_tuple", "new_list", "new_dict"])
 SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
 NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
 OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "LOAD_ATTR", "LOAD_DEREF",
@@ -128,10 +121,10 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
     entry = entry_state(function, localsplus, unbound, steering)
     entry.locals.update(arrived or {})
     analysis = Analysis(cfg, Liveness(cfg), facts, entry, forced)
-    minimum = 0 if force_breaks is not None else MINIMUM_WORK
+    everything = force_breaks is not None
     while True:
         regions = _regions(analysis.run(), force_breaks == "every")
-        candidates = _build_all(analysis, regions, code.co_name, minimum)
+        candidates = _build_all(analysis, regions, code.co_name, everything)
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
             return Capture(cfg, analysis, candidates, _build_reentries(analysis, candidates, code.co_name))
@@ -147,7 +140,7 @@ def _regions(analysis: Analysis, cut: bool) -> List[Region]:
     return regions
 
 
-def _build_all(analysis: Analysis, regions: List[Region], name: str, minimum: int) -> List[Candidate]:
+def _build_all(analysis: Analysis, regions: List[Region], name: str, everything: bool) -> List[Candidate]:
     by_start: Dict[int, List[Region]] = {}
     for region in regions:
         by_start.setdefault(region.head.start, []).append(region)
@@ -156,25 +149,21 @@ def _build_all(analysis: Analysis, regions: List[Region], name: str, minimum: in
         depths = [GraphBuilder(analysis, region, name).captured.depth for region in by_start[start]]
         for region in by_start[start]:
             label = "%s_%d" % (name.strip("<>"), len(candidates))
-            candidates.append(_build(analysis, region, label, min(depths), minimum))
+            candidates.append(_build(analysis, region, label, min(depths), everything))
     return candidates
 
 
-def _build(analysis: Analysis, region: Region, name: str, depth: int, minimum: int) -> Candidate:
+def _build(analysis: Analysis, region: Region, name: str, depth: int, everything: bool) -> Candidate:
     try:
         captured = _graph_of(analysis, region, name, depth)
         for root in launch_arguments(captured):
             if root.kind == "local" and analysis.usedef.may_be_unbound(captured.start, root.name):
                 raise Break("PJ212", name=root.name)
         work = work_of(captured.graph, captured.has_loop)
-        return Candidate(region, captured, Break("PJ401", work=work) if work < minimum else None)
+        enough = everything or work >= least_work(captured, analysis.cfg.function)
+        return Candidate(region, captured, None if enough else Break("PJ401", work=work))
     except Break as error:
         return Candidate(region, None, error.without_frames())
-
-
-def stores_into_object(op: Op) -> bool:
-    """Whether the operation is an effect on a Python object: bytecode does it about as fast."""
-    return OPS[op.name].effect and not isinstance(op.args[0].type, Array)
 
 
 def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int]) -> Captured:
@@ -211,19 +200,3 @@ def _build_reentry(analysis: Analysis, region: Region, start: Piece, name: str) 
         return Candidate(part, _graph_of(analysis, part, name.strip("<>"), None), None)
     except Break:
         return None
-
-
-def work_of(graph: Graph, has_loop: bool) -> int:
-    """A rough count of what a kernel saves: array operations weigh more, loops most."""
-    work = 0
-    for block in graph.blocks:
-        for op in block.ops:
-            if op.name in FREE:
-                continue
-            if op.name in LIBRARY:  # the call is no faster than in bytecode
-                work += 1
-                continue
-            touches_array = any(isinstance(v.type, Array) for v in op.args) and not stores_into_object(op)
-            makes_array = op.result is not None and isinstance(op.result.type, Array)
-            work += ARRAY_WORK if makes_array or (touches_array and op.name not in ("load", "view")) else 1
-    return work + (MINIMUM_WORK if has_loop and work else 0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
+from pijit.core.bytecode.decode import Function
 from pijit.core.capture.segments import Region
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph
@@ -66,6 +67,13 @@ class Captured:
     def start(self) -> int:
         """The bytecode instruction where the segment begins."""
         return self.region.head.start
+
+    def returning(self, function: Function) -> Set[int]:
+        """The exits of a segment that starts where the function does and after which there is only the return left."""
+        if self.start != 0:
+            return set()
+        return {number for number, exit in enumerate(self.graph.exits) if not (exit.side or exit.poll)
+                and exit.stack == 1 and function.instructions[exit.target].opname == "RETURN_VALUE"}
 
 
 class Refusal(Break):

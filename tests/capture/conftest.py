@@ -2,6 +2,7 @@
 
 import pytest
 
+from pijit.core.capture import cost
 from pijit.guards.program import mirror_disagreements, set_mirror
 
 WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls",
@@ -16,3 +17,10 @@ def mirror(request):
     yield
     set_mirror(previous)
     assert mirror_disagreements() == before
+
+
+@pytest.fixture
+def little_work(monkeypatch):
+    """A few operations are worth a kernel: for tests whose subject is what a small segment does, not what it gains."""
+    monkeypatch.setattr(cost, "SEGMENT_WORK", 3)
+    monkeypatch.setattr(cost, "WHOLE_WORK", 3)

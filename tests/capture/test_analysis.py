@@ -153,6 +153,7 @@ def slice_across_a_break(x, n):
     return x[stay(n):][:2] + x[1:3]
 
 
+@pytest.mark.usefixtures("little_work")
 def test_slices_are_rebuilt_by_bytecode_where_a_break_needs_them():
     result = captured(slice_across_a_break, X, 0)
     assert len(kernels(result)) >= 1

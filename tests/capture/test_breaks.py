@@ -154,6 +154,7 @@ CASES = [
 ]
 
 
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("function, args", CASES, ids=["%s-%d" % (c[0].__name__, k) for k, c in enumerate(CASES)])
 def test_kernel_runs_with_pythons_answers(function, args):
     with fail_unless_captured():

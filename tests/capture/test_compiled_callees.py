@@ -268,6 +268,7 @@ def solved(n):
     return u
 
 
+@pytest.mark.usefixtures("little_work")
 def test_recursion_runs_kernels_at_each_depth():
     j = check(solved, 64, others=[(256,), (4,)])
     assert kernels_run(callees_of(j)["multigrid"]) > 60

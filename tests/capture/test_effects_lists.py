@@ -124,6 +124,7 @@ NATIVE = [(squares, (X,)), (into_argument, ([1, "a"], X)), (kinds, (X, 7, True))
           (raises, ([], X, 11)), (caught, (X, 11)), (caught, (X, 14)), (rebound, (X,)), (passed_on, (X,)), (into_itself, (X,))]
 
 
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("f, args", NATIVE, ids=lambda item: getattr(item, "__name__", ""))
 def test_same_as_python(f, args):
     with fail_unless_captured():

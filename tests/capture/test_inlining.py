@@ -174,6 +174,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("f, args, others", PROGRAMS, ids=[row[0].__name__ for row in PROGRAMS])
 def test_the_call_is_part_of_the_kernel(f, args, others):
     with fail_unless_captured():

@@ -279,6 +279,7 @@ def printing_rows(m):
     return s
 
 
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("function, args", [
     (printing, (X,)), (printing_zip, (X, X[5:150])), (printing_rows, (np.arange(40.0).reshape(10, 4),))],
     ids=lambda value: getattr(value, "__name__", ""))
