@@ -77,7 +77,7 @@ def nested(t, x):
 
 def rows(m):
     a, b, c = m
-    return (a * b + c) * (a - b * c) - m[0]
+    return a * b + c - (m[0] * 2.0 + 1.0)
 
 
 def targets_in_order(xs, t, x):
