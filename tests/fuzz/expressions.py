@@ -14,7 +14,7 @@ Templates = Dict[str, Tuple[str, ...]]
 
 GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures",
           "iteration",
-          "errors", "output")
+          "errors", "output", "library")
 
 # Expressions without slots, besides the names in scope.
 LEAVES = {
@@ -51,6 +51,11 @@ VECTORS = {
     "globals": ("({vec} * GAIN)", "TABLE[:len(x)]", "(TABLE[0] + {vec})"),
     "iteration": ("np.array([e * 2 for e in {vec}])", "np.array([e for e in reversed({vec})])",
                   "sum([v for v in ({vec}, {vec})])", "np.array(list(map(float, {vec})))"),
+    "library": ("np.sort({vec})", "{vec}[np.argsort({vec})]", "np.cumsum({vec})", "np.roll({vec}, {int})", "{vec}[[0, 1, 2]]",
+                "np.linspace(0.0, 1.0, len(x))", "np.repeat({vec}, 2)[::2]", "np.flip({vec}, 0)",
+                "np.interp({vec}, {vec}, {vec})",
+                "{mat}.std(axis=0)", "np.linalg.norm({mat}, axis=0)", "np.median({mat}, axis=0)", "{mat}[0][::-1].cumsum()",
+                "({mat} * {mat}).sum(axis=1)[:1] * {vec}", "np.take({vec}, [0, 1, 1, 0])[:len(x)]", "{vec}.flatten()"),
     "errors": ("({vec} + {short})", "{vec}[{int}:]", "np.reshape({vec}, (2, -1))", "({vec} / 0)"),
 }  # type: Templates
 
@@ -59,6 +64,7 @@ SHORTS = {
     "maths": ("np.diff({vec})", "np.sqrt({short})", "(0.5 * ({vec}[1:] + {vec}[:-1]))"),
     "views": ("{short}[::-1]", "{vec}[::-1][1:]", "{short}.copy()"),
     "matrices": ("{mat}[0, 1:]", "{mat}[1, :-1]"),
+    "library": ("np.sort({vec})[1:]", "{vec}[np.arange(1, len(x))]", "np.diff({vec}, 1)"),
 }  # type: Templates
 
 MATRICES = {
@@ -69,11 +75,14 @@ MATRICES = {
     "matrices": ("({mat} - {mat}.mean(axis=0))", "({mat} - {mat}.sum(axis=1)[:, None])",
                  "np.where({mat} > 0, {mat}, {num})",
                  "(np.eye(3) @ {mat})"),
+    "library": ("{mat}[[2, 1, 0]]", "np.sort({mat}, axis=0)", "{mat}.reshape(3, -1)", "np.vstack(({vec}, {mat}[:2]))",
+                "np.outer({vec}[:3], {vec})", "np.where({mat} > {num}, {mat}, 0)", "{mat}.cumsum(axis=1)"),
     "containers": ("np.stack([{vec}, {vec}, {vec}])", "np.array([{vec}, {vec}, {vec}])"),
 }  # type: Templates
 
 MASKS = {
     "core": ("({vec} < {num})", "({vec} >= {vec})", "({vec} == {num})", "({mask} & {mask})", "~{mask}"),
+    "library": ("np.isin({vec}, {vec})", "({vec} > np.sort({vec}))", "np.isclose({vec}, {vec})"),
     "maths": ("np.isnan({vec})", "np.isfinite({vec})", "({mask} | {mask})", "np.logical_not({vec})"),
 }  # type: Templates
 
@@ -88,6 +97,12 @@ NUMBERS = {
               "({num} and {num})", "({num} or {num})", "divmod({num}, {num})[0]", "complex({num})", "bool({num})",
               "{vec}.min()", "np.max({vec})", "{vec}.argmax()", "({mask}).sum()", "np.uint8({index})"),
     "matrices": ("M[{index}, {index}]", "{mat}[{index}][{index}]", "{mat}.sum()", "{mat}.mean()", "M.shape[1]"),
+    "library": ("{vec}.std()", "np.median({vec})", "{vec}[{mask}].sum()", "np.argmin({vec})", "np.linalg.norm({vec})",
+                "np.any({mask})", "np.count_nonzero({mask})", "np.searchsorted({vec}, {num})", "np.ptp({vec})",
+                "{vec}.prod()",
+                "np.trace({mat})", "len(np.nonzero({mask})[0])", "len(np.unique({vec}))", "np.percentile({vec}, 25)",
+                "({vec} * {vec}).sum()", "np.where({mask})[0].size", "np.einsum('i,i->', {vec}, {vec})",
+                "np.all({vec} == {vec})"),
     "views": ("{vec}[-2:].sum()", "{vec}[::2].sum()", "{short}.sum()", "{vec}.item({index})"),
     "containers": ("c['k']", "c.get('q', {num})", "len(xs)", "sum([{num}, {num}])", "xs[{index}][{index}]",
                    "max(c.values())",

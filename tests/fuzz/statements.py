@@ -17,6 +17,8 @@ SIMPLE = {
              "{vec!}[1:-1] = {vec!}[2:] * 0.5", "{num=}, {int=} = {num}, {int}", "{vec!}[::2] = {vec!}[::2] + 1"),
     "maths": ("{vec!} /= {num}", "{vec!}[{mask}] = {num}", "{num!} /= {num}", "{int!} //= {int}", "{vec!} **= 2",
               "{num!} -= {num}", "{vec!} %= {num}", "np.multiply({vec}, {num}, out={vec!})", "{int!} *= 3"),
+    "library": ("{vec!}[{mask}] = {vec}[{mask}]", "{vec!}[[0, -1]] = {num}", "{vec!}[np.argsort({vec})] = {vec}",
+                "{vec!}[{mask}] += 1"),
     "views": ("{vec!}[::-1] = {vec}", "{vec!}[:-1] += {vec!}[1:]", "{vec!}[1:] += {vec!}[:-1]",
               "{vec=} = {vec!}[::-1]",
               "{vec!}[...] = {num}", "{vec!}[:2] = {num}", "{vec!}[-1:] = {vec!}[:1]", "{vec=} = {vec!}"),
