@@ -23,7 +23,7 @@ from pijit.core.capture.analysis import why_not_captured
 from pijit.core.capture.arrival import remembered, slots_at_entry
 from pijit.core.capture.capture import Candidate, Capture, capture
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS, Pending, Seen
-from pijit.core.capture.guarding import entry_program
+from pijit.core.capture.guarding import entry_program, lines_of
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.steering import Steering
 from pijit.core.errors import Break, FullGraphError, LinkError, first_line, report_internal
@@ -220,8 +220,12 @@ class State:
         """The guard of the newest entry that this call fails, as a sentence; "" for the first capture."""
         if not self.entries:
             return ""
-        failure = self.entries[-1].program.explain_failure(*roots)
-        return reason("PJ301", guard=failure) if failure else ""
+        entry = self.entries[-1]
+        outcome = entry.program.evaluate_python(*roots)
+        if outcome.reason is None:
+            return ""
+        line = entry.lines.get(entry.program.guards[outcome.failed].sources[0])
+        return reason("PJ301", guard=outcome.reason, **({"line": line} if line else {}))
 
 
 def kernels_of(code: types.CodeType) -> Dict[Any, Kernel]:
@@ -364,7 +368,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
         one.release()
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay,
-                 list({id(callee): callee for found in calls.values() for callee in found}.values()), ways, whole, seen)
+                 list({id(callee): callee for found in calls.values() for callee in found}.values()), ways, whole, seen,
+                 lines_of(candidate.captured for _, candidate, _ in kept))
 
 
 def _movers(result: Capture, pending: Pending,

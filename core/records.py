@@ -68,14 +68,17 @@ class Entry:
         ways: reports of the re-entries.
         whole: a ``Frameless`` around ``linked_code`` where one kernel computes the function; else None.
         seen: what it was captured with, see `feedback`.
+        lines: by source, the line of the program that relies on it first.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
                  launchers: List[Any], observers: Dict[int, Any],
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
                  stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
-                 ways: Sequence[WayReport] = (), whole: Any = None, seen: Any = None) -> None:
+                 ways: Sequence[WayReport] = (), whole: Any = None, seen: Any = None,
+                 lines: Optional[Dict[Any, str]] = None) -> None:
         self.seen = seen
+        self.lines = lines or {}
         self.program = program
         self.linked_code = linked_code
         self.whole = whole

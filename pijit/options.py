@@ -80,7 +80,7 @@ _ROWS = (
     Option("print_source", False, _SWITCH, "Print the source that numba compiles."),
     Option("log_graph_break", False, _SWITCH,
            "Log a line per break, with its reason and the line of your function."),
-    Option("log_recompile", False, _SWITCH, "Log a line per recompile, with the guard that failed."),
+    Option("log_recompile", False, _SWITCH, "Log a line per recompile: the guard that failed, what it expected and found, and the line that relies on it."),
     Option("loop_unrolling", True, _SWITCH, "Capture each round of short loops over tuples and lists by itself."),
     Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which such a loop is unrolled."),
     Option("max_inline_depth", 8, _integer(0), "How deep calls of Python functions are inlined; 0: not at all."),

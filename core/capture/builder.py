@@ -413,7 +413,9 @@ class GraphBuilder(Exits, Interpreter):
 
     def _note(self, value: Any, known: Any) -> None:
         key = (value.root, value.source, type(known), None if known is value else known)
-        self.captured.facts.setdefault(key, Fact(value.root, value.source, known))
+        if key not in self.captured.facts:
+            line = "%s:%s" % (self.function.code.co_filename, self.instr.lineno)
+            self.captured.facts[key] = Fact(value.root, value.source, known, line)
 
     def _input(self, root: Any, type: Type) -> Value:
         known = self.inputs.get((root, type))

@@ -13,12 +13,13 @@ from pijit.core.graph.ir import Graph
 class Fact(NamedTuple):
     """Something relied on: where the value is when the segment starts, at function entry (or None), and what it is.
 
-    ``value`` is an Abstract or one of `conditions`.
+    ``value`` is an Abstract or one of `conditions`; ``line`` is the line of the program that relies on it first.
     """
 
     root: Any
     source: Any
     value: Any
+    line: str = ""
 
 
 class Access(NamedTuple):

@@ -104,6 +104,12 @@ def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardP
     return GuardProgram(guards, [rebase(path, position) for path in captured.inputs])
 
 
+def lines_of(segments: Iterable[Captured]) -> Dict[Any, str]:
+    """By source at function entry, the line of the program that relies on it first."""
+    facts = [fact for captured in segments for fact in captured.facts.values() if fact.source is not None]
+    return {fact.source: fact.line for fact in reversed(facts)}
+
+
 def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]] = ()) -> GuardProgram:
     """The guards of an entry: every fact of its segments that can be checked when the function is called.
 

@@ -247,3 +247,17 @@ def test_the_limit_names_the_guard():
     assert len(caught) == 1
     info = captured.cache_info()
     assert info.currsize == info.maxsize == 2 and info.hits + info.misses == 2 * len(kinds)
+
+
+def test_a_recompile_names_guard_facts_and_line(caplog):
+    def f(x, n):
+        y = x + 1.0
+        return y * n
+
+    captured = jitted(f, {"log_recompile": True, "force_breaks": None, "backend": "python"})
+    with caplog.at_level("INFO", logger="pijit.recompiles"):
+        for n in (2, 2, 2.5):
+            captured(X, n)
+    line, = [record.getMessage() for record in caplog.records]
+    assert "L['n'] is an int" in line and "is now 2.5" in line
+    assert "%s:%d" % (__file__, f.__code__.co_firstlineno + 2) in line and "PJ301" in line
