@@ -56,6 +56,8 @@ class Launcher:
             are ignored then, or None: every call misses. An exception goes to the caller, and the next call tries again.
         returns: the ids of the exits after which bytecode only returns the exit's last value. A call without a frame ends
             there (`pijit.core._hook.Frameless`).
+        held: per exit id the number in place of that in `numbers` for when the interpreter has something to do as the
+            kernel leaves, which then waits for `resume`; None: it does not wait.
 
     Its attribute ``entry``, None until it is set, is the guard program of the entry that the segment belongs to: it is
     retired when the guards here fail again and again.
@@ -100,6 +102,7 @@ class Launcher:
         polls: Optional[Tuple[int, ...]] = None,
         prepare: Optional[Callable[[], Optional[Tuple[Any, Any]]]] = None,
         returns: Optional[Tuple[int, ...]] = None,
+        held: Optional[Tuple[Optional[int], ...]] = None,
     ) -> None: ...
 
 def resume() -> None:

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Set, Tuple
 
 from pijit.core._launcher import Launcher
 from pijit.core.bytecode.decode import Function
-from pijit.core.bytecode.link import Call, ExitPlan, Site
+from pijit.core.bytecode.link import Call, ExitPlan, Site, held_back
 from pijit.core.capture.capture import Candidate, Capture
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.guarding import launch_arguments, segment_program
@@ -75,10 +75,11 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, prepare: Any,
     order = sorted({which for which, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
     numbers = tuple(order.index(which) or False for which, _ in kernel.exits)  # linked code asks `is False` first
     width = max(len(codes) for _, codes in kernel.exits)
+    plans = [ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, None if e.way is None else (number, e.way))
+             for e in (exits[which] for which in order)]
+    held = held_back(plans)
     polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)
     launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
                         tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers, polls,
-                        prepare, returning)
-    plans = tuple(ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, None if e.way is None else (number, e.way))
-                  for e in (exits[which] for which in order))
-    return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, plans)
+                        prepare, returning, tuple(held.get(which) for which in numbers))
+    return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, tuple(plans))

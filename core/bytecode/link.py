@@ -32,6 +32,19 @@ class ExitPlan(NamedTuple):
     way: Any = None
 
 
+def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
+    """Append the plans of exits at which a request has come that must wait for the locals; by exit, their numbers.
+
+    The interpreter would look for requests before the locals are stored.
+    """
+    numbers = {}
+    for number, plan in enumerate(list(plans)):
+        if plan.locals and not plan.poll:
+            numbers[number] = len(plans)
+            plans.append(plan._replace(poll=True))
+    return numbers
+
+
 class Call(NamedTuple):
     """One launcher at a site: the callable, its arguments (kinds "local", "stack", "cell"), its exits by number.
 

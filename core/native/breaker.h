@@ -4,7 +4,7 @@
  *
  * A kernel that leaves for it has values that are not stored in the frame yet, and bytecode would look at the
  * word as soon as the launcher returns. So the launcher holds the request back, and linked code lets it go
- * when all is in place. */
+ * when all is in place. The same where a kernel leaves for another reason, while a request has come. */
 #ifndef PIJIT_BREAKER_H
 #define PIJIT_BREAKER_H
 
@@ -16,6 +16,12 @@ void breaker_restore(void);
 
 /* How often one thread has taken the GIL after another. The GIL is held. */
 unsigned long gil_switches(void);
+
+static inline int
+breaker_is_set(void)
+{
+    return __atomic_load_n(breaker_address(), __ATOMIC_RELAXED) != 0;
+}
 
 /* Hide requests from bytecode until breaker_restore; one that comes later sets the word as ever. */
 static inline void

@@ -57,6 +57,7 @@ typedef struct {
     long long taken;
     int poll;                   /* the kernel left because the interpreter has something to do */
     int returns;                /* what follows in bytecode is to return its last value */
+    PyObject *held;             /* owned, or NULL: the number instead of id if there is something for it to do by now */
 } Exit;
 
 static inline Py_ssize_t

@@ -176,6 +176,28 @@ exits_visit(const Exit *exits, Py_ssize_t nexits, visitproc visit, void *arg)
     return 0;
 }
 
+/* Takes the numbers of `held`, None or a tuple of an int or None per exit; 0, or -1 with an exception set. */
+static int
+held_set(PyObject *held, Exit *exits, Py_ssize_t nexits)
+{
+    if (held == Py_None) {
+        return 0;
+    }
+    if (!PyTuple_Check(held) || PyTuple_GET_SIZE(held) != nexits) {
+        PyErr_Format(PyExc_ValueError, "held must be None or a tuple of %zd ints or None, got %R", nexits, held);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < nexits; i++) {
+        if (PyTuple_GET_ITEM(held, i) != Py_None) {
+            exits[i].held = exit_number(held, i);
+            if (exits[i].held == NULL) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
 /* Marks the exits that poll and those that return, each a tuple of exit ids or None; 0, or -1 with an exception
  * set. */
 static int
@@ -228,6 +250,7 @@ exits_free(Exit *exits, Py_ssize_t nexits)
     for (Py_ssize_t i = 0; exits != NULL && i < nexits; i++) {
         outputs_free(exits[i].items, exits[i].count);
         Py_XDECREF(exits[i].id);
+        Py_XDECREF(exits[i].held);
     }
     PyMem_Free(exits);
 }

@@ -52,8 +52,10 @@ exit_build(Launcher *self, int64_t id, ValueSource *source, Caller *caller)
         return NULL;
     }
     exit->taken++;
-    Py_INCREF(exit->id);
-    PyTuple_SET_ITEM(result, 0, exit->id);
+    int hold = exit->poll || (exit->held != NULL && breaker_is_set());
+    PyObject *number = exit->held != NULL && hold ? exit->held : exit->id;  /* borrowed, then the result's */
+    Py_INCREF(number);
+    PyTuple_SET_ITEM(result, 0, number);
     Py_ssize_t position = 1;
     for (; position <= self->width - exit->count; position++) {
         Py_INCREF(Py_None);
@@ -67,7 +69,7 @@ exit_build(Launcher *self, int64_t id, ValueSource *source, Caller *caller)
         }
         PyTuple_SET_ITEM(result, position, value);
     }
-    if (exit->poll) {
+    if (hold) {
         breaker_hold();
     }
     return result;

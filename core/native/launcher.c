@@ -194,15 +194,15 @@ static PyObject *
 launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"program", "globals", "builtins", "inputs", "words", "output_word", "kernel", "exits",
-                            "width", "name", "owner", "numbers", "polls", "prepare", "returns", NULL};
+                            "width", "name", "owner", "numbers", "polls", "prepare", "returns", "held", NULL};
     PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name;  /* borrowed */
     PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;          /* borrowed */
-    PyObject *prepare = Py_None, *returns = Py_None;                          /* borrowed */
+    PyObject *prepare = Py_None, *returns = Py_None, *held = Py_None;         /* borrowed */
     Py_ssize_t words, output_word, width;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOO:Launcher", names, &program, &globals, &builtins,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOO:Launcher", names, &program, &globals, &builtins,
                                      &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits,
-                                     &width, &name, &owner, &numbers, &polls, &prepare, &returns)) {
+                                     &width, &name, &owner, &numbers, &polls, &prepare, &returns, &held)) {
         return NULL;
     }
     if (width < 0) {
@@ -226,6 +226,7 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->callable = PyCFunction_New(&callable_method, (PyObject *)self);
     if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits, numbers) < 0
             || exits_mark(polls, returns, self->exits, self->nexits) < 0
+            || held_set(held, self->exits, self->nexits) < 0
             || (prepare == Py_None && kernel_set(self, kernel) < 0) || program_set(self, program) < 0) {
         Py_DECREF(self);
         return NULL;

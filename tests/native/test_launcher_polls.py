@@ -4,12 +4,16 @@ import ctypes
 import gc
 import signal
 import tracemalloc
+from types import FunctionType
 
 import numba
 import pytest
 from native_kernels import SIGNATURE, call_address, launcher
 
 from pijit.core import _launcher
+from pijit.core.bytecode.blocks import build_cfg
+from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.link import Call, ExitPlan, Site, held_back, link
 
 INT = (("int",),)
 
@@ -45,6 +49,40 @@ def test_requests_wait_for_resume_after_a_poll_exit(polls):
         assert seen == [signal.SIGINT] and answer == (0, 7)
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+def settle(x, address):
+    y = x
+    z = y + 1
+    return y, z
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_requests_at_a_normal_exit_wait_for_the_locals(held):
+    """A handler sees the locals that the kernel has computed, on the line where bytecode goes on."""
+    cfg = build_cfg(decode(settle.__code__))
+    plans = [ExitPlan(next(i.index for i in cfg.function.instructions if i.lineno == cfg.function.code.co_firstlineno + 3),
+                      ("y", "z"), 0, False)]
+    numbers = tuple(map(held_back(plans).get, (0,))) if held else None
+    one = launcher(interrupt, INT, ((("int", 40), ("int", 40)),), width=2, numbers=(False,), held=numbers)
+    code = link(cfg, [Site(0, 0, 0, (Call(one.callable, (("local", "address"),), 2, tuple(plans)),))], [])
+    run, seen = FunctionType(code, globals()), []
+    address = ctypes.cast(ctypes.pythonapi.PyErr_SetInterrupt, ctypes.c_void_p).value
+
+    def handler(number, frame):
+        seen.append((frame.f_lineno - settle.__code__.co_firstlineno, frame.f_locals.get("y"), frame.f_locals.get("z")))
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        assert run(1, address) == (7, 7)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert len(seen) == 1 and (seen == [(3, 7, 7)]) == held
+
+
+@pytest.mark.parametrize("held", [(), (1, 2), [1], (-1,), ("0",)])
+def test_held_numbers_that_are_wrong(held):
+    with pytest.raises(ValueError):
+        launcher(count_up, INT, ((("int", 40),),), held=held)
 
 
 @pytest.mark.parametrize("polls, error", [((1,), ValueError), ((-1,), ValueError), (("0",), TypeError), ([0], TypeError)])
@@ -116,7 +154,7 @@ def test_nothing_leaks():
         one = lazy(lambda: (count_up, one))
         one.callable(4)
         two = lazy(lambda: two)
-        three = launcher(count_up, INT, ((("int", 40),),), polls=(0,))
+        three = launcher(count_up, INT, ((("int", 40),),), polls=(0,), held=(1000,))
         three.callable(1)
         with pytest.raises(TypeError):
             two.callable(1)
