@@ -20,6 +20,7 @@ RUNTIME_TABLE: int
 """The runtime table's address, which is what frame word 0 holds."""
 
 EVAL_BREAKER: int
+SIGNALS: int
 """The address of the C int that is not 0 when the interpreter has something to do between two bytecodes."""
 
 class Launcher:

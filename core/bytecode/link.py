@@ -190,7 +190,8 @@ class _Writer:
         self._drop_spilled()
         if plan.poll:
             self._handle_requests(plan)
-        self.op("JUMP_ABSOLUTE", self._behind(plan))
+        else:
+            self.op("JUMP_ABSOLUTE", self._behind(plan))
         for stub, handler in stubs:
             self.items.append(stub)
             self.op("JUMP_ABSOLUTE", handler)
@@ -207,7 +208,7 @@ class _Writer:
         """The interpreter looks for requests behind a call; the line is where bytecode goes on."""
         line = self.cfg.function.instructions[plan.target].lineno
         self.items += [Op("LOAD_CONST", self.assembler.const(resume), line), Op("CALL_FUNCTION", 0, line),
-                       Op("POP_TOP", None, line)]
+                       Op("POP_TOP", None, line), Op("JUMP_ABSOLUTE", self._behind(plan), line)]
 
     def _drop_spilled(self) -> None:
         """Let go of the operands, as the interpreter would have."""

@@ -319,8 +319,11 @@ class GraphBuilder(Exits, Interpreter):
 
     def _poll(self, header: Piece, state: State) -> Jump:
         """The way back to a loop's header, by a block that leaves when the interpreter has something to do."""
+        return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), {})
+
+    def _polled(self, header: Piece, state: State, exit: SideExit, attrs: Dict[str, Any]) -> Jump:
         block = self.graph.new_block(self.function.instructions[header.start].lineno or 0)
-        block.ops.append(Op("poll", [], None, None, self.exit_to(header.start, state, False, True, header.key), block.lineno))
+        block.ops.append(Op("poll", [], attrs, None, exit, block.lineno))
         block.terminator = Jump(self.blocks[header], [])
         self.pending.append((block.terminator, header, state, block))
         return Jump(block, [])

@@ -105,11 +105,11 @@ class Exits:
     def has_fragile(self) -> bool:
         return any(isinstance(value, FRAGILE) for value in self.state.stack)
 
-    def side_exit(self) -> SideExit:
+    def side_exit(self, poll: bool = False) -> SideExit:
         """Back to where the statement begins, or behind its last effect: what bytecode repeats has no effect.
 
         Few resumption points keep the exits few, and temporaries of a statement need not be kept for them.
         """
         if self.wrote or self.resume is None:
             raise Break("PJ202", opcode=self.instr.opname)
-        return self.exit_to(self.resume[0], self.resume[1], True)
+        return self.exit_to(self.resume[0], self.resume[1], True, poll)

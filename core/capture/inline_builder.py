@@ -108,13 +108,16 @@ class InlineBuilder(GraphBuilder):
         return self.side_exit()
 
     def _poll(self, header: Piece, state: State) -> Jump:
-        """No poll: leaving would mean to begin the call anew."""
-        jump = Jump(self.blocks[header], [])
-        self.pending.append((jump, header, state, self.block))
-        return jump
+        """Leave for signals alone, since that means to begin the call anew, in bytecode; not where it cannot begin anew."""
+        try:
+            return self._polled(header, state, self.side_exit(True), {"signals": True})
+        except Break:
+            jump = Jump(self.blocks[header], [])
+            self.pending.append((jump, header, state, self.block))
+            return jump
 
-    def side_exit(self) -> SideExit:
-        return self.parent.side_exit()
+    def side_exit(self, poll: bool = False) -> SideExit:
+        return self.parent.side_exit(poll)
 
     def _refused(self, instr: Instr, error: Break) -> Break:
         return error
@@ -141,6 +144,8 @@ def refuse_exits_after_effects(first: Block) -> bool:
 
 def _scan(block: Block, wrote: bool) -> bool:
     """Whether there were effects when a block ends."""
+    if wrote:
+        block.ops = [op for op in block.ops if op.name != "poll"]
     for op in block.ops:
         if op.exit is not None and wrote:
             raise Break("PJ231")

@@ -95,7 +95,8 @@ OPS: Dict[str, OpInfo] = {
     "store_cell": OpInfo("o v", (), True, "the cell's content becomes the value"),
     # control
     "require": OpInfo("s", (), False, "exits unless the FLAG is true"),
-    "poll": OpInfo("", (), False, "at the back edges of loops: exits when the interpreter has something to do between two "
+    "poll": OpInfo("", (), False, "at the back edges of loops: exits when the interpreter has something to do - with an "
+                                  "attribute ``signals``: has signals to handle - between two "
                                   "bytecodes (a signal, another thread that waits)"),
 }
 

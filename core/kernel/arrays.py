@@ -177,9 +177,10 @@ class ArrayWriter:
             self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol, arity), symbol
         return name
 
-    def breaker(self) -> str:
-        """The name of a global that reads the eval breaker."""
-        name, symbol = "eval_breaker", symbols.symbol("pijit.eval_breaker", _launcher.EVAL_BREAKER)
+    def breaker(self, signals: bool) -> str:
+        """The name of a global that reads the eval breaker, or the word for ``signals`` alone."""
+        name, address = ("signals", _launcher.SIGNALS) if signals else ("eval_breaker", _launcher.EVAL_BREAKER)
+        symbol = symbols.symbol("pijit." + name, address)
         self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol), symbol
         return name
 

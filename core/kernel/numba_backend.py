@@ -234,7 +234,7 @@ def _require(emitter: NumbaEmitter, op: Op) -> None:
 
 
 def _poll(emitter: NumbaEmitter, op: Op) -> None:
-    emitter.guard(op, "%s() != 0" % emitter.breaker())
+    emitter.guard(op, "%s() != 0" % emitter.breaker("signals" in op.attrs))
 
 
 _SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "libm": _libm,

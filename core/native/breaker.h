@@ -11,6 +11,9 @@
 /* The word's address; the same as long as the process lives. */
 int *breaker_address(void);
 
+/* The address of the word that is not 0 while a signal, or up to CPython 3.7 any pending call, waits to be handled. */
+int *breaker_signals_address(void);
+
 /* Set the word again if something of what sets it is still to be done. The GIL is held. */
 void breaker_restore(void);
 

@@ -4,9 +4,11 @@
 #if PY_VERSION_HEX >= 0x03080000
 #include <internal/pycore_pystate.h>
 #define SIGNALS_PENDING _Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending)
+#define SIGNALS_WORD _PyRuntime.ceval.signals_pending
 #else
 #include <internal/pystate.h>
 #define SIGNALS_PENDING 0  /* a signal is a pending call there */
+#define SIGNALS_WORD _PyRuntime.ceval.pending.calls_to_do
 #endif
 #include "breaker.h"
 
@@ -14,6 +16,12 @@ int *
 breaker_address(void)
 {
     return (int *)&_PyRuntime.ceval.eval_breaker._value;
+}
+
+int *
+breaker_signals_address(void)
+{
+    return (int *)&SIGNALS_WORD._value;
 }
 
 void

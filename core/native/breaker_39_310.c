@@ -11,6 +11,12 @@ breaker_address(void)
     return (int *)&_PyRuntime.interpreters.main->ceval.eval_breaker._value;
 }
 
+int *
+breaker_signals_address(void)
+{
+    return (int *)&_PyRuntime.ceval.signals_pending._value;
+}
+
 void
 breaker_restore(void)
 {

@@ -334,6 +334,18 @@ static struct PyModuleDef launcher_module = {
     .m_methods = launcher_functions,
 };
 
+/* Adds the address of a word that kernels poll; 0, or -1 with an exception set. */
+static int
+word_add(PyObject *module, const char *name, int *address)
+{
+    PyObject *number = PyLong_FromVoidPtr(address);  /* moved to the module */
+    if (number == NULL || PyModule_AddObject(module, name, number) < 0) {
+        Py_XDECREF(number);
+        return -1;
+    }
+    return 0;
+}
+
 PyMODINIT_FUNC
 PyInit__launcher(void)
 {
@@ -345,14 +357,13 @@ PyInit__launcher(void)
         return NULL;
     }
     PyObject *module = PyModule_Create(&launcher_module);  /* new: the result */
-    PyObject *breaker = PyLong_FromVoidPtr(breaker_address());  /* moved to the module */
-    if (module == NULL || breaker == NULL || PyModule_AddObject(module, "EVAL_BREAKER", breaker) < 0) {
-        Py_XDECREF(breaker);
-        Py_XDECREF(module);
+    if (module == NULL) {
         return NULL;
     }
     Py_INCREF(&launcher_type);
-    if (PyModule_AddObject(module, "Launcher", (PyObject *)&launcher_type) < 0
+    if (word_add(module, "EVAL_BREAKER", breaker_address()) < 0
+            || word_add(module, "SIGNALS", breaker_signals_address()) < 0
+            || PyModule_AddObject(module, "Launcher", (PyObject *)&launcher_type) < 0
             || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
             || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0
             || runtime_register(module) < 0 || launch_api_register(module, &launcher_type) < 0) {

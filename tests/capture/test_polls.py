@@ -328,3 +328,55 @@ def test_ways_back_are_reported(capsys):
     shown = capsys.readouterr().out
     assert shown.count("re-entry at line %d" % (first + 3)) == 1
     assert len(j.state.entries[0].reentries) == 2 and shown.count("long_nest_back_0") >= 3
+
+
+def long_callee(n, x):
+    total = 0.0
+    for i in range(n):
+        total += x[i & 1] * 0.5
+    return total
+
+
+def calls_it(n, x, out):
+    y = x * 2.0 + 1.0
+    out.append("before")
+    total = long_callee(n, y) + y[0]
+    out.append("after")
+    return total
+
+
+def writing_callee(n, x):
+    for i in range(n):
+        x[i & 3] += i
+        for k in range(2):
+            x[k] *= 0.5
+    return x.sum()
+
+
+def calls_what_writes(n, x, out):
+    out.append(writing_callee(n, x))
+    return x * long_callee(n, x) + long_callee(3, x)
+
+
+@pytest.mark.parametrize("f", [calls_it, calls_what_writes])
+def test_polls_in_callees_change_nothing(f, polls):
+    check(f, 9, np.arange(10.0), [], config=PYTHON)
+
+
+def test_interrupt_arrives_in_a_callee():
+    j, out = jitted(calls_it, NATIVE), []
+    for _ in range(3):
+        j(10, np.ones(2), out)
+    del out[:]
+    began = []
+
+    def interrupt():
+        began.append(time.perf_counter())
+        _thread.interrupt_main()
+    with alarm(0.2, interrupt):
+        with pytest.raises(KeyboardInterrupt) as raised:
+            j(10 ** 12, np.ones(2), out)
+    assert "after" not in out and time.perf_counter() - began[0] < 30.0
+    lines = {frame.lineno - calls_it.__code__.co_firstlineno for frame in traceback.extract_tb(raised.value.__traceback__)
+             if frame.name == "calls_it"}
+    assert lines == {3} or not out

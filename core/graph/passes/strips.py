@@ -125,6 +125,7 @@ def _cut(graph: Graph, loop: Counted, exit: SideExit, predecessors: List[Block])
     start, limit = _bounds(graph, outer, outer.params[position], length)
     outer.terminator = Jump(header, outer.params[:position] + [start] + outer.params[position + 1:])
     loop.test.args = (index, limit)
+    attrs = loop.latches[0].ops[0].attrs
     for latch in loop.latches:
         latch.ops = latch.ops[1:]
     more = graph.new_value(FLAG)
@@ -132,7 +133,7 @@ def _cut(graph: Graph, loop: Counted, exit: SideExit, predecessors: List[Block])
     branch = header.terminator
     again.terminator = Branch(more, Jump(poll, []), branch.other)
     header.terminator = Branch(branch.condition, branch.then, Jump(again, []))
-    poll.ops.append(Op("poll", [], None, None, exit, header.lineno))
+    poll.ops.append(Op("poll", [], attrs, None, exit, header.lineno))
     poll.terminator = Jump(outer, header.params)
 
 
