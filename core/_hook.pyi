@@ -136,11 +136,18 @@ class CallSite:
     Linked code calls `callable()` right before. If the next frame that starts on this thread is called by the
     same frame and is one of a Callee, it runs what its cache or on_miss has for it.
 
+    Arguments:
+        callees: what may be called.
+        find: asked with the code and the globals of functions that the site has not met, a few times, for a Callee or
+            None.
+
     Raises:
         TypeError: an argument of another kind.
     """
 
-    def __init__(self, callees: Tuple[Callee, ...]) -> None: ...
+    def __init__(self, callees: Tuple[Callee, ...], find: Optional[Callable[..., Optional[Callee]]] = None) -> None: ...
+    @property
+    def open(self) -> bool: ...
     @property
     def callable(self) -> Callable[[], None]: ...
 

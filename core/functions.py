@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core.bytecode.decode import decode
@@ -20,9 +20,10 @@ def twin_of(function: types.FunctionType) -> types.FunctionType:
     return twin
 
 
-def stand_in(code: types.CodeType, name: str) -> types.FunctionType:
-    """A function with this code and qualified name, for reports: it holds nothing of the user's and is not called."""
-    function = types.FunctionType(code, {}, code.co_name, None, tuple(cell(_hook.UNBOUND) for _ in code.co_freevars))
+def stand_in(code: types.CodeType, name: str, globals: Optional[Dict[str, Any]] = None) -> types.FunctionType:
+    """A function with this code and qualified name, to ask or report about: it is not called. It holds nothing of the
+    user's but what is given."""
+    function = types.FunctionType(code, {} if globals is None else globals, code.co_name, None, tuple(cell(_hook.UNBOUND) for _ in code.co_freevars))
     function.__qualname__ = name
     return function
 

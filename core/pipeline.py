@@ -64,6 +64,7 @@ class State:
         recompiles: why there were more captures than one, the last ones.
         steering: which numbers a capture may know by value.
         callees: the states of functions that its linked code calls and that are compiled on their own, by code object.
+        met: those of them that a call turned out to run about which capture knew nothing, by instruction.
         callee: of such a function, what call sites of linked code are made of; else None.
         callers: the states of functions that call it so.
         failures: our own errors, in spite of which the function ran.
@@ -83,6 +84,7 @@ class State:
         self.shared_kernels = kernels_of(py_func.__code__)
         self.steering = Steering(config.specialize_scalar)
         self.callees: Dict[int, State] = {}
+        self.met: Dict[int, List[State]] = {}
         self.callee: Optional[_hook.Callee] = None
         self.callers: "weakref.WeakSet[State]" = weakref.WeakSet()
         self._lock = threading.Lock()
@@ -96,6 +98,7 @@ class State:
         self.cache.clear()
         del self.entries[:], self.pending[:]
         self.callees.clear()
+        self.met.clear()
         self.kernels.clear()
         self.shared_kernels.clear()
         del self.failures[:]
@@ -297,13 +300,16 @@ def _on_idle_of(state: State) -> Any:
     return on_idle
 
 
-def explain(function: types.FunctionType, config: Any, args: Tuple[Any, ...],
-            kwargs: Dict[str, Any]) -> Tuple[List[Entry], List[str]]:
-    """The entries that a call with these arguments would lead to, and our failures; nothing is run or remembered."""
-    state = State(function, function, config)
+def explain(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[List[Entry], List[str]]:
+    """The entries that a call with these arguments would lead to, after what calls have shown, and our failures;
+    nothing is run or remembered."""
+    function = known.py_func
+    state = State(function, function, known.config)
+    state.met = known.met
+    seen = known.entries[-1].seen if known.entries else Seen()
     roots = (bound_locals(function, args, kwargs), function.__globals__, vars(builtins_module))
     try:
-        return [make_entry(state, function.__code__, roots, Seen(), None, "")], state.failures
+        return [make_entry(state, function.__code__, roots, seen, None, "")], state.failures
     except Exception as error:
         state.fail("PJ901", error)
         return [], state.failures
@@ -321,7 +327,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     config = state.config
     localsplus, globals, builtins = roots
     results = [capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
-                       state.steering, Inliner(config.max_inline_depth, config.allowed_inline_modules),
+                       state.steering, _inliner(config),
                        config.max_loop_unrolling if config.loop_unrolling else 0,
                        start.arrived if start is not None else None) for profile in seen.profiles]
     result = results[0]
@@ -338,8 +344,10 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
         found = pending.to_observe([index for one in results for index in one.observable()], dict(broken))
         observers = {index: pending.observe(index) for index in found}
     movers, stays = _movers(result, pending, observers) if pending is not None and observers else ({}, [])
-    calls = {index: states for one in results for index, states in _compiled_calls(state, one).items()}
-    call_sites = {index: _hook.CallSite(tuple(callee.callee for callee in callees)).callable
+    calls = _compiled_calls(state, results)
+    open_calls = {index for one in results for index, known in one.callees().items() if not known}
+    call_sites = {index: _hook.CallSite(tuple(callee.callee for callee in callees),
+                                        _finder(state, index) if index in open_calls else None).callable
                   for index, callees in calls.items()}
 
     def linked_from(header: Optional[int]) -> types.CodeType:
@@ -408,17 +416,45 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     return kernel
 
 
-def _compiled_calls(state: State, result: Capture) -> Dict[int, List[State]]:
-    """By call that stays bytecode, the states of the functions that it is known to run."""
+def _compiled_calls(state: State, results: List[Capture]) -> Dict[int, List[State]]:
+    """By call that stays bytecode, the states of the functions that it is known to run; none where the first calls are
+    to show."""
     found: Dict[int, List[State]] = {}
-    for index, callees in result.callees().items():
-        for code, name in callees:
-            callee = state.callees.get(id(code)) or callee_state(code, name, state.config)
-            if callee is not None:
-                state.callees[id(code)] = callee
-                callee.callers.add(state)
-                found.setdefault(index, []).append(callee)
+    for index, callees in [call for one in results for call in one.callees().items()]:
+        states = [_callee_of(state, code, name) for code, name in callees] if callees else state.met.get(index, [])
+        if not callees or any(states):
+            known = found.setdefault(index, [])
+            known += [callee for callee in states if callee is not None and callee not in known]
     return found
+
+
+def _callee_of(caller: State, code: types.CodeType, name: str) -> Optional[State]:
+    """The state of a function that this one calls."""
+    callee = caller.callees.get(id(code)) or callee_state(code, name, caller.config)
+    if callee is not None:
+        caller.callees[id(code)] = callee
+        callee.callers.add(caller)
+    return callee
+
+
+def _finder(state: State, index: int) -> Any:
+    """What a call site asks about functions that it has not met."""
+    weak = weakref.ref(state)
+
+    def find(code: types.CodeType, globals: Dict[str, Any]) -> Optional[_hook.Callee]:
+        alive = weak()
+        if alive is None or not _inliner(alive.config).compiles_alone(stand_in(code, code.co_name, globals)):
+            return None
+        callee = _callee_of(alive, code, code.co_name)
+        if callee is not None:
+            alive.met.setdefault(index, []).append(callee)
+        return callee.callee if callee is not None else None
+
+    return find
+
+
+def _inliner(config: Any) -> Inliner:
+    return Inliner(config.max_inline_depth, config.allowed_inline_modules)
 
 
 def _linked(result: Capture, sites: List[Site], *args: Any) -> types.CodeType:

@@ -143,4 +143,4 @@ def break_reports(result: Capture, filename: str, breaks: Sequence[Tuple[int, Br
     """A report per instruction that stays bytecode; says where what is called is compiled on its own."""
     instructions, callees = result.cfg.function.instructions, result.callees()
     return [break_report(error, filename, instructions[index].lineno or 0, instructions[index].opname,
-                         index in callees) for index, error in breaks]
+                         bool(callees.get(index))) for index, error in breaks]

@@ -145,7 +145,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     entries, failures = state.entries[-1:], state.failures
     asked = args or kwargs or (not entries and _callable_with(py_func, receiver))
     if state.skip is None and asked:
-        entries, failures = pipeline.explain(py_func, state.config, receiver + args, kwargs)
+        entries, failures = pipeline.explain(state, receiver + args, kwargs)
     callees = {id(callee): callee for entry in entries for callee in entry.callees}
     reports = tuple(_report(callee.py_func, None, callee.entries[-1:], callee.recompiles, callee.failures)
                     for callee in callees.values())

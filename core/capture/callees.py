@@ -15,7 +15,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.conditions import HasLength, HasType, LacksItem
 from pijit.core.capture.facts import Facts, Place
 from pijit.core.capture.places import CellPlace, GlobalPlace
-from pijit.core.capture.values import Abstract, Bound, Const, Opaque
+from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Unknown
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly
 from pijit.guards.reading import class_value
@@ -138,11 +138,21 @@ def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.Funct
     return _function_of(sample_of(target.function if isinstance(target, Bound) else target))
 
 
+def calls_unknown(instr: Instr, stack: List[Abstract]) -> bool:
+    """Whether an instruction calls something of which nothing is known."""
+    below = CALLEE_BELOW.get(instr.opname)
+    return (below is not None and instr.opname != "LOAD_ATTR" and below(instr.arg or 0) < len(stack)
+            and isinstance(stack[-1 - below(instr.arg or 0)], Unknown))
+
+
 def _function_of(target: Any) -> Optional[types.FunctionType]:
     """The Python function that a call of an object runs."""
     kind = type(target)
     if kind is types.FunctionType:
         return target  # type: ignore[no-any-return]
+    if kind is type:
+        made = class_value(target, "__init__")
+        return made if type(made) is types.FunctionType else None
     if kind is types.MethodType or kind is functools.partial:
         return _function_of(target.__func__ if kind is types.MethodType else target.func)
     found = None if issubclass(kind, type) else read_class_attribute(target, "__call__")

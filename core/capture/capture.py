@@ -70,7 +70,8 @@ class Capture:
         return sorted(found.items())
 
     def callees(self) -> Dict[int, List[Tuple[CodeType, str]]]:
-        """The functions whose calls stay bytecode although their code is known, by the instruction."""
+        """The functions whose calls stay bytecode although their code is known, by the instruction; none of them if
+        nothing is known of what it calls."""
         return {index: self.analysis.facts.callees[index] for index, _ in self.breaks()
                 if index in self.analysis.facts.callees}
 

@@ -19,7 +19,7 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.capture.analysis import Analysis, TypePropagator, Version, why_not_captured
 from pijit.core.capture.binding import bind
-from pijit.core.capture.callees import Callee, CalleeFacts, called_function, default_of
+from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of
 from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.inline_builder import InlineBuilder
@@ -196,12 +196,17 @@ class Inliner:
         return REASONS[skip].title if skip is not None else None
 
     def note(self, facts: Facts, instr: Instr, stack: List[Abstract]) -> None:
-        """Note the function that a call runs which stays bytecode, if it is known: it is compiled on its own."""
-        function = called_function(instr, stack)
-        if function is None or facts.depth or self.why_not(function) is not None:
-            return
-        if self.modules is not None or not in_standard_library(function):
+        """Note the function that a call runs which stays bytecode: it is compiled on its own. If it is not known,
+        the first calls show."""
+        function = called_function(instr, stack) if not facts.depth else None
+        if function is not None and self.compiles_alone(function):
             facts.note_call(instr.index, function.__code__, function.__qualname__)
+        elif not facts.depth and calls_unknown(instr, stack):
+            facts.callees.setdefault(instr.index, [])
+
+    def compiles_alone(self, function: FunctionType) -> bool:
+        """Whether a function that is not inlined is compiled on its own."""
+        return self.why_not(function) is None and (self.modules is not None or not in_standard_library(function))
 
     def body_of(self, callee: Callee) -> Body:
         """The decoded body of a function."""

@@ -355,3 +355,55 @@ def test_check_of_callees_with_other_options_and_of_jitted_ones():
     for _ in range(3):
         same(j(X), f(X))
     assert not j.state.callees and inner.cache_info().hits
+
+
+class Body:
+    """An object that bytecode makes, so that capture knows nothing of its methods."""
+
+    def __init__(self, x):
+        self.x = x * 1.5 + np.sin(x)
+        self.steps = []
+
+    def advance(self, n):
+        for i in range(n):
+            self.x = self.x * 0.5 + 1.0
+            print(i, end="")
+            self.steps.append(float(self.x[0]))
+        return self.x
+
+
+def objects(x, n):
+    body = Body(x)
+    total = 0.0
+    for k in range(n):
+        total += body.advance(k).sum()
+    return total, body.steps, body.x
+
+
+def test_methods_of_objects_that_bytecode_makes():
+    j = check(objects, X, 8, others=[(X.astype("f"), 3)])
+    found = callees_of(j)
+    assert kernels_run(found["__init__"]) >= 1 and kernels_run(found["advance"]) > 50
+    assert [callee.name for callee in j.explain().callees] == ["Body.__init__", "advance"]
+
+
+def test_objects_of_many_classes_at_one_call():
+    kinds = []
+    for k in range(6):
+        def method(self, x, k=k):
+            y = x * 2.0 + k
+            print(k, end="")
+            return y - x * 0.5
+        kinds.append(type("Kind", (), {"method": method}))
+    kinds.append(type("Silent", (), {"method": staticmethod(len)}))
+
+    def mixed(kinds, x):
+        return [kind().method(x) for kind in kinds]
+
+    def in_turn(x, which):
+        results = []
+        for kind in which:
+            results.append(kind().method(x))
+        return results
+    check(in_turn, X, kinds, others=[(X, kinds[::-1])])
+    check(mixed, kinds, X)

@@ -32,7 +32,7 @@ PHASES = {
     "segment guards": (pipeline, "segment_program", "PJ901"),
     "entry guards": (pipeline, "entry_program", "PJ901"),
     "link": (pipeline, "link", "PJ903"),
-    "record": (pipeline, "capture_record", "PJ901"),
+    "record": (pipeline, "segment_reports", "PJ901"),
 }
 
 

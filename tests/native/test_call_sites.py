@@ -13,6 +13,7 @@ from tests.native.hook_marks import with_const
 from tests.native.test_hook_leaks import steady
 
 IDLE_LIMIT = 64
+OPEN_LIMIT = 4
 
 
 def g(x):
@@ -111,6 +112,57 @@ def test_a_callee_whose_original_always_runs_becomes_idle_once():
     assert one.idle and calls == ["idle"]
 
 
+def test_an_open_site_asks_once_about_each_function():
+    asked, one = [], callee()
+
+    def find(code, globals):
+        asked.append((code, globals is sys.modules[__name__].__dict__))
+        return one if code is g.__code__ else None
+
+    site = CallSite((), find)
+    call = caller(site, lambda x: x)
+    assert call(1) == 1 and [known for _, known in asked] == [True]
+    first, again = caller(site), caller(site)
+    assert first(1) == (1, "payload") and again(2) == (2, "payload")
+    assert [code for code, _ in asked[1:]] == [g.__code__] and site.open
+
+
+def test_an_open_site_closes_after_some_functions():
+    asked = []
+    site = CallSite((), lambda code, globals: asked.append(code))
+    for k in range(10):
+        assert site.open == (k < OPEN_LIMIT) and caller(site)(k) == (k, "original")
+    assert len(asked) == OPEN_LIMIT
+
+
+def test_an_open_site_closes_where_no_frame_starts():
+    site = CallSite((), lambda code, globals: None)
+    call = caller(site, str)
+    for k in range(IDLE_LIMIT + 1):
+        assert site.open and call(k) == str(k)
+    assert call(1) == "1" and not site.open
+
+
+def test_what_find_calls_does_not_end_the_wait_twice():
+    one = callee()
+
+    def find(code, globals):
+        through(other, 1)
+        return one
+
+    assert caller(CallSite((), find))(5) == (5, "payload")
+
+
+def test_an_error_in_find_is_reported():
+    errors = []
+    _hook.set_error_handler(lambda code, error: errors.append((code, type(error))))
+    try:
+        assert caller(CallSite((), lambda code, globals: 1 / 0))(1) == (1, "original")
+    finally:
+        _hook.set_error_handler(None)
+    assert errors == [(g.__code__, ZeroDivisionError)]
+
+
 def test_an_error_in_on_idle_is_reported():
     cache, errors = EntryCache(1), []
     cache.add(GuardProgram([]), None)
@@ -130,7 +182,7 @@ def test_wrong_arguments_of_a_callee(args):
         Callee(*args)
 
 
-@pytest.mark.parametrize("args", [(), (3,), ((3,),), ((callee(), None),)])
+@pytest.mark.parametrize("args", [(), (3,), ((3,),), ((callee(), None),), ((), 3)])
 def test_wrong_arguments_of_a_call_site(args):
     with pytest.raises(TypeError):
         CallSite(*args)
@@ -164,3 +216,15 @@ def test_nothing_of_a_callee_stays():
     through(other, 1)
     del site
     assert sys.getrefcount(code) == steady_code
+
+
+def test_nothing_leaks_of_open_sites():
+    one = callee()
+
+    def find(code, globals):
+        return one
+
+    def run():
+        caller(CallSite((), find))(1)
+        caller(CallSite((), lambda code, globals: None), other)(1)
+    assert steady(run, one, find, g.__code__, PAYLOAD)
