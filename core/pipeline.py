@@ -23,6 +23,7 @@ from pijit.core.capture.analysis import why_not_captured
 from pijit.core.capture.arrival import remembered, slots_at_entry
 from pijit.core.capture.capture import Candidate, Capture, capture
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS, Pending, Seen
+from pijit.core.capture.values import Abstract
 from pijit.core.capture.guarding import entry_program, lines_of
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.steering import Steering

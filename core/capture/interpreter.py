@@ -47,7 +47,6 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
 from pijit.guards.facts import is_exactly
-from pijit.guards.source import Cell, Global
 
 BINARY = {
     "BINARY_ADD": "+", "BINARY_SUBTRACT": "-", "BINARY_MULTIPLY": "*", "BINARY_TRUE_DIVIDE": "/",

@@ -6,10 +6,9 @@ import operator
 from typing import Any, Callable, Dict, List
 
 from pijit.core import _launcher
-from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ir import Op
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import Array, Object
-from pijit.core.kernel import symbols
 from pijit.core.kernel.object_ops import BOXES, kind_and_word
 
 _ARRAY, _OBJECT = -5, -4

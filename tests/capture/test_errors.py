@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import errors, pipeline
+from pijit.core import errors, pipeline, sites
 from pijit.core.capture import analysis, builder, capture
 from pijit.core.errors import InternalError
 from pijit.differential import plain_twin
@@ -28,8 +28,8 @@ PHASES = {
     "simplify": (capture, "simplify", "PJ901"),
     "verify": (capture, "verify", "PJ901"),
     "compile": (pipeline, "compile_graph", "PJ902"),
-    "launcher": (pipeline, "Launcher", "PJ901"),
-    "segment guards": (pipeline, "segment_program", "PJ901"),
+    "launcher": (sites, "Launcher", "PJ901"),
+    "segment guards": (sites, "segment_program", "PJ901"),
     "entry guards": (pipeline, "entry_program", "PJ901"),
     "link": (pipeline, "link", "PJ903"),
     "record": (pipeline, "segment_reports", "PJ901"),
