@@ -19,7 +19,7 @@ from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
 from pijit.core.capture.states import State
-from pijit.core.capture.values import Abstract, Const, Keywords, Known, Made, Method, Null, Tensor
+from pijit.core.capture.values import Abstract, Const, Keywords, Known, Made, Method, Null, Opaque, Tensor, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import Function
@@ -29,6 +29,10 @@ CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS)
     for target, handler in rows}
+
+
+MAX_KEYWORDS = 16
+"""How many items of a dict from outside a call may take as keywords: each is guarded."""
 
 
 class Calls:
@@ -51,6 +55,9 @@ class Calls:
     invoke: Callable[..., Abstract]
     dimension: Callable[..., Value]
     size: Callable[..., Value]
+    key_at: Callable[..., Any]
+    length_of: Callable[..., Any]
+    container_item: Callable[..., Abstract]
     transposed: Callable[..., Abstract]
     call_made: Callable[..., Abstract]
 
@@ -67,7 +74,7 @@ class Calls:
         self.push(self.call(self.pop(), values[:split], dict(zip(names.object, values[split:]))))
 
     def op_CALL_FUNCTION_EX(self, instr: Instr) -> None:
-        named = _keywords(self.pop()) if (instr.arg or 0) & 1 else {}
+        named = self._keywords(self.pop()) if (instr.arg or 0) & 1 else {}
         items = self.items_of(self.pop())
         if items is None or named is None:
             raise Break("PJ211")
@@ -77,11 +84,24 @@ class Calls:
 
     def op_DICT_MERGE(self, instr: Instr) -> None:
         """``f(**more)`` from CPython 3.9 on: into the dict of keywords ``instr.arg`` items down."""
-        more, owner = _keywords(self.pop()), self.state.stack[-(instr.arg or 0)]
-        into = _keywords(self.use(owner))
+        more, owner = self._keywords(self.pop()), self.state.stack[-(instr.arg or 0)]
+        into = self._keywords(self.use(owner))
         if more is None or into is None or set(more) & set(into):
             raise Break("PJ211")
         self.state.stack[-(instr.arg or 0)] = Keywords(dict(into, **more), owner.born)
+
+    def _keywords(self, value: Abstract) -> Optional[Arguments]:
+        """The items of a dict of keywords, or of a short dict whose keys are names; else None."""
+        if isinstance(value, Keywords):
+            return value.items
+        if isinstance(value, Known) and value.keys is not None and all(type(key) is str for key in value.keys):
+            return dict(zip(value.keys, value.items))
+        if not isinstance(value, Opaque) or class_of(value) is not dict or len(value.sample) > MAX_KEYWORDS:
+            return None
+        keys = [self.use(self.key_at(value, position)) for position in range(self.length_of(value))]
+        if any(type(key.object) is not str for key in keys):
+            return None
+        return {key.object: self.container_item(value, key) for key in keys}
 
     def op_CALL_METHOD(self, instr: Instr) -> None:
         arguments = self.pop_many(instr.arg or 0)
@@ -149,12 +169,3 @@ def _origin(target: Any) -> Tuple[str, str]:
     if issubclass(type(target), (enum.Enum, types.ModuleType)):
         return "", ""
     return getattr(target, "__module__", None) or "", getattr(target, "__name__", None) or ""
-
-
-def _keywords(value: Abstract) -> Optional[Arguments]:
-    """The items of a dict of keywords, or of a dict that the function made with names for keys; else None."""
-    if isinstance(value, Keywords):
-        return value.items
-    if isinstance(value, Known) and value.keys is not None and all(type(key) is str for key in value.keys):
-        return dict(zip(value.keys, value.items))
-    return None

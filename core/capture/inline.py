@@ -230,7 +230,8 @@ class Inliner:
         body = self.bodies[key]
         entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}
         entry.update(zip(code.co_freevars, made.free))
-        return self._enter(interpreter, body, code.co_name, MadeFacts(body.cfg.function, made.facts, facts.depth + 1), entry)
+        inner = MadeFacts(body.cfg.function, made.facts, facts.depth + 1)
+        return self._enter(interpreter, body, code.co_name, inner, entry)
 
     def _enter(self, interpreter: Any, body: Body, name: str, facts: Facts, locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call, with these variables; places are variables of both."""

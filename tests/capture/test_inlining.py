@@ -1,14 +1,12 @@
 """Calls of Python functions that run inside the caller's kernel."""
 
-import functools
 import traceback
 
 import numpy as np
 import pytest
 
 import pijit
-from tests.capture.test_scalars import define
-from tests.harness import HIT, assert_calls, check, fail_unless_captured, jitted, kernel_count
+from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
 X = np.linspace(-2.0, 3.0, 40)
 N = np.arange(40)
@@ -182,178 +180,6 @@ def test_the_call_is_part_of_the_kernel(f, args, others):
     found = pijit.explain(f, *args)
     assert not found.breaks, found
     assert kernel_count(j) >= 1
-
-
-CALLS = ["a(x, 2.0, 3.0)", "a(x, 2.0, c=3.0)", "a(x, c=3.0, b=2.0)", "a(c=3.0, b=2.0, a=x)", "a(x)", "a(x, c=4.0)",
-         "a(x, k=5.0)", "a(a=x, k=1.0, c=2.0)", "a(x, 2.0, 3.0, 4.0)", "a()", "a(x, a=x)", "a(x, z=1.0)", "a(x, 1.0, b=2.0)",
-         "p(x)", "p(x, b=7.0)", "v(x)", "v(x, 1.0)", "v(x, 1.0, 2.0, k=3.0)", "v(k=3.0)", "w(x)", "w(x, k=3.0)", "w(x, y=3.0)"]
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_ways_to_pass_arguments(call):
-    f = define("""
-def a(a, b=2.0, c=3.0, *, k=0.5):
-    return a * b + c * k
-
-def v(first, *rest, k=1.0):
-    return first * k + len(rest)
-
-def w(first, **rest):
-    return first * 2.0
-
-p = functools.partial(a, c=9.0)
-
-def f(x):
-    y = x * 2.0 + 1.0
-    return """ + call.replace("x", "y") + " + y", functools=functools, np=np)
-    check(f, X, others=[(N,), (2.0,)])
-
-
-@pytest.mark.parametrize("call", CALLS[:9] + ["p(y)", "p(y, b=7.0)", "v(y)", "v(y, 1.0)", "v(y, 1.0, 2.0, k=3.0)", "w(y, k=3.0)"])
-def test_arguments_bind_without_a_break(call):
-    if call == "a(x, 2.0, 3.0, 4.0)":
-        return
-    f = define("""
-def a(a, b=2.0, c=3.0, *, k=0.5):
-    return a * b + c * k
-
-def v(first, *rest, k=1.0):
-    return first * k + len(rest)
-
-def w(first, **rest):
-    return first * 2.0
-
-p = functools.partial(a, c=9.0)
-
-def f(y):
-    return """ + call.replace("x", "y"), functools=functools)
-    assert not pijit.explain(f, X).breaks, pijit.explain(f, X)
-
-
-MODULE = """
-SCALE = 2.0
-TABLE = np.arange(5.0)
-def inner(v, k=3.0, *, m=1.0):
-    return v * SCALE + k * m + TABLE
-def f(x):
-    y = x * 2.0
-    return inner(y) + y
-"""
-
-
-def rebound(change):
-    """A program before and after ``change`` of its namespace: plain and jitted."""
-    plain, twin = define(MODULE, np=np), define(MODULE, np=np)
-    j = jitted(twin)
-    x = np.arange(5.0)
-    for _ in range(3):
-        np.testing.assert_array_equal(j(x), plain(x))
-    assert kernel_count(j)
-    for f in (plain, twin):
-        change(f.__globals__)
-    for _ in range(3):
-        try:
-            wanted = plain(x)
-        except Exception as error:
-            with pytest.raises(type(error), match=str(error).replace("(", r"\(").replace(")", r"\)")):
-                j(x)
-        else:
-            got = j(x)
-            assert got.dtype == wanted.dtype
-            np.testing.assert_array_equal(got, wanted)
-
-
-def other_code(names):
-    def inner(v, k=3.0, *, m=1.0):
-        return v - k
-    names["inner"].__code__ = inner.__code__
-
-
-CHANGES = {
-    "function": lambda names: names.update(inner=lambda v: v * 7.0),
-    "builtin": lambda names: names.update(inner=abs),
-    "code": other_code,
-    "defaults": lambda names: setattr(names["inner"], "__defaults__", (5.0,)),
-    "default of another type": lambda names: setattr(names["inner"], "__defaults__", (np.arange(5),)),
-    "no defaults": lambda names: setattr(names["inner"], "__defaults__", None),
-    "more defaults": lambda names: setattr(names["inner"], "__defaults__", (1.0, 7.0)),
-    "keyword default": lambda names: names["inner"].__kwdefaults__.update(m=4.0),
-    "no keyword defaults": lambda names: setattr(names["inner"], "__kwdefaults__", None),
-    "global of the callee": lambda names: names.update(SCALE=11.0),
-    "global of another type": lambda names: names.update(SCALE=np.float32(3)),
-    "array": lambda names: names.update(TABLE=np.ones(5)),
-    "array in place": lambda names: names["TABLE"].fill(3.0),
-    "deleted global": lambda names: names.pop("SCALE"),
-    "deleted function": lambda names: names.pop("inner"),
-}
-
-
-@pytest.mark.parametrize("name", sorted(CHANGES))
-def test_what_the_callee_sees_changes(name):
-    rebound(CHANGES[name])
-
-
-def test_the_callee_sees_its_own_module():
-    other = define("SCALE = 10.0\ndef f(v):\n    return v * SCALE + len(v) + abs(-1)\n")
-    for text in ("def f(x):\n    y = x * SCALE\n    return inner(y) - SCALE", "def f(x):\n    return inner(x * SCALE)"):
-        f = define("SCALE = 2.0\n" + text, inner=other)
-        with fail_unless_captured():
-            j = check(f, X, others=[(N,)])
-        assert not pijit.explain(f, X).breaks
-        for names in (other.__globals__, f.__globals__):
-            names["SCALE"] = names["SCALE"] + 1.0
-            np.testing.assert_array_equal(j(X), f(X))
-        other.__globals__["len"] = lambda v: 100.0
-        np.testing.assert_array_equal(j(X), f(X))
-        del other.__globals__["len"]
-        np.testing.assert_array_equal(j(X), f(X))
-
-
-def test_closures_made_anew_share_what_was_compiled():
-    def make(scale, table):
-        def inner(v):
-            return v * scale + table
-        return inner
-
-    def f(x, inner):
-        y = x * 2.0
-        return inner(y) - y
-
-    j = jitted(f)
-    table = np.ones(40)
-    j(X, make(2.0, table))
-    assert kernel_count(j)
-    rows = [(X, make(float(k), table * k)) for k in range(10)]
-    assert_calls(j, [HIT] * 10, rows)
-    for row in rows + [(X, make(3, table)), (X, make(2.0, 5)), (X, make("a", "b")), (X, abs), (X, 3)]:
-        check(f, *row)
-    assert not pijit.explain(f, X, rows[0][1]).breaks
-
-
-def test_cells_that_change():
-    def outer(decorate):
-        scale = 2.0
-
-        def inner(v):
-            return v * scale
-
-        def change(value):
-            nonlocal scale
-            scale = value
-
-        def f(x):
-            y = x + 1.0
-            return inner(y) * y
-        return decorate(f), change
-
-    (plain, change_plain), (j, change) = outer(lambda f: f), outer(jitted)
-    for value in (2.0, 3.0, 4, np.float32(1.5), X, 2.0):
-        change_plain(value), change(value)
-        for _ in range(3):
-            got, wanted = j(X), plain(X)
-            assert got.dtype == wanted.dtype
-            np.testing.assert_array_equal(got, wanted)
-    assert kernel_count(j)
 
 
 def frames_of(f, *args):

@@ -160,8 +160,8 @@ def leaves_behind_a_call(acc, x, k):
 SELF = Sum(1.0)
 SELF.other = SELF
 PROGRAMS = [
-    (adds, lambda: (Sum(), X), [lambda: (Sum(1), X), lambda: (Slots(), X), lambda: (Checked(), X), lambda: (Sum("a"), X),
-                                lambda: (Sum(), X.astype("f")), lambda: (Sum(X), X)]),
+    (adds, lambda: (Sum(), X), [lambda: (Sum(1), X), lambda: (Slots(), X), lambda: (Checked(), X),
+                                lambda: (Sum("a"), X), lambda: (Sum(), X.astype("f")), lambda: (Sum(X), X)]),
     (reads_behind, lambda: (Sum(), X), [lambda: (Slots(2.0), X), lambda: (Checked(), X)]),
     (folds, lambda: (Sum(0.0), X), [lambda: (Sum(1), X), lambda: (Slots(1.0), X[::-1])]),
     (nests, lambda: (Sum(), X), [lambda: (Slots(3), X), lambda: (Sum(), X[:0])]),
@@ -170,7 +170,8 @@ PROGRAMS = [
     (puts, lambda: ([0.0] * 20, X), [lambda: ([0.0] * 5, X), lambda: ([], X), lambda: ((), X)]),
     (pushes, lambda: ([], X), [lambda: ([1], X), lambda: ((), X)]),
     (overflows, lambda: (Sum(0), 1), [lambda: (Sum(0), 5), lambda: (Sum(0.0), 5)]),
-    (leaves_behind_a_call, lambda: (Sum(), X, -1), [lambda: (Sum(), X, 1), lambda: (Sum(2), X, 0), lambda: (Slots(), X, -30)]),
+    (leaves_behind_a_call, lambda: (Sum(), X, -1), [lambda: (Sum(), X, 1), lambda: (Sum(2), X, 0),
+                                                    lambda: (Slots(), X, -30)]),
 ]
 
 
