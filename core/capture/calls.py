@@ -90,6 +90,16 @@ class Calls:
             raise Break("PJ211")
         self.state.stack[-(instr.arg or 0)] = Keywords(dict(into, **more), owner.born)
 
+    def op_BUILD_MAP_UNPACK_WITH_CALL(self, instr: Instr) -> None:
+        """``f(a=1, **more)`` up to CPython 3.8."""
+        merged: Arguments = {}
+        for value in self.pop_many(instr.arg or 0):
+            named = self._keywords(value)
+            if named is None or set(named) & set(merged):
+                raise Break("PJ211")
+            merged.update(named)
+        self.push(Keywords(merged, instr.index))
+
     def _keywords(self, value: Abstract) -> Optional[Arguments]:
         """The items of a dict of keywords, or of a short dict whose keys are names; else None."""
         if isinstance(value, Keywords):

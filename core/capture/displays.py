@@ -82,6 +82,8 @@ class Displays:
     def op_BUILD_TUPLE_UNPACK(self, instr: Instr) -> None:
         self.push(self.new_tuple(self._chained(self.pop_many(instr.arg or 0))))
 
+    op_BUILD_TUPLE_UNPACK_WITH_CALL = op_BUILD_TUPLE_UNPACK
+
     def op_BUILD_LIST_UNPACK(self, instr: Instr) -> None:
         self.push(self.new_list(self._chained(self.pop_many(instr.arg or 0))))
 
