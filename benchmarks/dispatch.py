@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import operator
 import os
 import subprocess
 import sys
@@ -48,22 +49,34 @@ def model_step(model, x):
     return model.step(x)
 
 
-def breaks(x, sink):
+def breaks(x, stay):
     y = x * 2.0 + 1.0
-    sink(None)
+    stay(-1)
     z = y * 0.5 - x
-    sink(None)
+    stay(-1)
     u = z * z + y
-    sink(None)
+    stay(-1)
     return u - z * 0.25
 
 
-def segment_in_a_loop(n, table, sink):
+def segment_in_a_loop(n, table, stay):
     total = 0.0
     for i in range(n):
         total = total + table[i % 7] * 2.0 - 1.0
-        sink(None)
+        stay(-1)
     return total
+
+
+def numbers_in_a_loop(n, a, stay):
+    total = 0.0
+    for _ in range(n):
+        total = total * 0.5 + a - 1.0
+        stay(-1)
+    return total
+
+
+def little_work(items, key):
+    return [items[key], key]
 
 
 def unrelated(n):
@@ -77,18 +90,18 @@ def _plus_one(i):
     return i + 1
 
 
-def _sink(value):
-    return None
-
-
+STAY = operator.methodcaller("__abs__")
+"""A call that is not captured."""
 SMALL = tuple(np.arange(3.0) + k for k in range(8))
 CALLS: Dict[str, Call] = {
     "x * 2.0 + y, 3 doubles": Call(two_arrays, SMALL[:2]),
     "four operations on two floats": Call(two_floats, (2.5, 1.5)),
     "seven ufuncs on eight arrays of 3 doubles": Call(eight_arrays, SMALL),
     "method that reads three arrays of self": Call(model_step, (Model(), SMALL[0])),
-    "three breaks between four segments": Call(breaks, (SMALL[0], _sink)),
-    "loop of 1e4 steps with a break each": Call(segment_in_a_loop, (10000, SMALL[0].repeat(3), _sink), 10000),
+    "three breaks between four segments": Call(breaks, (SMALL[0], STAY)),
+    "loop of 1e5 steps, each a break and a segment": Call(segment_in_a_loop, (100000, SMALL[0].repeat(3), STAY), 100000),
+    "loop of 1e5 steps, each a break and little work": Call(numbers_in_a_loop, (100000, 2.5, STAY), 100000),
+    "function with nothing to compile": Call(little_work, ({"a": 1}, "a")),
 }
 
 
