@@ -50,7 +50,7 @@ def without_repeats(results: List[Capture], compiled: List[List[Any]]) -> List[L
 
 
 def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[Any], List[Any]]:
-    """The sites, all launchers, and of each site the last launcher: when that one fails, all have."""
+    """The sites, all launchers, and of each site the launcher asked last: when that one fails, all have."""
     by_start: Dict[int, List[Kept]] = {}
     for one in kept:
         by_start.setdefault(one[1].captured.start, []).append(one)
@@ -60,9 +60,10 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[A
                               returning_exits(candidate.captured, kernel, function))
                 for number, candidate, kernel in found]
         launchers += [launcher for launcher, _ in made]
-        last.append(launchers[-1])
+        last.append(made[0][0])
         captured = found[0][1].captured
-        sites.append(Site(start, captured.depth, captured.head_depth, tuple(call for _, call in made)))
+        # Versions for later iterations and later captures come last and serve most calls: they are asked first.
+        sites.append(Site(start, captured.depth, captured.head_depth, tuple(call for _, call in reversed(made))))
     return sites, launchers, last
 
 
