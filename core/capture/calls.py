@@ -15,6 +15,7 @@ from pijit.core.capture.callees import find_callee
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.library_calls import function_of, method_row
+from pijit.core.capture.number_calls import NUMBER_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
@@ -27,7 +28,8 @@ from pijit.guards.facts import type_module, type_name
 
 CALLS: Dict[int, Handler] = {
     id(target): handler
-    for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS)
+    for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
+                 NUMBER_CALLS)
     for target, handler in rows}
 
 

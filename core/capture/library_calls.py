@@ -117,7 +117,7 @@ def method_row(name: str) -> Optional[Function]:
     return FUNCTIONS.get("ndarray." + name)
 
 
-_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if not row.path.startswith("builtins.")}
+_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if not row.path.startswith(("builtins.", "math."))}
 
 
 def _names(row: Function, count: int, keywords: Arguments) -> List[str]:

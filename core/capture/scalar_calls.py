@@ -87,17 +87,12 @@ def call_pow(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     return self.binary("**", *arguments)
 
 
-def call_round(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``round`` of a Python integer."""
-    only(arguments, keywords, "round", 1)
-    if number_type(arguments[0]) != INT:
-        raise Break("PJ203", operand=describe(arguments[0]))
-    return arguments[0]
-
-
 def call_bool(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``bool`` of a number."""
+    """``bool`` of a number or a container."""
     only(arguments, keywords, "bool", 1)
+    known = self.known_truth(arguments[0])
+    if known is not None:
+        return Const(known)
     if number_type(arguments[0]) is None:
         raise Break("PJ203", operand=describe(arguments[0]))
     flag = self.emit("truth", [self.number_value(arguments[0])], FLAG)
@@ -143,7 +138,6 @@ SCALAR_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.abs, call_abs),
     (builtins.divmod, call_divmod),
     (builtins.pow, call_pow),
-    (builtins.round, call_round),
     (builtins.bool, call_bool),
     (builtins.float, call_float),
     (builtins.int, call_int),

@@ -13,6 +13,7 @@ steer the type of the result, a ``#`` those that are sizes: small ones stand for
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from typing import Any, Dict, List, NamedTuple, Tuple
 
@@ -49,7 +50,7 @@ def resolve(path: str) -> Any:
     return found
 
 
-MODULES = {"operator": operator, "builtins": builtins}
+MODULES = {"operator": operator, "builtins": builtins, "math": math}
 STRICT = frozenset(["array", "asarray", "ascontiguousarray", "matmul", "ndarray.astype", "ndarray.cumsum", "ndarray.cumprod",
                     "ndarray.round", "ndarray.trace"])
 """Functions that compute floats in C alone."""
@@ -85,6 +86,16 @@ PLAIN = {
     "linalg.norm": "x ord* axis* keepdims*", "linalg.solve": "a b", "linalg.inv": "a", "linalg.det": "a",
     "linalg.cholesky": "a", "linalg.eigvalsh": "a", "linalg.matrix_power": "a n*", "linalg.pinv": "a",
 }
+ON_NUMBERS = {
+    "math.floor": "x", "math.ceil": "x", "math.trunc": "x", "math.fabs": "x", "math.isnan": "x", "math.isfinite": "x",
+    "math.isinf": "x", "math.degrees": "x", "math.radians": "x", "math.asinh": "x", "math.acosh": "x",
+    "math.atanh": "x",
+    "math.erf": "x", "math.erfc": "x", "math.gamma": "x", "math.lgamma": "x", "math.log2": "x", "math.pow": "x y",
+    "math.hypot": "x y", "math.atan2": "x y", "math.fmod": "x y", "math.copysign": "x y",
+    "math.isclose": "a b", "math.gcd": "a b", "math.isqrt": "x", "builtins.round": "x n",
+}
+"""Functions that are called with numbers only."""
+
 STATISTICS = {
     "mean": "a axis* dtype* keepdims*", "var": "a axis* dtype* ddof* keepdims*", "std": "a axis* dtype* ddof* keepdims*",
     "average": "a axis*", "median": "a axis* keepdims*", "percentile": "a q axis*", "quantile": "a q axis*",
@@ -109,7 +120,7 @@ CLIP_WARNS = hasattr(_methods, "_clip_dep_is_scalar_nan")
 
 
 def _rows() -> List[Function]:
-    named = [(path, names) for table in (PLAIN, STATISTICS) for path, names in table.items()]
+    named = [(path, names) for table in (PLAIN, ON_NUMBERS, STATISTICS) for path, names in table.items()]
     named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
     rows = [Function(path, tuple(names.split()), path in STRICT, "elements" if path.split(".")[-1] in STATISTICS else "")
             for path, names in named]
