@@ -99,7 +99,8 @@ CALLS: Dict[str, Call] = {
     "seven ufuncs on eight arrays of 3 doubles": Call(eight_arrays, SMALL),
     "method that reads three arrays of self": Call(model_step, (Model(), SMALL[0])),
     "three breaks between four segments": Call(breaks, (SMALL[0], STAY)),
-    "loop of 1e5 steps, each a break and a segment": Call(segment_in_a_loop, (100000, SMALL[0].repeat(3), STAY), 100000),
+    "loop of 1e5 steps, each a break and a segment":
+        Call(segment_in_a_loop, (100000, SMALL[0].repeat(3), STAY), 100000),
     "loop of 1e5 steps, each a break and little work": Call(numbers_in_a_loop, (100000, 2.5, STAY), 100000),
     "function with nothing to compile": Call(little_work, ({"a": 1}, "a")),
 }

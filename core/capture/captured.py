@@ -70,7 +70,7 @@ class Captured:
         return self.region.head.start
 
     def returning(self, function: Function) -> Set[int]:
-        """The exits of a segment that starts where the function does and after which there is only the return left."""
+        """The exits after which only the return is left, of a segment that starts where the function does."""
         if self.start != 0:
             return set()
         return {number for number, exit in enumerate(self.graph.exits) if not (exit.side or exit.poll)

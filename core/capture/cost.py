@@ -1,8 +1,8 @@
 """Whether a kernel is worth its call: what the bytecode that it replaces costs against what the call costs.
 
 The unit is an operation on two Python floats in bytecode. The numbers are ratios of times measured in one run
-(docs/design.md, "What is worth a kernel"); they need to be right within a factor, for what is near the limit gains and
-loses little.
+(docs/design.md, "What is worth a kernel"); they need to be right within a factor, for what is near the limit gains
+and loses little.
 """
 
 from __future__ import annotations

@@ -21,6 +21,6 @@ def mirror(request):
 
 @pytest.fixture
 def little_work(monkeypatch):
-    """A few operations are worth a kernel: for tests whose subject is what a small segment does, not what it gains."""
+    """A few operations are worth a kernel: for tests of what a small segment does, not of what it gains."""
     monkeypatch.setattr(cost, "SEGMENT_WORK", 3)
     monkeypatch.setattr(cost, "WHOLE_WORK", 3)
