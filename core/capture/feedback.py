@@ -59,7 +59,8 @@ class Seen(NamedTuple):
 
 def with_kind(kinds: Tuple[Abstract, ...], seen: Abstract) -> Tuple[Abstract, ...]:
     """The kinds and one more, where it has nothing in common with any of them."""
-    if isinstance(seen, Unknown):
+    differ = isinstance(seen, Const) and any(isinstance(kind, Unknown) and kind.reason == "PJ213" for kind in kinds)
+    if isinstance(seen, Unknown) or differ:
         return kinds or (seen,)
     kinds = tuple(kind for kind in kinds if not isinstance(kind, Unknown))
     for number, kind in enumerate(kinds):

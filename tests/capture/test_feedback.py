@@ -10,7 +10,7 @@ import pytest
 from pijit.core import pipeline
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS
 from pijit.differential import plain_twin
-from tests.harness import HIT, calls_of, jitted, kernel_count
+from tests.harness import HIT, calls_of, check, jitted, kernel_count
 
 stay = operator.methodcaller("__abs__")
 """A call that stays bytecode, and gives back a number that is not negative."""
@@ -208,3 +208,19 @@ def test_recursion_while_observing():
         same(j(X, n, j), f(X, n, f))
     gc.collect()
     assert len(j.state.entries) <= 4
+
+
+def distances(a, b):
+    d = np.zeros((len(a) + 1, len(b) + 1))
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            cost = 0 if a[i - 1] == b[j - 1] else 1
+            d[i, j] = min(d[i - 1, j] + 1.0, d[i, j - 1] + 1.0, d[i - 1, j - 1] + cost)
+    return d
+
+
+def test_texts_that_differ_stay_unknown():
+    """Of letters, the last ones that were seen are no better than the first."""
+    f = check(distances, "kitten sitting", "sitting kitten", others=[("kitten sitting", "sitting kitten")] * 3)
+    behind = f.state.entries[-1].launchers[-1]
+    assert behind.calls > 100 and behind.misses == 0
