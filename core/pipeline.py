@@ -22,6 +22,7 @@ from pijit.core.bytecode.moves import STACK, move_points
 from pijit.core.capture.analysis import why_not_captured
 from pijit.core.capture.arrival import remembered, slots_at_entry
 from pijit.core.capture.capture import Candidate, Capture, capture
+from pijit.core.capture.fallback import unpacked
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS, Pending, Seen
 from pijit.core.capture.values import Abstract
 from pijit.core.capture.guarding import entry_program, lines_of
@@ -352,7 +353,9 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
                   for index, callees in calls.items()}
 
     def linked_from(header: Optional[int]) -> types.CodeType:
-        return _linked(result, sites, [Probe(index, observer) for index, observer in observers.items()],
+        instructions = result.cfg.function.instructions
+        return _linked(result, sites,
+                       [Probe(index, observer, unpacked(instructions[index])) for index, observer in observers.items()],
                        {key: way.site for key, way in reentries.items()}, movers, header, call_sites)
 
     linked = linked_from(None)

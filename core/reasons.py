@@ -86,7 +86,8 @@ _ROWS = (
            "Reading an attribute of an arbitrary object can run code, so Python reads it.",
            "Read the attribute into a local variable before the loop."),
     Reason("PJ205", "subscript form that is not captured",
-           "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays.",
+           "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays, integers on "
+           "lists and tuples, and constant integers and strings on dicts.",
            "Use basic indexing where it says the same."),
     Reason("PJ206", "entry or exit of a with or try block",
            "Entering and leaving a block decides which handler sees an exception, so that stays Python; "
@@ -132,8 +133,8 @@ _ROWS = (
            "capture uses it.",
            "Nothing to do: call the function again."),
     Reason("PJ219", "read of what compiled code of the function changes",
-           "What is read of an object is fetched where a segment starts; here the segment itself, or another "
-           "one of the function, changes that object.",
+           "What is read of an object under guards is fetched where a segment starts; here the segment itself, or "
+           "another one of the function, changes that object or one that may be the same.",
            "Keep the value in a local variable."),
     Reason("PJ220", "store that stays bytecode",
            "Compiled stores go into instance dictionaries, slots, lists and dicts of classes that do not "

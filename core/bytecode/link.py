@@ -67,10 +67,12 @@ class Site(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """Observe what instruction ``index`` pushes: ``observer(value)`` is called after it."""
+    """Observe what instruction ``index`` pushes: ``observer(value)`` is called after it, with a tuple of the ``unpacked``
+    values if it takes something apart."""
 
     index: int
     observer: Any
+    unpacked: Optional[int] = None
 
 
 def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
@@ -110,10 +112,13 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
 
 
 def _add_probe(assembler: Assembler, probe: Probe) -> None:
-    line = assembler.function.instructions[probe.index].lineno
-    assembler.insert(probe.index + 1, [
-        Op("DUP_TOP", None, line), Op("LOAD_CONST", assembler.const(probe.observer), line), Op("ROT_TWO", None, line),
-        Op("CALL_FUNCTION", 1, line), Op("POP_TOP", None, line)], redirect=False)
+    line, count = assembler.function.instructions[probe.index].lineno, probe.unpacked
+    pack, unpack = Op("BUILD_TUPLE", count, line), Op("UNPACK_SEQUENCE", count, line)
+    observe = [Op("DUP_TOP", None, line), Op("LOAD_CONST", assembler.const(probe.observer), line), Op("ROT_TWO", None, line),
+               Op("CALL_FUNCTION", 1, line), Op("POP_TOP", None, line)]
+    if count is not None:  # each packing turns the values round
+        observe = [pack, unpack, pack] + observe + [unpack]
+    assembler.insert(probe.index + 1, observe, redirect=False)
 
 
 def _announcement(assembler: Assembler, index: int, callable: Any) -> List[Item]:

@@ -23,6 +23,7 @@ from pijit.core.capture.states import (
     State,
     forget_items,
     forget_iterators,
+    forget_unbound,
     is_confined,
     is_lossy,
     join_states,
@@ -35,6 +36,9 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Type
 from pijit.guards.source import Local
 
+CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST", "STORE_FAST",
+                  "JUMP_FORWARD", "JUMP_ABSOLUTE"])
+"""Instructions that never raise."""
 MAX_VERSIONS = 3
 INLINING = frozenset(["PJ230", "PJ231"])
 """Why calls are not inlined: that is shown where a method is looked up too."""
@@ -202,7 +206,7 @@ class Analysis:
         for index in range(block.start, block.end):
             instr = self.function.instructions[index]
             if block.exception_successors:
-                changed += self._reach_handler(block, interpreter.state)
+                changed += self._reach_handler(block, instr, interpreter.state)
             version.unrolled = instr.opname == "FOR_ITER" and bool(rounds_of(interpreter.state.stack[-1]))
             broken = self._why_forced(index, interpreter.state)
             if broken is None:
@@ -265,7 +269,7 @@ class Analysis:
 
     def _write_places(self, instr: Instr, state: State, after: State) -> None:
         """Bytecode may have written any place; ``instr`` is known to write its own."""
-        stored = stored_by(instr, state, self.facts.places, len(self.function.varnames))
+        stored = stored_by(instr, state, self.facts)
         if stored is not None:
             after.locals[stored[0].name] = stored[1]
         for name in after.locals:
@@ -297,17 +301,27 @@ class Analysis:
             return {1: (self.cfg.block_stack[last.index][-1].handler, state)}
         return edges_of(interpreter.flow, last, state)
 
-    def _reach_handler(self, block: Block, state: State) -> List[Version]:
-        """An exception may leave here: the handler sees these locals, and the stack below its block."""
+    def _reach_handler(self, block: Block, instr: Instr, state: State) -> List[Version]:
+        """An exception may leave here: the handler sees these locals, and the stack below its block.
+
+        It has a version for each of their types, but what is not bound in all of them is known in none: bytecode, which
+        does not know the version, must not try to read it. Guards check the types, so those are enough that an exception
+        of the program's own leads there with; signals come between any two instructions.
+        """
         handler = self.cfg.blocks[block.exception_successors[0]]
         pruned = self._as_handler(self._prune(state, handler.start), handler.start)
         forget_iterators(pruned)
-        known = self.by_block.get(handler.index)
-        if not known:
+        known = self.by_block.get(handler.index, [])
+        changed = forget_unbound([version.state for version in known], pruned)
+        again = [version for version in known if any(version.state is state for state in changed)]
+        if known and instr.opname in CALM:
+            return again
+        version = self._choose(handler, pruned)
+        if version is None:
             version = self._new_version(handler, pruned)
             version.is_entry = True
-            return [version]
-        return self._join_into(known[0], pruned)
+            return again + [version]
+        return again + self._join_into(version, pruned)
 
     def _as_handler(self, state: State, target: int) -> State:
         """What a handler or finally body starts with: above its level nothing is known, however it is entered."""

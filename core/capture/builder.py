@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
+from pijit.core.capture.aliases import Aliases
 from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block
-from pijit.core.capture.captured import Access, Captured, Fact, Pair, Refusal
+from pijit.core.capture.captured import Access, Captured, Fact, Refusal
 from pijit.core.capture.exits import Exits
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import reach
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import iterator_type
-from pijit.core.capture.places import OwnedPlace, is_place
+from pijit.core.capture.places import is_place
 from pijit.core.capture.roots import Root, rooted, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.states import State, forgotten
@@ -38,12 +38,12 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
-from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.ops import EFFECTS, SURE
 from pijit.core.graph.types import CELL, ITERATOR_WORDS, WORD, Object, Type
 from pijit.guards.source import Constant, Item
 
 
-class GraphBuilder(Exits, Interpreter):
+class GraphBuilder(Aliases, Exits, Interpreter):
     """One use per region: ``GraphBuilder(analysis, region).build()``."""
 
     def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
@@ -165,7 +165,7 @@ class GraphBuilder(Exits, Interpreter):
         params = self._run_pieces()
         self._start(first, params)
         self._connect(params)
-        self._note_pairs()
+        self.note_pairs()
         first.params = self.graph.inputs
         return self.captured
 
@@ -333,7 +333,7 @@ class GraphBuilder(Exits, Interpreter):
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
         result = self.graph.new_value(type) if type is not None else None
-        exit = self.side_exit() if exits else None
+        exit = self.side_exit() if exits and not (self.wrote and name in SURE) else None
         self.wrote = self.wrote or name in EFFECTS
         self.block.ops.append(Op(name, args, attrs, result, exit, self.instr.lineno or 0))
         return result
@@ -384,30 +384,6 @@ class GraphBuilder(Exits, Interpreter):
         if isinstance(value, LoopIterator) and value.root is not None:
             return self._iterator_input(value)
         return value
-
-    def note_access(self, place: Any, owner: Abstract, changes: bool) -> None:
-        identity = id(owner.sample) if isinstance(owner, Opaque) else None
-        self._access(place, owner.root, Access(owner.source, identity, changes))
-
-    def _access(self, place: Any, root: Any, access: Access) -> None:
-        known = self.accesses.setdefault(place, {})
-        known[root] = access._replace(changes=access.changes or root in known and known[root].changes)
-
-    def _note_pairs(self) -> None:
-        """Objects of which a place is read or changed must be as different as they were, by whatever path."""
-        for place in self.facts.places.values():
-            root = self.roots[place.name]
-            if isinstance(place, OwnedPlace) and root is not None:
-                identity = id(place.owner.sample)
-                if any(access.identity == identity for access in self.accesses.get(place.family, {}).values()):
-                    self._access(place.family, root.base, Access(place.owner.source, identity, False))
-        for known in self.accesses.values():
-            for (root, one), (other, two) in combinations(known.items(), 2):
-                same = one.identity is not None and one.identity == two.identity
-                if same or one.changes or two.changes:
-                    if root is None or other is None:
-                        raise Break("PJ219")
-                    self.captured.pairs.append(Pair(root, other, one.source, two.source, same))
 
     def rely(self, value: Any, condition: Any) -> None:
         if value.root is None:

@@ -28,7 +28,8 @@ from pijit.core.graph.verify import verify
 SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
 NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
 OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "LOAD_ATTR", "LOAD_DEREF",
-                        "LOAD_GLOBAL", "BINARY_SUBSCR", "FOR_ITER", "YIELD_VALUE"])
+                        "LOAD_GLOBAL", "BINARY_SUBSCR", "FOR_ITER", "YIELD_VALUE", "SETUP_WITH", "UNPACK_SEQUENCE",
+                        "UNPACK_EX"])
 
 
 class Candidate(NamedTuple):
@@ -94,10 +95,10 @@ class Capture:
         self.analysis.facts.callees.clear()
 
     def observable(self) -> List[int]:
-        """Instructions that push one value of unknown type which something reads."""
+        """Instructions that push one value of unknown type which something reads, or one whose type was guessed."""
         instructions = self.cfg.function.instructions
         known = self.analysis.facts.feedback
-        return [index for index, _ in self.breaks()
+        return [index for index in sorted({index for index, _ in self.breaks()} | self.analysis.facts.guessed)
                 if index not in known and instructions[index].opname in OBSERVABLE
                 and index + 1 < len(instructions) and instructions[index + 1].opname not in NEVER_OBSERVED]
 

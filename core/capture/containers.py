@@ -52,6 +52,9 @@ class Containers:
     sliced: Callable[[Abstract, slice], Abstract]
     word: Callable[[Abstract], Value]
     object_value: Callable[[Abstract], Value]
+    is_changing: Callable[[Abstract], bool]
+    read_now: Callable[[Abstract, Abstract], Abstract]
+    has_key_now: Callable[[Abstract, Abstract], Abstract]
 
     def length_of(self, value: Abstract) -> Optional[int]:
         """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
@@ -135,7 +138,8 @@ class Containers:
         if class_of(owner) is str:
             return self._string_contains(owner, value)
         if class_of(owner) is dict:
-            return Const(self.holds_item(owner, self.constant(value)))
+            changing = self.is_changing(owner)
+            return self.has_key_now(owner, value) if changing else Const(self.holds_item(owner, self.constant(value)))
         items = self.items_of(owner)
         if items is None:
             raise Break("PJ203", operand=describe(owner))
@@ -211,6 +215,8 @@ class Containers:
         if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
             return self.list_item(owner, self.word(index))
         key = self.constant(index)
+        if self._is_read_now(owner, key, index):
+            return self.read_now(owner, index)
         if is_container(owner):
             return self.item(owner, key)
         if isinstance(owner, Known):
@@ -230,6 +236,15 @@ class Containers:
         kind = owner.type.items  # type: ignore[attr-defined]
         item = self.emit("list_item", [self.object_value(owner), index], kind, exits=True)
         return Number(kind, item)
+
+    def _is_read_now(self, owner: Abstract, key: Any, index: Abstract) -> bool:
+        """Whether an item is read by the kernel itself: neither is it a place, nor do guards say what it is."""
+        if class_of(owner) is dict:
+            return self.is_changing(owner)
+        if key is None:
+            kind, has_items = number_type(index), is_among(class_of(owner), (list, tuple)) or is_container(owner)
+            return kind is not None and kind.dtype.kind in "iu" and has_items
+        return self.is_changing(owner) and self.item_place(owner, key) is None
 
     def _bound(self, part: Abstract) -> Optional[int]:
         known = self.constant(part)

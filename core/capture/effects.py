@@ -7,13 +7,12 @@ natively. So what bytecode repeats after a side exit has had no effect yet.
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, List, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
-from pijit.core.capture.places import AttributePlace, HeapPlace, ItemPlace
+from pijit.core.capture.places import AttributePlace, HeapPlace, ItemPlace, identity_of
 from pijit.core.capture.states import State, forget_items
 from pijit.core.capture.values import (
     Abstract,
@@ -34,8 +33,12 @@ from pijit.guards import source as sources
 from pijit.guards.reading import class_value
 
 
+LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD"])
+"""Instructions that push a container which others may lead to as well: any of its class may be the one that changes."""
+
+
 class Effects:
-    """Mixin of the interpreter: STORE_ATTR, STORE_GLOBAL, STORE_DEREF, and what they and other effects share."""
+    """Mixin of the interpreter: STORE_ATTR, STORE_GLOBAL, STORE_DEREF, stores into lists, and what effects share."""
 
     facts: Any
     state: State
@@ -48,16 +51,27 @@ class Effects:
     cell_value: Callable[[int], Value]
     constant: Callable[[Abstract], Any]
     word: Callable[[Abstract], Value]
+    moving: Callable[[Abstract], None]
 
     # what is changed, and what must not be the same object
 
-    def changing(self, place: Any, owner: Abstract) -> None:
-        """A kernel changes ``place`` - an attribute's name, or the class for items - of an object."""
+    def changing(self, place: Any, owner: Abstract, relied: bool = True) -> None:
+        """A kernel changes ``place`` - an attribute's name, or the class for items - of an object.
+
+        ``relied`` says that what the place then holds is known.
+        """
         if isinstance(owner, Opaque):
             self.facts.changed.add((place, identity_of(owner)))
-        self.note_access(place, owner, True)
+        elif self.instr_of(owner) in LOOKUPS:
+            self.facts.changed.add((place, None))
+        self.note_access(place, owner, True, relied)
         self.facts.mutates = True
         forget_items(self.state)
+
+    def instr_of(self, value: Abstract) -> str:
+        """The instruction that made a value, or ""."""
+        instructions = self.facts.function.instructions
+        return instructions[value.born].opname if 0 <= value.born < len(instructions) else ""  # type: ignore[no-any-return]
 
     def reading(self, place: Any, owner: Abstract) -> None:
         """To be asked before ``place`` of an object is read under guards, which hold where the segment starts.
@@ -67,9 +81,9 @@ class Effects:
         """
         if (place, identity_of(owner)) in self.facts.changed:
             raise Break("PJ219", object=describe(owner))
-        self.note_access(place, owner, False)
+        self.note_access(place, owner, False, True)
 
-    def note_access(self, place: Any, owner: Abstract, changes: bool) -> None:
+    def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
         """Objects of which one place is changed and those of which it is read must not be the same."""
 
     # places
@@ -82,7 +96,7 @@ class Effects:
             return None
         place = self.facts.places.get((name, id(owner.sample)))
         if place is not None:
-            self.note_access(name, owner, False)
+            self.note_access(name, owner, False, True)
         return place  # type: ignore[no-any-return]
 
     def read_place(self, place: HeapPlace) -> Abstract:
@@ -119,19 +133,15 @@ class Effects:
         known = (list, identity) in self.facts.changed and (ItemPlace, identity) not in self.facts.changed
         if not known or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
             return None
-        self.note_access(list, owner, False)
+        self.note_access(list, owner, False, True)
         return self.facts.places.setdefault((key, identity), ItemPlace(owner, key))  # type: ignore
 
     def store_item(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
-        """``owner[index] = value`` for a list: an item at a known position is a place, others are never read natively."""
+        """``owner[index] = value`` for a list: an item at a known position is a place if no others are stored."""
         identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
         position = self.constant(index) if anywhere not in self.facts.changed else None
         if not (isinstance(owner, Opaque) and type(position) is int and 0 <= position < len(owner.sample)):
-            if any(isinstance(place, ItemPlace) and id(place.owner.sample) == identity
-                   for place in self.facts.places.values()):
-                raise Break("PJ220", because="items at known and at unknown positions are stored")
-            self.facts.changed.add(anywhere)
-            self.changing(list, owner)
+            self.moving(owner)
             self.emit("store_item", [self.object_value(owner), self.word(index), self.stored_value(value)], None, exits=True)
             return
         if (position, identity) not in self.facts.places:
@@ -162,13 +172,6 @@ class Effects:
         raise Break("PJ203", operand=describe(value))
 
 
-def identity_of(owner: Abstract) -> Optional[int]:
-    """What tells an object from others at capture; a module is its namespace."""
-    if isinstance(owner, Const) and type(owner.object) is types.ModuleType:
-        return id(owner.object.__dict__)
-    return id(owner.sample) if isinstance(owner, Opaque) else None
-
-
 def why_not_stored(owner: Abstract, name: str) -> Optional[str]:
     """Why only bytecode can store an attribute: doing it may run code of the user's, or the object is not known."""
     if not isinstance(owner, Opaque) or owner.source is None:
@@ -184,15 +187,3 @@ def why_not_stored(owner: Abstract, name: str) -> Optional[str]:
     return None
 
 
-def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    only(arguments, keywords, "append", 2)
-    self.changing(list, arguments[0])
-    self.facts.changed.add((ItemPlace, identity_of(arguments[0])))
-    self.emit("append", [self.object_value(arguments[0]), self.stored_value(arguments[1])], None, exits=True)
-    return Const(None)
-
-
-EFFECT_METHODS: Dict[Tuple[type, str], Handler] = {
-    (list, "append"): _append,
-}
-"""Methods of exact builtin classes that change the object."""

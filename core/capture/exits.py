@@ -69,7 +69,9 @@ class Exits:
         return SideExit(number, outputs + stack)
 
     def _output(self, value: Abstract) -> Output:
-        if isinstance(value, FRAGILE) or isinstance(value, (Unknown, Unbound)):
+        if isinstance(value, Unbound) and value.born >= 0:
+            raise Refusal(value.born, Break("PJ212"))
+        if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
             raise Break("PJ202", value=repr(value))
         if isinstance(value, Typed) and not (isinstance(value, Known) and value.value is None):
             value = self.use(value)

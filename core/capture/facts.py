@@ -37,11 +37,12 @@ class Facts:
     Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the object,
     namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of these an
     instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are not inlined.
-    ``mutates`` says that captured code changes an object.
+    ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that read natively what type
+    feedback has not said the type of.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "inliner", "depth", "unrolling", "callees", "mutates")
+                 "guessed", "inliner", "depth", "unrolling", "callees", "mutates")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -55,6 +56,7 @@ class Facts:
         self.changed: Set[Any] = set()
         self.places: Places = {}
         self.stores: Dict[int, Set[str]] = {}
+        self.guessed: Set[int] = set()
         self.inliner = inliner
         self.depth = depth
         self.unrolling = unrolling
@@ -65,7 +67,7 @@ class Facts:
         """Note the globals and cells that the function writes."""
         for instr in self.function.instructions:
             if instr.opname in SCOPE_WRITES:
-                place = scope_place(instr, len(self.function.varnames))
+                place = scope_place(instr, self)
                 self.places[place.source] = place
                 self.changed.add(place.changed(self))
 
@@ -83,13 +85,20 @@ class Facts:
         """The place of a global if captured code writes it."""
         return self.places.get(Global(name))
 
+    def cell_source(self, number: int) -> Cell:
+        """Where a cell is: in the first of the slots that hold it, as two of them may."""
+        cells, names = self.cells, self.function.cellvars + self.function.freevars
+        if len(cells) == len(names):
+            number = next(k for k, cell in enumerate(cells) if cell is cells[number])
+        return Cell(len(self.function.varnames) + number, names[number])
+
     def cell_place(self, number: int, name: str) -> Any:
         """The place of a cell or free variable if captured code writes it."""
-        return self.places.get(Cell(len(self.function.varnames) + number, name))
+        return self.places.get(self.cell_source(number))
 
     def written_place(self, instr: Instr) -> Any:
         """The place that an instruction writes which stores a global or a cell."""
-        return scope_place(instr, len(self.function.varnames))
+        return scope_place(instr, self)
 
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         """What LOAD_GLOBAL finds now, and where."""

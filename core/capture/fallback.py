@@ -6,7 +6,7 @@ from typing import Callable, Dict, Optional
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.states import State
-from pijit.core.capture.values import UNBOUND, Abstract, Instance, LoopIterator, Unknown, Unrolled
+from pijit.core.capture.values import UNBOUND, Abstract, Instance, LoopIterator, Sequence, Unknown, Unrolled, class_of
 from pijit.core.graph.types import Object
 
 
@@ -35,10 +35,21 @@ MADE: Dict[str, type] = {
 }
 """What an instruction pushes that makes a container."""
 
+UNPACKED: Dict[str, Callable[[Instr], int]] = {
+    "UNPACK_SEQUENCE": _arg, "UNPACK_EX": lambda i: (_arg(i) & 0xFF) + 1 + (_arg(i) >> 8),
+}
+
+
+def unpacked(instr: Instr) -> Optional[int]:
+    """How many values the instruction pushes if it takes something apart, else None."""
+    count = UNPACKED.get(instr.opname)
+    return count(instr) if count is not None else None
+
+
 _FIXED = {
     0: ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
         "DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP",
-        "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "GEN_START"),
+        "POP_BLOCK", "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "GEN_START"),
     1: ("LOAD_ATTR", "LOAD_METHOD", "UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "POP_TOP",
         "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "STORE_FAST", "UNPACK_SEQUENCE", "UNPACK_EX", "GET_ITER",
         "FOR_ITER", "LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "LIST_TO_TUPLE",
@@ -83,12 +94,23 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
     stack = state.stack[:min(kept, depth_after)]
     while len(stack) < depth_after:
         stack.append(Unknown("PJ218", instr.index))
-    if result is None and instr.opname in MADE:
-        result = Instance(Object(MADE[instr.opname]), born=instr.index)
-    pushed = 2 if instr.opname == "FOR_ITER" else 1  # the iterator comes back below the item
+    made = MADE.get(instr.opname) or _list_of_operator(instr, state)
+    if result is None and made is not None:
+        result = Instance(Object(made), born=instr.index)
+    if isinstance(result, Sequence) and len(result.items) == unpacked(instr) == depth_after - kept:
+        return State(dict(state.locals), stack[:kept] + list(reversed(result.items)))
+    pushed = 2 if instr.opname in ("FOR_ITER", "SETUP_WITH") else 1  # below it the iterator, or what leaves the block
     if result is not None and depth_after == kept + pushed:
         stack[-1] = result
     return State(dict(state.locals), stack)
+
+
+def _list_of_operator(instr: Instr, state: State) -> Optional[type]:
+    """``list`` where an operator on lists makes one."""
+    kinds = [class_of(value) for value in state.stack[-2:]]
+    lists = sum(kind is list for kind in kinds)
+    repeats = instr.opname == "BINARY_MULTIPLY" and lists == 1 and any(kind is int for kind in kinds)
+    return list if repeats or instr.opname == "BINARY_ADD" and lists == 2 else None
 
 
 def is_shuffle(instr: Instr) -> bool:

@@ -18,11 +18,13 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, O
 
 from pijit.core import _hook, _launcher
 from pijit.core.capture.states import join
-from pijit.core.capture.values import Abstract, Const, Instance, Opaque, Unknown, abstract_of
+from pijit.core.capture.values import Abstract, Const, Instance, Opaque, Sequence, Unknown, abstract_of
 from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among
 
 MAX_OBSERVATIONS = 3
+MAX_ITEMS = 8
+"""Of longer tuples it is not remembered what is in them."""
 CONTAINERS = (list, dict, set)
 MAX_KINDS = 4
 """How many kinds of values of one instruction are told apart."""
@@ -72,6 +74,17 @@ def with_kind(kinds: Tuple[Abstract, ...], seen: Abstract) -> Tuple[Abstract, ..
     return kinds + (seen,) if len(kinds) < MAX_KINDS else kinds
 
 
+def _like(value: Any, index: int) -> Abstract:
+    """What is remembered of a value; of a tuple what its items are like."""
+    seen, kind = abstract_of(value, born=index), type(value)
+    if not isinstance(seen, Opaque):
+        return seen
+    if kind is tuple and len(value) <= MAX_ITEMS:
+        items = [_like(item, index) for item in value]
+        return Sequence([Unknown("PJ218", index) if isinstance(item, Const) else item for item in items], born=index)
+    return Instance(Object(kind), born=index) if is_among(kind, CONTAINERS) else Unknown("PJ203", index)
+
+
 class Pending:
     """An entry whose fallback results are being observed.
 
@@ -108,11 +121,7 @@ class Pending:
         observed = self.observed
 
         def observer(value: Any) -> None:
-            seen = abstract_of(value, born=index)
-            if isinstance(seen, Opaque):
-                kind = type(value)
-                seen = Instance(Object(kind), born=index) if is_among(kind, CONTAINERS) else Unknown("PJ203", index)
-            observed[index] = with_kind(observed.get(index, ()), seen)
+            observed[index] = with_kind(observed.get(index, ()), _like(value, index))
 
         return _launcher.untraced(observer)
 

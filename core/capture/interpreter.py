@@ -16,6 +16,8 @@ from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.calls import Calls
 from pijit.core.capture.comprehensions import Comprehensions
 from pijit.core.capture.conditions import HasValue
+from pijit.core.capture.container_effects import ContainerEffects
+from pijit.core.capture.container_reads import ContainerReads
 from pijit.core.capture.containers import Containers
 from pijit.core.capture.displays import Displays
 from pijit.core.capture.effects import Effects
@@ -36,6 +38,7 @@ from pijit.core.capture.values import (
     Number,
     Opaque,
     Sequence,
+    Tensor,
     Unbound,
     Unknown,
     Unrolled,
@@ -62,8 +65,8 @@ REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("B
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
-class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls, LibraryCalls, Comprehensions, Iteration,
-                  Effects):
+class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
+                  Comprehensions, Iteration, Effects, ContainerEffects):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -230,6 +233,13 @@ class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls
             raise Break("PJ202", value=describe(value))
         self.state.locals[instr.value] = value
 
+    def op_DELETE_FAST(self, instr: Instr) -> None:
+        """Of a number or an array; the end of anything else may run code, when the variable lets go of it."""
+        value = self.state.locals.get(instr.value, Unknown("PJ212"))
+        if not isinstance(value, (Number, Tensor)):
+            raise Break("PJ212" if isinstance(value, (Unbound, Unknown)) else "PJ202", name=instr.value)
+        self.state.locals[instr.value] = Unbound(None, instr.index)
+
     def op_LOAD_GLOBAL(self, instr: Instr) -> None:
         name = instr.value
         place = self.facts.global_place(name)
@@ -292,7 +302,7 @@ class Interpreter(Operators, Subscripts, Containers, Displays, Attributes, Calls
             return len(value.object) > 0 if type(value.object) is tuple else self.is_true(value)
         if isinstance(value, Sequence):
             return bool(value.items)
-        return self.is_true(value) if isinstance(value, (Opaque, Known)) else None
+        return self.is_true(value) if isinstance(value, (Opaque, Known)) and not self.is_changing(value) else None
 
     def op_JUMP_FORWARD(self, instr: Instr) -> None:
         self.flow = "jump"

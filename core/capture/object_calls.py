@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
-from pijit.core.capture.effects import EFFECT_METHODS
+from pijit.core.capture.container_effects import EFFECT_METHODS
 from pijit.core.capture.iterators import unrolled
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Opaque, class_of
@@ -115,6 +115,8 @@ def _lacks(self: Any, owner: Abstract, name: str) -> bool:
 def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``d.get(key)`` and ``d.get(key, default)``."""
     only(arguments, keywords, "get", 2, 3)
+    if self.is_changing(arguments[0]):
+        return self.get_now(*(arguments + [Const(None)])[:3])  # type: ignore[no-any-return]
     owner, key = arguments[0], self.constant(arguments[1])
     if self.holds_item(owner, key):
         return self.container_item(owner, arguments[1])  # type: ignore[no-any-return]

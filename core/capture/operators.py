@@ -9,7 +9,17 @@ import numpy as np
 from pijit.core.bytecode.consume import Nothing
 from pijit.core.capture import sampling
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
-from pijit.core.capture.values import BY_IDENTITY, Abstract, Const, Number, Sequence, Tensor, class_of, number_type
+from pijit.core.capture.values import (
+    BY_IDENTITY,
+    Abstract,
+    Const,
+    Number,
+    Sequence,
+    Tensor,
+    class_of,
+    number_type,
+    pointer_class,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
@@ -63,6 +73,9 @@ class Operators:
     emit: Callable[..., Optional[Value]]
     number_value: Callable[[Abstract], Value]
     constant: Callable[[Abstract], Any]
+    is_changing: Callable[[Abstract], bool]
+    length_now: Callable[[Abstract], Abstract]
+    lengthen: Callable[[Abstract, Abstract], Abstract]
     new_tuple: Callable[[List[Abstract]], Sequence]
     invoke: Callable[..., Abstract]
     contains: Callable[[Abstract, Abstract], Abstract]
@@ -96,6 +109,8 @@ class Operators:
 
     def inplace(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol>= right``; an array is written and stays the same object."""
+        if symbol == "+" and pointer_class(left) is list:
+            return self.lengthen(left, right)
         if not isinstance(left, Tensor):
             return self.binary(symbol, left, right)
         ufunc, operands = self._array_operation(symbol, left, right)
@@ -119,6 +134,8 @@ class Operators:
 
     def truth(self, value: Abstract) -> Optional[Value]:
         """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
+        if self.is_changing(value):
+            value = self.length_now(value)
         if not isinstance(value, Number):
             raise Break("PJ203", operand=describe(value))
         return self.emit("truth", [self.number_value(value)], FLAG)

@@ -7,6 +7,7 @@ holds; no exit stores it. Bytecode between segments may write it too, so every s
 
 from __future__ import annotations
 
+import types
 from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
@@ -27,6 +28,13 @@ from pijit.core.capture.values import (
 )
 from pijit.guards import source as sources
 from pijit.guards.source import Attr, Cell, Global, Item, Local, read_attribute, read_item
+
+def identity_of(owner: Abstract) -> Optional[int]:
+    """What tells an object from others at capture; a module is its namespace."""
+    if isinstance(owner, Const) and type(owner.object) is types.ModuleType:
+        return id(owner.object.__dict__)
+    return id(owner.sample) if isinstance(owner, Opaque) else None
+
 
 PREFIX = "place: "  # no name of a variable has a space; "." and "@" begin those that Python and pytest make
 
@@ -152,11 +160,12 @@ Places = Dict[Any, HeapPlace]
 """By source for globals and cells, by (name or position, id of the object) for attributes and items."""
 
 
-def scope_place(instr: Instr, variables: int) -> HeapPlace:
+def scope_place(instr: Instr, facts: Any) -> HeapPlace:
     """The place that an instruction writes which stores or deletes a global or a cell."""
     if instr.opname.endswith("_GLOBAL"):
         return GlobalPlace(Global(instr.value))
-    return CellPlace(Cell(variables + (instr.arg or 0), instr.value), instr.arg or 0)
+    source = facts.cell_source(instr.arg or 0)
+    return CellPlace(source, source.index - len(facts.function.varnames))
 
 
 def _variables(head: State) -> Iterator[Tuple[Root, Abstract]]:
@@ -191,16 +200,16 @@ def after_bytecode(value: Abstract) -> Abstract:
     return value
 
 
-def stored_by(instr: Instr, state: State, places: Places, variables: int) -> Optional[Tuple[HeapPlace, Abstract]]:
+def stored_by(instr: Instr, state: State, facts: Any) -> Optional[Tuple[HeapPlace, Abstract]]:
     """The place that an instruction which stays bytecode writes, and what is known of it afterwards."""
     kind, _, scope = instr.opname.partition("_")
     value = state.stack[-1] if state.stack else UNBOUND
     key: Any = Global(instr.value) if scope == "GLOBAL" else None
     if scope == "DEREF":
-        key = Cell(variables + (instr.arg or 0), instr.value)
+        key = facts.cell_source(instr.arg or 0)
     elif scope == "ATTR" and isinstance(value, Opaque):
         key = (instr.value, id(value.sample))
         value = state.stack[-2] if kind == "STORE" else value
-    if kind not in ("STORE", "DELETE") or key not in places:
+    if kind not in ("STORE", "DELETE") or key not in facts.places:
         return None
-    return places[key], value if kind == "STORE" else Unknown("PJ208")
+    return facts.places[key], value if kind == "STORE" else Unknown("PJ208")

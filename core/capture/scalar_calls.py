@@ -23,6 +23,8 @@ def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
         return Number(INT, self.dimension(value, 0))
     if isinstance(value, Instance) and not isinstance(value, Known) and is_among(class_of(value), (list, tuple)):
         return Number(INT, self.emit("same", [self.emit("list_size", [self.object_value(value)], WORD)], INT))
+    if self.is_changing(value):
+        return self.length_now(value)  # type: ignore[no-any-return]
     length = self.length_of(value)
     if length is None:
         raise Break("PJ203", operand=describe(value))

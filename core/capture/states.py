@@ -83,6 +83,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     kind = number_type(left)
     if kind is not None and kind == number_type(right):
         return Number(kind, born=left.born)
+    if may_be_unbound(left) or may_be_unbound(right):
+        return Unknown("PJ212", left.born)
     return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218", left.born)
 
 
@@ -97,6 +99,11 @@ def item_kinds(value: Abstract) -> Set[Optional[Scalar]]:
     if isinstance(value, Known):
         return {number_type(item) for item in value.items}
     return {getattr(value.type, "items", None)} if isinstance(value, Instance) else {None}
+
+
+def may_be_unbound(value: Optional[Abstract]) -> bool:
+    """Whether a variable may have no value."""
+    return value is None or isinstance(value, Unbound) or isinstance(value, Unknown) and value.reason == "PJ212"
 
 
 def knows_nothing(value: Abstract) -> bool:
@@ -170,6 +177,20 @@ def forget_iterators(state: State) -> None:
     for name, value in state.locals.items():
         if isinstance(value, LoopIterator):
             state.locals[name] = Unknown("PJ209", value.born)
+
+
+def forget_unbound(known: List[State], new: State) -> List[State]:
+    """Forget, in place, the variables that are bound in some of the states and not for certain in others; returns the known
+    ones that changed."""
+    states, changed = known + [new], []
+    for name in new.locals:
+        values = [state.locals.get(name) for state in states]
+        if any(map(may_be_unbound, values)) and any(value != values[0] for value in values):
+            for state in states:
+                if name in state.locals and state.locals[name] != Unknown("PJ212"):
+                    state.locals[name] = Unknown("PJ212")
+                    changed.append(state)
+    return [state for state in known if any(state is one for one in changed)]
 
 
 def leaves(value: Abstract) -> Iterator[Typed]:

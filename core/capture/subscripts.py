@@ -37,6 +37,7 @@ class Subscripts:
     number_value: Callable[[Abstract], Value]
     use: Callable[[Abstract], Abstract]
     store_item: Callable[[Abstract, Abstract, Abstract], None]
+    store_key: Callable[[Abstract, Abstract, Abstract], None]
     items_of: Callable[[Abstract], Optional[List[Abstract]]]
     invoke: Callable[..., Abstract]
     require_index: Callable[[Tensor, Abstract], None]
@@ -58,6 +59,9 @@ class Subscripts:
         index, owner, value = self.pop(), self.pop(), self.pop()
         if pointer_class(owner) is list:
             self.store_item(owner, index, value)
+            return
+        if pointer_class(owner) is dict:
+            self.store_key(owner, index, value)
             return
         if not isinstance(owner, Tensor):
             raise Break("PJ205", object=describe(owner))

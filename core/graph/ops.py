@@ -93,6 +93,26 @@ OPS: Dict[str, OpInfo] = {
     "store_attr": OpInfo("o o v", (), True, "object.name = value, the name being an object; exits unless the class is plain"),
     "store_global": OpInfo("o v", (), True, "globals()[name] = value, the name being an object"),
     "store_cell": OpInfo("o v", (), True, "the cell's content becomes the value"),
+    "delete_item": OpInfo("o s", (), True, "del list[index], the index being a WORD; exits when it is out of range"),
+    "insert": OpInfo("o s v", (), True, "list.insert(index, value), the index being a WORD"),
+    "extend": OpInfo("o o", (), True, "list.extend(items), the items being a list or tuple"),
+    "reverse": OpInfo("o", (), True, "list.reverse()"),
+    "clear_list": OpInfo("o", (), True, "list.clear()"),
+    "store_key": OpInfo("o o v", (), True, "dict[key] = value, the key being an exact int or string"),
+    "delete_key": OpInfo("o o", (), True, "del dict[key]; exits when it is missing"),
+    "update": OpInfo("o o", (), True, "dict.update(dict)"),
+    "clear_dict": OpInfo("o", (), True, "dict.clear()"),
+    "set_add": OpInfo("o v", (), True, "set.add(value), the value being a number or a string"),
+    # containers, where control comes to them: the result is what is there then, and each leaves before it did anything where
+    # that is missing or not exactly of the result's type
+    "length": OpInfo("o", (), False, "len(list, tuple, dict or set) as a py int"),
+    "load_item": OpInfo("o s", (), False, "list[index] or tuple[index], the index being a WORD"),
+    "load_key": OpInfo("o o", (), False, "dict[key], the key being an exact int or string"),
+    "has_key": OpInfo("o o", (), False, "FLAG: key in dict"),
+    "get_key": OpInfo("o o v", (), False, "dict.get(key, value)"),
+    "pop_item": OpInfo("o s", (), True, "list.pop(index), the index being a WORD"),
+    "pop_key": OpInfo("o o", (), True, "dict.pop(key)"),
+    "setdefault": OpInfo("o o v", (), True, "dict.setdefault(key, value)"),
     # control
     "require": OpInfo("s", (), False, "exits unless the FLAG is true"),
     "poll": OpInfo("", (), False, "at the back edges of loops: exits when the interpreter has something to do - with an "
@@ -101,3 +121,9 @@ OPS: Dict[str, OpInfo] = {
 }
 
 EFFECTS = frozenset(name for name, info in OPS.items() if info.effect)
+
+SURE = frozenset(("append", "insert", "extend", "reverse", "set_add"))
+"""Effects that only a lack of memory prevents: without an exit that is raised."""
+
+FOUND = frozenset(("load_item", "load_key", "get_key", "pop_item", "pop_key", "setdefault"))
+"""Operations whose result is an object of the user's, which the program may reach in other ways too."""

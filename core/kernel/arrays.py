@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.ir import Graph, Op, Value
+from pijit.core.graph.ops import FOUND
 from pijit.core.graph.passes.fuse import roots
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import intrinsics, nests, scalar_ops, symbols
@@ -103,6 +104,7 @@ class ArrayWriter:
         self.roots = roots(graph)
         self.params = {param for block in graph.blocks[1:] for param in block.params}
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
+        self.found = {op.result for block in graph.blocks for op in block.ops if op.name in FOUND}
         self.buffered = False
         self._known: Dict[str, str] = {}
         self._block_depth = 0
@@ -217,9 +219,10 @@ class ArrayWriter:
     # ---- what arrays may share ----
 
     def is_apart(self, one: Value, other: Value) -> bool:
-        """Whether two roots never share memory: one was made here, and neither is a block parameter."""
+        """Whether two roots never share memory: one was made here, and neither is a block parameter or an item that was
+        read, which may be that one."""
         made = one in self.made or other in self.made
-        return one is not other and made and not {one, other} & self.params
+        return one is not other and made and not {one, other} & (self.params | self.found)
 
     def need_buffer(self, op: Op, size: str) -> None:
         """Make ``buffer_d`` the address of at least ``size`` bytes that the frame keeps for statements.

@@ -6,7 +6,7 @@ parameter owns one reference in the frame. It is released after the value's last
 the value is not live any more; a jump that passes an array on to a parameter hands its reference over, or
 takes another one. Outside loops only arrays that no other block needs are released after their last use, so that what is
 made next gets their memory, which is in the cache; the launcher releases what is left. A view keeps the array that it
-looks into alive.
+looks into alive, and a container that was read from another one is borrowed from that one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Dict, Iterable, List, Set, Tuple
 
 from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
+from pijit.core.graph.ops import FOUND
 from pijit.core.graph.types import Array, Object
 from pijit.core.kernel.structure import Flow
 
@@ -36,7 +37,7 @@ class Lifetimes:
         self._root: Dict[Value, Value] = {}
         for block in flow.order:
             for op in block.ops:
-                if op.name in VIEWS:
+                if op.name in VIEWS or _is_borrowed(op):
                     self._root[op.result] = self._root.get(op.args[0], op.args[0])
         self.owners = self._find_owners(used)
         self._live_in = self._liveness(flow)
@@ -73,7 +74,7 @@ class Lifetimes:
         for block in self._looping:
             owners.update(param for param in block.params if isinstance(param.type, COUNTED) and param in used)
             owners.update(op.result for op in block.ops
-                          if op.result is not None and isinstance(op.result.type, COUNTED))
+                          if op.result is not None and isinstance(op.result.type, COUNTED) and not _is_borrowed(op))
         return owners
 
     def _temporaries(self, block: Block) -> Set[Value]:
@@ -128,3 +129,8 @@ class Lifetimes:
             self._after[op] = sorted(ending & self.owners, key=lambda value: value.id)
             live.discard(op.result)
             live |= self._op_uses(op)
+
+
+def _is_borrowed(op: Op) -> bool:
+    """Whether the result is a container that was read: no effect of a kernel ends its life."""
+    return op.name in FOUND and isinstance(op.result.type, Object)

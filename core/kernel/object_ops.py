@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Tuple
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import FOUND, OPS
 from pijit.core.graph.types import BOOL, FLOAT, INT, Array, Object
 
 BOXES = {INT: -1, FLOAT: -2, BOOL: -3}
@@ -12,6 +13,11 @@ _BOX_OBJECT = -4
 SIZE_OFFSET = object.__basicsize__
 """Where objects of variable size say how large they are."""
 _RUNTIME_NAMES = {"collect": "append"}
+_READ_ARRAY = -5
+_READ_OBJECTS = {list: -6, tuple: -7, dict: -8}
+_C, _F, _ALIGNED, _WRITEABLE = 1, 2, 0x100, 0x400
+_LAYOUTS = {"C": (_C, _C), "F": (_C | _F, _F), "A": (0, 0)}
+"""Flags of NumPy's arrays: which to look at, and what they must be."""
 
 
 def kind_and_word(emitter: Any, value: Value) -> Tuple[int, str]:
@@ -61,9 +67,53 @@ def _list_size(emitter: Any, op: Op) -> None:
     emitter.define(op.result, "ld_i8(%s, %d)" % (emitter.text[op.args[0]], SIZE_OFFSET))
 
 
+def _plain(emitter: Any, op: Op) -> None:
+    """The runtime's function of the operation's name; all operands are objects and words."""
+    emitter.checked(op.name, *[emitter.text[value] for value in op.args], op=op)
+
+
+def _length(emitter: Any, op: Op) -> None:
+    emitter.define(op.result, emitter.runtime("length", emitter.text[op.args[0]]))
+
+
+def _has_key(emitter: Any, op: Op) -> None:
+    at = emitter.layout.scratch(1)
+    emitter.checked(op.name, *[emitter.text[value] for value in op.args], "address_of_word(frame, %d)" % at, op=op)
+    emitter.define(op.result, "ld_i8(frame, %d) != 0" % (8 * at))
+
+
+def _wanted(kind: Any) -> Tuple[int, ...]:
+    """What a read must find: the words that the runtime looks at."""
+    if isinstance(kind, Array):
+        mask, flags = _LAYOUTS[kind.layout]
+        always = _ALIGNED | (_WRITEABLE if kind.writeable else 0)
+        return _READ_ARRAY, kind.dtype.num, kind.ndim, mask | always, flags | always
+    if isinstance(kind, Object):
+        return (_READ_OBJECTS[kind.python],)
+    return (BOXES.get(kind, kind.dtype.num),)
+
+
+def _read(emitter: Any, op: Op) -> None:
+    """The runtime's function of the operation's name leaves the words of what it found where it was told what to find."""
+    count, kind = len(OPS[op.name].operands.replace(" ", "").replace("v", "")), op.result.type
+    operands = [emitter.text[value] for value in op.args[:count]]
+    operands += [part for value in op.args[count:] for part in boxed(emitter, value)]
+    at = emitter.layout.scratch(max(5, 2 + 2 * kind.ndim) if isinstance(kind, Array) else 1)
+    spec = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(map(str, _wanted(kind)))))
+    emitter.checked(op.name, "frame", *(operands + [spec]), op=op)
+    if isinstance(kind, Array):
+        emitter.arrays[op.result] = emitter.array_at(op.result, at)
+    else:
+        emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at) if isinstance(kind, Object) else emitter.read_word(kind, at))
+
+
 OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect,
-    "store_cell": _effect,
-    "tuple_of": _of_object, "list_size": _list_size,
+    "store_cell": _effect, "tuple_of": _of_object, "list_size": _list_size,
+    "store_key": _effect, "insert": _effect, "set_add": _effect,
+    "delete_item": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain, "update": _plain,
+    "clear_dict": _plain,
     "new_tuple": _display, "new_list": _display, "new_dict": _display,
+    "length": _length, "has_key": _has_key,
 }
+OBJECT_OPERATIONS.update(dict.fromkeys(FOUND, _read))

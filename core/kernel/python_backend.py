@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
 from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.ops import FOUND
 from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Scalar
 from pijit.core.kernel import python_effects, python_runtime
 from pijit.core.kernel.emit import Emitter
@@ -231,6 +232,10 @@ def _effect(emitter: PythonEmitter, op: Op) -> str:
     return "%s(%s)" % (op.name, ", ".join(_args(op)))
 
 
+def _found(emitter: PythonEmitter, op: Op) -> str:
+    return "%s(%s)" % (op.name, ", ".join(_args(op) + [emitter.constant(op.result.type)]))
+
+
 _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm,
     "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
@@ -241,6 +246,8 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
     "poll": lambda emitter, op: "poll()",
+    "length": lambda emitter, op: "len(%s)" % _name(op.args[0]),
+    "has_key": lambda emitter, op: "{1} in {0}".format(*_args(op)),
     "new_tuple": lambda emitter, op: _shape(_args(op)),
     "list_size": lambda emitter, op: "len(%s)" % _name(op.args[0]),
     "list_item": lambda emitter, op: "fitting(%s[%s], %s)" % (tuple(_args(op)) + (emitter.constant(op.result.type),)),
@@ -248,8 +255,8 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "new_list": lambda emitter, op: "[%s]" % ", ".join(_args(op)),
     "new_dict": lambda emitter, op: "{%s}" % ", ".join(map("{}: {}".format, _args(op)[::2], _args(op)[1::2])),
 }
-_OPERATIONS.update(dict.fromkeys(
-    ("append", "collect", "store_item", "store_attr", "store_global", "store_cell"), _effect))
+_OPERATIONS.update(dict.fromkeys(python_effects.EFFECT_NAMES, _effect))
+_OPERATIONS.update(dict.fromkeys(FOUND, _found))
 _OPERATIONS.update(dict.fromkeys(_BINARY, _binary))
 _OPERATIONS.update(dict.fromkeys(_UNARY, _unary))
 

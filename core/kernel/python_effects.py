@@ -11,6 +11,8 @@ import weakref
 from typing import Any, Dict
 
 import numpy as np
+from pijit.core.graph.types import Array
+from pijit.core.kernel.python_runtime import fitting
 from pijit.guards.facts import is_exactly
 from pijit.guards.held import is_heap_type
 from pijit.guards.reading import class_value
@@ -25,11 +27,15 @@ class Declined(Exception):
     """Only bytecode can do it."""
 
 
+def _dies_quietly(old: Any) -> bool:
+    """Whether the end of an object runs no code of the user's."""
+    plain = is_exactly(old, _QUIET) or issubclass(type(old), np.number) and not is_heap_type(type(old))
+    return plain or _is_plain_array(old)
+
+
 def _replace(old: Any, count: int = _HELD_HERE) -> None:
     """Raises if giving up the last reference to an object could run code of the user's."""
-    if is_exactly(old, _QUIET) or issubclass(type(old), np.number) and not is_heap_type(type(old)):
-        return
-    if sys.getrefcount(old) <= count + 1 and not _is_plain_array(old):
+    if sys.getrefcount(old) <= count + 1 and not _dies_quietly(old):
         raise Declined
 
 
@@ -78,5 +84,106 @@ def store_cell(cell: Any, value: Any) -> None:
     cell.cell_contents = value
 
 
-NAMES: Dict[str, Any] = {"append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
-                         "store_global": store_global, "store_cell": store_cell}
+def delete_item(target: Any, index: int) -> None:
+    _replace(target[index])
+    del target[index]
+
+
+def insert(target: Any, index: int, value: Any) -> None:
+    target.insert(index, value)
+
+
+def extend(target: Any, items: Any) -> None:
+    target.extend(items)
+
+
+def reverse(target: Any) -> None:
+    target.reverse()
+
+
+def clear(target: Any) -> None:
+    """Of a list or a dict."""
+    if not all(_dies_quietly(item) for item in (target.values() if type(target) is dict else target)):
+        raise Declined
+    target.clear()
+
+
+def store_key(target: Any, key: Any, value: Any) -> None:
+    _replace(target.get(key))
+    target[key] = value
+
+
+def delete_key(target: Any, key: Any) -> None:
+    _replace(target[key])
+    del target[key]
+
+
+def update(target: Any, more: Any) -> None:
+    if not all(type(key) in (int, str) and _dies_quietly(target.get(key)) for key in more):
+        raise Declined
+    target.update(more)
+
+
+def set_add(target: Any, value: Any) -> None:
+    target.add(value)
+
+
+def load_item(owner: Any, index: int, kind: Any) -> Any:
+    return _found(owner[index], kind)
+
+
+def load_key(owner: Any, key: Any, kind: Any) -> Any:
+    return _found(owner[key], kind)
+
+
+def get_key(owner: Any, key: Any, value: Any, kind: Any) -> Any:
+    return _found(owner.get(key, value), kind)
+
+
+def pop_item(target: Any, index: int, kind: Any) -> Any:
+    found = _found(target[index], kind)
+    del target[index]
+    return found
+
+
+def pop_key(target: Any, key: Any, kind: Any) -> Any:
+    found = _found(target[key], kind)
+    del target[key]
+    return found
+
+
+def setdefault(target: Any, key: Any, value: Any, kind: Any) -> Any:
+    found = _found(target.get(key, value), kind)
+    target.setdefault(key, value)
+    return found
+
+
+def _found(value: Any, kind: Any) -> Any:
+    """The object that a read finds; raises unless it is exactly of a type."""
+    if not isinstance(kind, Array):
+        return fitting(value, kind)
+    if type(value) is not np.ndarray or not _is_array(value, kind):
+        raise Declined
+    return value
+
+
+def _is_array(value: np.ndarray, kind: Array) -> bool:
+    flags = value.flags
+    layout = {"C": flags.c_contiguous, "F": flags.f_contiguous and not flags.c_contiguous, "A": True}[kind.layout]
+    alike = value.dtype.isnative and value.dtype.num == kind.dtype.num and value.ndim == kind.ndim
+    if not _dies_quietly(value):
+        raise Declined
+    return alike and layout and flags.aligned and (flags.writeable or not kind.writeable)
+
+
+EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell", "delete_item", "insert", "extend",
+                "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add")
+"""The operations that are calls of the functions of these names."""
+
+NAMES: Dict[str, Any] = {
+    "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr, "store_global": store_global,
+    "store_cell": store_cell, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
+    "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "update": update, "clear_dict": clear,
+    "set_add": set_add, "load_item": load_item, "load_key": load_key, "get_key": get_key, "pop_item": pop_item,
+    "pop_key": pop_key, "setdefault": setdefault,
+}

@@ -25,36 +25,32 @@ spec_answer(int64_t frame, int64_t *spec, PyObject *made)
     return 0;
 }
 
+/* Moves the objects of a spec into the items of `made`, which is new; NULL where it could not be made. */
+static int64_t
+items_fill(int64_t frame, int64_t address, int64_t count, PyObject *made, PyObject **items)
+{
+    int64_t *spec = (int64_t *)address;
+    for (int64_t i = 0; made != NULL && i < count; i++) {
+        items[i] = spec_box(spec, i);  /* moved into the container */
+        if (items[i] == NULL) {
+            Py_CLEAR(made);
+        }
+    }
+    return spec_answer(frame, spec, made);
+}
+
 static int64_t
 runtime_new_list(int64_t frame, int64_t count, int64_t address)
 {
-    int64_t *spec = (int64_t *)address;
     PyObject *list = PyList_New(count);  /* owned, moved to the frame */
-    for (int64_t i = 0; list != NULL && i < count; i++) {
-        PyObject *value = spec_box(spec, i);  /* moved into the list */
-        if (value == NULL) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyList_SET_ITEM(list, i, value);
-    }
-    return spec_answer(frame, spec, list);
+    return items_fill(frame, address, count, list, list == NULL ? NULL : ((PyListObject *)list)->ob_item);
 }
 
 static int64_t
 runtime_new_tuple(int64_t frame, int64_t count, int64_t address)
 {
-    int64_t *spec = (int64_t *)address;
     PyObject *tuple = PyTuple_New(count);  /* owned, moved to the frame */
-    for (int64_t i = 0; tuple != NULL && i < count; i++) {
-        PyObject *value = spec_box(spec, i);  /* moved into the tuple */
-        if (value == NULL) {
-            Py_CLEAR(tuple);
-            break;
-        }
-        PyTuple_SET_ITEM(tuple, i, value);
-    }
-    return spec_answer(frame, spec, tuple);
+    return items_fill(frame, address, count, tuple, tuple == NULL ? NULL : ((PyTupleObject *)tuple)->ob_item);
 }
 
 static int64_t

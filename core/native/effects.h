@@ -38,30 +38,36 @@ value_box(int64_t kind, int64_t address)
     return scalar;
 }
 
-static int dies_quietly(PyObject *object);
+static int gives_up_quietly(PyObject *object, Py_ssize_t references);
 
 static int
-array_dies_quietly(PyArrayObject *array)
+array_gives_up_quietly(PyArrayObject *array, Py_ssize_t references)
 {
     PyObject *base = PyArray_BASE(array);  /* borrowed */
     return *PyObject_GET_WEAKREFS_LISTPTR((PyObject *)array) == NULL && Py_REFCNT(PyArray_DESCR(array)) > 1
            && !PyDataType_REFCHK(PyArray_DESCR(array)) && !PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEBACKIFCOPY)
-           && (base == NULL || dies_quietly(base));
+           && (base == NULL || gives_up_quietly(base, references));
 }
 
-/* Whether giving up one reference runs no code of the user's: no finalizer, no weak reference's callback. */
+/* Whether giving up so many references at most runs no code of the user's: no finalizer, no weak reference's callback. */
 static int
-dies_quietly(PyObject *object)
+gives_up_quietly(PyObject *object, Py_ssize_t references)
 {
     PyTypeObject *type = Py_TYPE(object);
-    if (Py_REFCNT(object) > 1 || type == &PyFloat_Type || type == &PyLong_Type || type == &PyUnicode_Type
-            || type == &PyComplex_Type || type == &PyBytes_Type) {
+    if (Py_REFCNT(object) > references || object == Py_None || type == &PyFloat_Type || type == &PyLong_Type
+            || type == &PyBool_Type || type == &PyUnicode_Type || type == &PyComplex_Type || type == &PyBytes_Type) {
         return 1;
     }
     if (type == &PyArray_Type) {
-        return array_dies_quietly((PyArrayObject *)object);
+        return array_gives_up_quietly((PyArrayObject *)object, references);
     }
     return PyArray_IsScalar(object, Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE);
+}
+
+static int
+dies_quietly(PyObject *object)
+{
+    return gives_up_quietly(object, 1);
 }
 
 static int64_t

@@ -96,6 +96,21 @@
  *       Stores into an instance dict or slot.
  *   store_global(name, kind, value), store_cell(cell, kind, value)
  *       Stores into the globals of the frame that runs the linked code, or into a cell.
+ *   delete_item(list, index), insert(list, index, kind, value), extend(list, items), reverse(list), clear_list(list),
+ *   delete_key(dict, key), update(dict, more), clear_dict(dict), set_add(set, kind, value)
+ *       What the methods do; `items` is a list or tuple.
+ *
+ *   Reads of containers (containers.h), which return as effects do. `spec` -> [kind, dtype number, ndim, mask, flags] says
+ *   what must be found: kind as for values, -5 an array of which the masked flags are these, -6 a list, -7 a tuple, -8 a
+ *   dict. The words of what was found replace it: of an array a descriptor, owned by the frame, of other objects the
+ *   borrowed pointer.
+ *
+ *   load_item(frame, list or tuple, index, spec), load_key(frame, dict, key, spec)
+ *   get_key(frame, dict, key, kind, value, spec), setdefault(frame, dict, key, kind, value, spec)
+ *   pop_item(frame, list, index, spec), pop_key(frame, dict, key, spec)
+ *   has_key(dict, key, spec)
+ *       Leaves 0 or 1 in the first word of spec.
+ *   length(container) -> its length
  */
 #ifndef PIJIT_LAUNCHER_H
 #define PIJIT_LAUNCHER_H

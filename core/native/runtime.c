@@ -3,8 +3,8 @@
  * launcher.h documents every entry. All take and return int64_t, so that generated code needs one kind of
  * call; the first argument of most is the frame, whose word 1 leads to the references that this call owns.
  * NumPy objects are made by NumPy: its allocator, its base rules, its assignment. The loop nests are in
- * nest.h, reductions in reduce.h, floating-point flags in flags.h, effects on Python objects in effects.h, and
- * what Python calls in addresses.h. */
+ * nest.h, reductions in reduce.h, floating-point flags in flags.h, effects on Python objects in effects.h and
+ * containers.h, and what Python calls in addresses.h. */
 #include "launcher.h"
 #include "nest.h"
 #include "reduce.h"
@@ -166,6 +166,7 @@ owned_clear(OwnedList *owned)
 
 #include "displays.h"
 #include "invoke.h"
+#include "containers.h"
 
 static int64_t
 runtime_retain(int64_t frame, int64_t object)
@@ -435,7 +436,8 @@ runtime_reduce(int64_t frame, int64_t spec)
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) \
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(append) X(store_item) X(store_key) \
     X(store_attr) X(store_global) X(store_cell) X(new_tuple) X(new_list) X(new_dict) X(tuple_of) X(list_item) \
-    X(invoke) X(item)
+    X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
+    X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,

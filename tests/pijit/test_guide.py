@@ -43,7 +43,7 @@ def test_start(tmp_path):
 @needs_pipeline
 def test_breaks(tmp_path):
     lines = run(PROGRAMS[1], tmp_path).splitlines()
-    number = PROGRAMS[1].splitlines().index("        names.add(i)") + 1
+    number = PROGRAMS[1].splitlines().index("        names |= {i}") + 1
     assert lines and {line.split()[0] for line in lines} == {str(number)}
     assert all(re.match(r"\d+ PJ2\d\d \w", line) for line in lines)
 

@@ -1,0 +1,83 @@
+"""Which objects must be different, or the same, for a segment: those of which it changes a place and those that it reads."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Dict, FrozenSet, List, Set
+
+from pijit.core.capture.captured import Access, Captured, Pair
+from pijit.core.capture.facts import Facts
+from pijit.core.capture.places import OwnedPlace
+from pijit.core.capture.values import Abstract, Opaque, Typed
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Graph, Value
+
+MADE = frozenset(("new_list", "new_dict"))
+
+
+class Aliases:
+    """Mixin of the builder. ``accesses`` are, by what of objects is used, those objects: each by where it is found, or by
+    its SSA value if it is not found but made or joined in the segment."""
+
+    facts: Facts
+    graph: Graph
+    captured: Captured
+    roots: Dict[str, Any]
+    accesses: Dict[Any, Dict[Any, Access]]
+
+    def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+        identity = id(owner.sample) if isinstance(owner, Opaque) else None
+        value = owner.value if owner.root is None and isinstance(owner, Typed) else None
+        self._access(place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
+
+    def _access(self, place: Any, key: Any, access: Access) -> None:
+        known = self.accesses.setdefault(place, {})
+        before = known.get(key, access)
+        known[key] = access._replace(changes=access.changes or before.changes, relied=access.relied or before.relied)
+
+    def note_pairs(self) -> None:
+        """Objects of which a place is read or changed must be as different as they were, by whatever path.
+
+        Raises:
+            Break: nobody can tell whether two of them are one.
+        """
+        for place in self.facts.places.values():
+            root = self.roots[place.name]
+            if isinstance(place, OwnedPlace) and root is not None:
+                identity = id(place.owner.sample)
+                if any(access.identity == identity for access in self.accesses.get(place.family, {}).values()):
+                    self._access(place.family, root.base, Access(place.owner.source, identity, False, True))
+        for known in self.accesses.values():
+            found = {key: access for key, access in known.items() if not isinstance(key, Value)}
+            if len(found) < len(known) and any(access.relied for access in found.values()):
+                self._add_origins(found, [key for key in known if isinstance(key, Value)])
+            for (root, one), (other, two) in combinations(found.items(), 2):
+                same = one.identity is not None and one.identity == two.identity
+                if (same or one.changes or two.changes) and (one.relied or two.relied):
+                    if root is None or other is None:
+                        raise Break("PJ219")
+                    self.captured.pairs.append(Pair(root, other, one.source, two.source, same))
+
+    def _add_origins(self, found: Dict[Any, Access], values: List[Value]) -> None:
+        """Objects that are known by their values only are all changed, and read natively: what guards say of others must
+        not be about them. What the segment has made is none that it found."""
+        for root in set().union(*[self._origins(value) for value in values]):
+            if root is None or root in found and found[root].relied:
+                raise Break("PJ219")
+            found.setdefault(root, Access(None, None, True, False))
+
+    def _origins(self, value: Value) -> FrozenSet[Any]:
+        """Where an object may have been found; None for one that comes from anywhere."""
+        inputs = dict(zip(self.graph.inputs, self.captured.inputs))
+        makers = {op.result: op.name for block in self.graph.blocks for op in block.ops if op.result is not None}
+        given: Dict[Value, Set[Value]] = {}
+        for block in self.graph.blocks:
+            for jump in block.terminator.targets():
+                for param, argument in zip(jump.block.params, jump.args):
+                    given.setdefault(param, set()).add(argument)
+        seen, todo = {value}, [value]
+        while todo:
+            new = given.get(todo.pop(), set()) - seen
+            seen |= new
+            todo += new
+        return frozenset(inputs.get(one) for one in seen if one not in given and makers.get(one) not in MADE)

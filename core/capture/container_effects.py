@@ -1,0 +1,153 @@
+"""Effects on lists, dicts and sets: instructions and methods that change them, done at once."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.operators import describe
+from pijit.core.capture.places import ItemPlace, identity_of
+from pijit.core.capture.states import forgotten
+from pijit.core.capture.values import Abstract, Const, class_of, number_type, pointer_class
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.guards.facts import is_among
+
+
+class ContainerEffects:
+    """Mixin of the interpreter: DELETE_SUBSCR, stores into dicts, ``+=`` of lists, and what their methods share."""
+
+    facts: Any
+    emit: Callable[..., Optional[Value]]
+    pop: Callable[[], Abstract]
+    object_value: Callable[[Abstract], Value]
+    stored_value: Callable[[Abstract], Value]
+    item_operands: Callable[[Abstract, Abstract], List[Value]]
+    changing: Callable[..., None]
+
+    def moving(self, owner: Abstract) -> None:
+        """Items of a list come, go or change at positions that are not known: none of them is a place."""
+        identity = identity_of(owner)
+        self.facts.changed.add((ItemPlace, identity))
+        for key, place in list(self.facts.places.items()):
+            if isinstance(place, ItemPlace) and id(place.owner.sample) == identity:
+                del self.facts.places[key]
+        self.changing(list, owner, False)
+
+    def changing_container(self, owner: Abstract) -> None:
+        """A list or another container is changed otherwise than by a store at a known position."""
+        kind = pointer_class(owner)
+        if kind is list:
+            self.moving(owner)
+        elif is_among(kind, (dict, set)):
+            self.changing(kind, owner, False)
+        else:
+            raise Break("PJ205", object=describe(owner))
+
+    def effect(self, name: str, owner: Abstract, operands: List[Value]) -> None:
+        """An operation that changes a container and gives no value."""
+        self.changing_container(owner)
+        self.emit(name, operands, None, exits=True)
+
+    def store_key(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
+        """``owner[index] = value`` of a dict."""
+        self.effect("store_key", owner, self.item_operands(owner, index) + [self.stored_value(value)])
+
+    def op_DELETE_SUBSCR(self, instr: Instr) -> None:
+        index, owner = self.pop(), self.pop()
+        self.remove(owner, index)
+
+    def remove(self, owner: Abstract, index: Abstract) -> None:
+        """``del owner[index]``."""
+        if not is_among(pointer_class(owner), (list, dict)):
+            raise Break("PJ205", object=describe(owner))
+        self.effect("delete_key" if pointer_class(owner) is dict else "delete_item", owner, self.item_operands(owner, index))
+
+    def lengthen(self, owner: Abstract, more: Abstract) -> Abstract:
+        """``owner += more`` of a list and a list or tuple; the list afterwards."""
+        if not is_among(class_of(more), (list, tuple)):
+            raise Break("PJ203", operand=describe(more))
+        self.effect("extend", owner, [self.object_value(owner), self.object_value(more)])
+        return forgotten(owner)
+
+
+def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    only(arguments, keywords, "append", 2)
+    self.effect("append", arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
+    return Const(None)
+
+
+def _insert(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    only(arguments, keywords, "insert", 3)
+    owner, index, value = arguments
+    self.effect("insert", owner, [self.object_value(owner), self.word(index), self.stored_value(value)])
+    return Const(None)
+
+
+def _extend(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    only(arguments, keywords, "extend", 2)
+    self.lengthen(*arguments)
+    return Const(None)
+
+
+def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``list.pop()``, ``list.pop(index)`` and ``dict.pop(key)``; a container that is taken out may die, which only bytecode
+    does in time."""
+    of_dict = class_of(arguments[0]) is dict
+    only(arguments, keywords, "pop", 2, 2 if of_dict else 1)
+    owner, index = arguments[0], arguments[1] if len(arguments) == 2 else Const(-1)
+    if self.is_dropped():
+        self.remove(owner, index)
+        return Const(None)
+    like = self.expected(owner, self.constant(index) if of_dict or isinstance(index, Const) else None)
+    if is_among(class_of(like), (list, tuple, dict)):
+        raise Break("PJ203", operand=describe(like))
+    operands = self.item_operands(owner, index)
+    self.changing_container(owner)
+    return self.found("pop_key" if of_dict else "pop_item", operands, like)  # type: ignore[no-any-return]
+
+
+def _setdefault(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``dict.setdefault(key, value)`` where the item that is there has the value's type."""
+    only(arguments, keywords, "setdefault", 3)
+    owner, index, value = arguments
+    operands = self.item_operands(owner, index) + [self.stored_value(value)]
+    self.changing_container(owner)
+    return self.found("setdefault", operands, value)  # type: ignore[no-any-return]
+
+
+def _update(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    only(arguments, keywords, "update", 2)
+    owner, more = arguments
+    if class_of(more) is not dict:
+        raise Break("PJ203", operand=describe(more))
+    self.effect("update", owner, [self.object_value(owner), self.object_value(more)])
+    return Const(None)
+
+
+def _without_arguments(name: str, operation: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 1)
+        self.effect(operation, arguments[0], [self.object_value(arguments[0])])
+        return Const(None)
+    return call
+
+
+def _add(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``set.add`` of what compares without the user's code, and not by identity as one NaN with another."""
+    only(arguments, keywords, "add", 2)
+    kind = number_type(arguments[1])
+    if (kind is None or kind.dtype.kind not in "biu") and class_of(arguments[1]) is not str:
+        raise Break("PJ203", operand=describe(arguments[1]))
+    self.effect("set_add", arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
+    return Const(None)
+
+
+EFFECT_METHODS: Dict[Tuple[type, str], Handler] = {
+    (list, "append"): _append, (list, "insert"): _insert, (list, "extend"): _extend, (list, "pop"): _pop,
+    (list, "reverse"): _without_arguments("reverse", "reverse"), (list, "clear"): _without_arguments("clear", "clear_list"),
+    (dict, "pop"): _pop, (dict, "setdefault"): _setdefault, (dict, "update"): _update,
+    (dict, "clear"): _without_arguments("clear", "clear_dict"), (set, "add"): _add,
+}
+"""Methods of exact builtin classes that change the object."""

@@ -1,0 +1,260 @@
+/* Lists, tuples, dicts and sets in kernels: reads where control comes to them, and effects besides single stores.
+ *
+ * Part of runtime.c, apart for its size. A read checks the exact type of what it finds and declines, having done nothing,
+ * where it is another. What effects.h says of the end of objects holds here too. A list, tuple or dict that is read is
+ * a borrowed pointer: as its end can be noticed, no effect of a kernel gives up the last reference to one. */
+#ifndef PIJIT_CONTAINERS_H
+#define PIJIT_CONTAINERS_H
+
+#include "invoke.h"
+
+/* What a read finds, besides the kinds of value_box and arrays. */
+enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8 };
+
+/* Until its last use the frame holds an array that was read: nobody may notice that it lives longer. */
+static int64_t
+array_hold(int64_t frame, PyObject *object, int64_t *spec)
+{
+    const Wanted wanted = *(const Wanted *)spec;  /* what is found replaces it */
+    int64_t status = dies_quietly(object) ? array_read(&wanted, object, spec) : DECLINED;
+    if (status != 0) {
+        return status;
+    }
+    Py_INCREF(object);
+    return owned_push(frame_owned(frame), object) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+pointer_read(PyObject *object, PyTypeObject *type, int64_t *spec)
+{
+    if (Py_TYPE(object) != type) {
+        return DECLINED;
+    }
+    spec[0] = (int64_t)object;
+    return 0;
+}
+
+/* The words of a borrowed object replace those that say what it must be. */
+static int64_t
+object_read(int64_t frame, PyObject *object, int64_t *spec)
+{
+    switch (spec[0]) {
+    case BOX_ARRAY: return array_hold(frame, object, spec);
+    case READ_LIST: return pointer_read(object, &PyList_Type, spec);
+    case READ_TUPLE: return pointer_read(object, &PyTuple_Type, spec);
+    case READ_DICT: return pointer_read(object, &PyDict_Type, spec);
+    default: return number_read(spec[0], object, spec);
+    }
+}
+
+/* ---- reads ---- */
+
+static int64_t
+runtime_length(int64_t container)
+{
+    PyObject *object = (PyObject *)container;
+    return PyDict_Check(object) ? PyDict_GET_SIZE(object) : PyAnySet_Check(object) ? PySet_GET_SIZE(object) : Py_SIZE(object);
+}
+
+static int64_t
+runtime_load_item(int64_t frame, int64_t owner, int64_t index, int64_t spec)
+{
+    PyObject *object = (PyObject *)owner;
+    PyObject **items = PyList_Check(object) ? ((PyListObject *)object)->ob_item : ((PyTupleObject *)object)->ob_item;
+    index += index < 0 ? Py_SIZE(object) : 0;
+    return index < 0 || index >= Py_SIZE(object) ? DECLINED : object_read(frame, items[index], (int64_t *)spec);
+}
+
+static int64_t
+runtime_load_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
+{
+    PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* borrowed */
+    return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
+}
+
+/* Answers whether there is such a key in the first word of `spec`. */
+static int64_t
+runtime_has_key(int64_t dict, int64_t key, int64_t spec)
+{
+    int found = PyDict_Contains((PyObject *)dict, (PyObject *)key);
+    *(int64_t *)spec = found;
+    return found < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+runtime_get_key(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
+{
+    PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* owned from here on */
+    if (found == NULL && PyErr_Occurred()) {
+        return LAUNCHER_ERROR;
+    }
+    Py_XINCREF(found);
+    if (found == NULL && (found = value_box(kind, address)) == NULL) {
+        return LAUNCHER_ERROR;
+    }
+    int64_t status = object_read(frame, found, (int64_t *)spec);
+    Py_DECREF(found);
+    return status;
+}
+
+/* ---- lists ---- */
+
+static int64_t
+item_remove(PyObject *list, Py_ssize_t index)
+{
+    return PyList_SetSlice(list, index, index + 1, NULL) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+runtime_delete_item(int64_t list, int64_t index)
+{
+    PyObject **place = item_place(list, index);
+    if (place == NULL || !dies_quietly(*place)) {
+        return DECLINED;
+    }
+    return item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
+}
+
+static int64_t
+runtime_pop_item(int64_t frame, int64_t list, int64_t index, int64_t spec)
+{
+    PyObject **place = item_place(list, index);
+    int64_t status = place == NULL ? DECLINED : object_read(frame, *place, (int64_t *)spec);
+    return status != 0 ? status : item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
+}
+
+static int64_t
+runtime_insert(int64_t list, int64_t index, int64_t kind, int64_t address)
+{
+    PyObject *value = value_box(kind, address);  /* owned */
+    int status = value == NULL ? -1 : PyList_Insert((PyObject *)list, (Py_ssize_t)index, value);
+    Py_XDECREF(value);
+    return status < 0 ? LAUNCHER_ERROR : 0;
+}
+
+/* `items` is an exact list or tuple. */
+static int64_t
+runtime_extend(int64_t list, int64_t items)
+{
+    PyObject *none = _PyList_Extend((PyListObject *)list, (PyObject *)items);  /* owned */
+    Py_XDECREF(none);
+    return none == NULL ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+runtime_reverse(int64_t list)
+{
+    return PyList_Reverse((PyObject *)list) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+runtime_clear_list(int64_t list)
+{
+    Py_ssize_t size = PyList_GET_SIZE((PyObject *)list);
+    for (Py_ssize_t i = 0; i < size; i++) {
+        if (!gives_up_quietly(PyList_GET_ITEM((PyObject *)list, i), size)) {
+            return DECLINED;
+        }
+    }
+    return PyList_SetSlice((PyObject *)list, 0, size, NULL) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+/* ---- dicts ---- */
+
+/* The value under a key if it may go, borrowed; else NULL. */
+static PyObject *
+removable(int64_t dict, int64_t key)
+{
+    PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* borrowed: the result */
+    return found != NULL && dies_quietly(found) ? found : NULL;
+}
+
+static int64_t
+key_remove(int64_t dict, int64_t key)
+{
+    return PyDict_DelItem((PyObject *)dict, (PyObject *)key) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+runtime_delete_key(int64_t dict, int64_t key)
+{
+    return removable(dict, key) == NULL ? DECLINED : key_remove(dict, key);
+}
+
+static int64_t
+runtime_pop_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
+{
+    int64_t status = runtime_load_key(frame, dict, key, spec);
+    return status != 0 ? status : key_remove(dict, key);
+}
+
+static int64_t
+runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
+{
+    PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* borrowed */
+    if (found != NULL || PyErr_Occurred()) {
+        return found == NULL ? LAUNCHER_ERROR : object_read(frame, found, (int64_t *)spec);
+    }
+    PyObject *value = value_box(kind, address);  /* owned */
+    int64_t status = value == NULL ? LAUNCHER_ERROR : object_read(frame, value, (int64_t *)spec);
+    if (status == 0) {
+        status = PyDict_SetItem((PyObject *)dict, (PyObject *)key, value) < 0 ? LAUNCHER_ERROR : 0;
+    }
+    Py_XDECREF(value);
+    return status;
+}
+
+/* Whether dict.update(more) runs no code of the user's: plain keys, and values that may all be given up at once. */
+static int
+updates_quietly(PyObject *dict, PyObject *more)
+{
+    PyObject *key, *value;  /* borrowed */
+    Py_ssize_t position = 0;
+    while (PyDict_Next(more, &position, &key, &value)) {
+        if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) {
+            return 0;
+        }
+        PyObject *old = PyDict_GetItemWithError(dict, key);  /* borrowed */
+        if (old == NULL ? PyErr_Occurred() != NULL : !gives_up_quietly(old, PyDict_GET_SIZE(more))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int64_t
+runtime_update(int64_t dict, int64_t more)
+{
+    if (!updates_quietly((PyObject *)dict, (PyObject *)more)) {
+        return DECLINED;
+    }
+    return PyDict_Update((PyObject *)dict, (PyObject *)more) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+runtime_clear_dict(int64_t dict)
+{
+    PyObject *key, *value;  /* borrowed */
+    Py_ssize_t position = 0, size = PyDict_GET_SIZE((PyObject *)dict);
+    while (PyDict_Next((PyObject *)dict, &position, &key, &value)) {
+        if (!gives_up_quietly(key, 2 * size) || !gives_up_quietly(value, 2 * size)) {
+            return DECLINED;
+        }
+    }
+    PyDict_Clear((PyObject *)dict);
+    return 0;
+}
+
+/* ---- sets ---- */
+
+/* The value is a number or a string. */
+static int64_t
+runtime_set_add(int64_t set, int64_t kind, int64_t address)
+{
+    PyObject *value = value_box(kind, address);  /* owned */
+    int status = value == NULL ? -1 : PySet_Add((PyObject *)set, value);
+    Py_XDECREF(value);
+    return status < 0 ? LAUNCHER_ERROR : 0;
+}
+
+#endif

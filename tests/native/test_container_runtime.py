@@ -1,0 +1,174 @@
+"""The runtime's reads of containers and its effects on them: exact types, what declines, and who owns what."""
+
+import gc
+import sys
+import weakref
+
+import numpy as np
+import pytest
+from native_kernels import Runtime
+
+INT, FLOAT, BOOL, OBJECT, ARRAY, LIST, TUPLE, DICT = -1, -2, -3, -4, -5, -6, -7, -8
+DECLINED = 1
+DOUBLE = np.dtype("d").num
+CONTIGUOUS, WRITEABLE = 1, 0x400
+
+
+class Dying:
+    deaths = 0
+
+    def __del__(self):
+        Dying.deaths += 1
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Runtime()
+
+
+def call(table, name, *operands):
+    """The entry's result; objects are passed by address."""
+    words = [id(each) if isinstance(each, (list, tuple, dict, set, str)) else each for each in operands]
+    return table.call(name, *words)
+
+
+def read(table, name, *operands, wanted=(INT,)):
+    """(status, the words of what a read found)."""
+    spec = np.array(list(wanted) + [0] * (10 - len(wanted)), np.int64)
+    status = call(table, name, table.frame, *operands + (spec,))
+    return status, spec
+
+
+ANY_VECTOR = (ARRAY, DOUBLE, 1, 0, 0)
+ITEMS = [
+    ((INT,), [5, -2 ** 63, 2 ** 63 - 1], [2 ** 63, 5.0, True, np.int64(5), "5", None]),
+    ((FLOAT,), [2.5, -0.0], [2, np.float64(2.5), True]), ((BOOL,), [True, False], [1, np.bool_(True), None]),
+    ((DOUBLE,), [np.float64(2.5)], [2.5, np.float32(2.5), np.array(2.5)]),
+    ((np.dtype("B").num,), [np.uint8(200)], [200, np.int8(1)]), ((LIST,), [[1]], [(1,), {}]),
+    ((TUPLE,), [(1,)], [[1]]), ((DICT,), [{}], [[]]),
+    (ANY_VECTOR, [np.arange(3.0), np.arange(6.0)[::2]],
+     [np.arange(3), np.zeros((2, 2)), np.arange(3.0).astype(">f8"), np.arange(3.0).view(type("Sub", (np.ndarray,), {})), 1.0]),
+    ((ARRAY, DOUBLE, 1, CONTIGUOUS, CONTIGUOUS), [np.arange(3.0)], [np.arange(6.0)[::2]]),
+]
+
+
+@pytest.mark.parametrize("wanted, good, bad", ITEMS, ids=lambda item: repr(item)[:20])
+def test_reads_check_exact_types(table, wanted, good, bad):
+    for value in good + bad:
+        status = 0 if any(value is one for one in good) else DECLINED
+        for owner in ([0, value], (0, value)):
+            assert read(table, "load_item", owner, 1, wanted=wanted)[0] == status
+            assert read(table, "load_item", owner, -1, wanted=wanted)[0] == status
+        assert read(table, "load_key", {"k": value}, "k", wanted=wanted)[0] == status
+        target, mapping = [0, value], {"k": value}
+        assert read(table, "pop_item", target, 1, wanted=wanted)[0] == status
+        assert read(table, "pop_key", mapping, "k", wanted=wanted)[0] == status
+        assert len(target) == (1 if status == 0 else 2) and len(mapping) == (0 if status == 0 else 1)
+        table.release_all()
+
+
+def test_words_of_what_is_found(table):
+    assert read(table, "load_item", [7, 8], 1)[1][0] == 8
+    assert read(table, "load_item", [2.5], 0, wanted=(FLOAT,))[1].view(np.float64)[0] == 2.5
+    inner = [1]
+    assert read(table, "load_item", [inner], 0, wanted=(LIST,))[1][0] == id(inner)
+    array = np.arange(8.0)[::2]
+    spec = read(table, "load_item", [array], 0, wanted=ANY_VECTOR)[1]
+    assert list(spec[:4]) == [array.ctypes.data, id(array), 4, 16]
+    table.release_all()
+
+
+def test_what_is_missing_declines(table):
+    for index in (2, -3, 2 ** 62, -2 ** 63):
+        target = [1, 2]
+        assert read(table, "load_item", target, index)[0] == DECLINED
+        assert read(table, "pop_item", target, index)[0] == DECLINED
+        assert call(table, "delete_item", target, index) == DECLINED and target == [1, 2]
+    mapping = {"a": 1}
+    assert read(table, "load_key", mapping, "b")[0] == DECLINED
+    assert read(table, "pop_key", mapping, "b")[0] == DECLINED
+    assert call(table, "delete_key", mapping, "b") == DECLINED and mapping == {"a": 1}
+
+
+def test_lengths_and_keys(table):
+    for container in ([1, 2], (1,), {"a": 1}, {1, 2, 3}, []):
+        assert call(table, "length", container) == len(container)
+    answer = np.zeros(1, np.int64)
+    for key in ("a", "b"):
+        assert call(table, "has_key", {"a": 1}, key, answer) == 0 and answer[0] == (key == "a")
+
+
+def watched():
+    array = np.arange(3.0)
+    WATCHES.append(weakref.ref(array))
+    return array
+
+
+WATCHES = []
+
+
+def removals(value):
+    """(operation, its owner, what else it takes): each gives up ``value``."""
+    return [("delete_item", [value], (0,)), ("clear_list", [1, value], ()), ("delete_key", {"k": value}, ("k",)),
+            ("clear_dict", {"a": 1, "k": value}, ()), ("update", {"k": value}, (MORE,)),
+            ("clear_list", [value, value], ())]
+
+
+MORE = {"new": 1, "k": 2}
+
+
+@pytest.mark.parametrize("make", [Dying, lambda: [Dying()], lambda: (1, Dying()), watched, lambda: np.array([Dying()], object)],
+                         ids=["finalizer", "list", "tuple", "watched array", "objects"])
+def test_removals_decline_where_the_end_could_run_code(table, make):
+    for number in range(6):
+        name, owner, more = removals(make())[number]
+        size, deaths = len(owner), Dying.deaths
+        assert call(table, name, owner, *more) == DECLINED
+        assert len(owner) == size and Dying.deaths == deaths
+
+
+def test_removals_of_what_ends_quietly(table):
+    for make in (lambda: 10 ** 20, lambda: 2.5, lambda: "text", lambda: None, lambda: np.arange(3.0), lambda: np.float32(1)):
+        for name, owner, more in removals(make()):
+            assert call(table, name, owner, *more) == 0
+            assert owner in ([], {}, {"k": 2, "new": 1})
+
+
+def test_a_read_declines_where_a_watched_array_would_live_longer(table):
+    assert read(table, "load_item", [watched()], 0, wanted=ANY_VECTOR)[0] == DECLINED
+
+
+def test_updates_with_other_keys_decline(table):
+    target = {}
+    assert call(table, "update", target, {(1, 2): 3}) == DECLINED and not target
+
+
+@pytest.mark.parametrize("name", ["load_item", "pop_item", "load_key", "pop_key", "get_key", "setdefault", "insert", "extend",
+                                  "reverse", "update", "set_add", "has_key", "delete_item"])
+def test_nothing_leaks(table, name):
+    array, words = np.arange(3.0), np.array([10 ** 12], np.int64)
+
+    def run(count):
+        for _ in range(count):
+            items, mapping, numbers, more = [array, 10 ** 15], {"k": array}, {1.5}, {"k": 10 ** 13, "z": 2.5}
+            if name in ("load_item", "pop_item"):
+                assert read(table, name, items, 0, wanted=ANY_VECTOR)[0] == 0
+            elif name in ("load_key", "pop_key"):
+                assert read(table, name, mapping, "k", wanted=ANY_VECTOR)[0] == 0
+            elif name in ("get_key", "setdefault"):
+                assert read(table, name, mapping, "k", INT, words, wanted=ANY_VECTOR)[0] == 0
+                assert read(table, name, mapping, "new", INT, words)[0] == 0
+            else:
+                operands = {"insert": (items, 0, INT, words), "extend": (items, items), "reverse": (items,),
+                            "update": (mapping, more), "set_add": (numbers, INT, words),
+                            "has_key": (mapping, "k", np.zeros(1, np.int64)), "delete_item": (items, 0)}
+                assert call(table, name, *operands[name]) == 0
+            table.release_all()
+
+    run(50)
+    gc.collect()
+    before = sys.getallocatedblocks(), sys.getrefcount(array)
+    run(3000)
+    gc.collect()
+    assert sys.getrefcount(array) == before[1]
+    assert sys.getallocatedblocks() - before[0] < 1000
