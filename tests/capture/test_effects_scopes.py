@@ -268,3 +268,78 @@ def displays(x):
 
 def test_lists_and_dicts_in_globals():
     check(displays, X)
+
+
+def two_variables():
+    one, other = 0.0, 1.0
+
+    def f(x):
+        nonlocal one
+        for i in range(len(x)):
+            one += x[i]
+            if i % 2:
+                one = one + other * 2.0
+        return one, other
+
+    def g(x):
+        nonlocal one, other
+        for i in range(len(x)):
+            one += x[i]
+            other += one
+        return one, other
+    return f, g
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_two_slots_that_hold_one_cell(which):
+    def with_one_cell():
+        shared = two_variables()[which].__closure__[0]
+        f = two_variables()[which]
+        return types.FunctionType(f.__code__, f.__globals__, f.__name__, None, (shared, shared)), shared
+
+    (twin, cell), (f, plain_cell) = with_one_cell(), with_one_cell()
+    j = jitted(twin, {"backend": "python"})
+    for _ in range(4):
+        assert j(X) == f(X) and cell.cell_contents == plain_cell.cell_contents
+
+
+def deletes_locals(x, n):
+    total = 0.0
+    for i in range(n):
+        y = x[i] * 2.0
+        z = x * y
+        total += y + z[0]
+        del y, z
+    return total
+
+
+def deleted_and_read(x, n):
+    y = x[0] * 2.0
+    total = y * 3.0 + x[1] * 2.0
+    if n:
+        del y
+    total = total * 2.0 + y
+    return total
+
+
+def deleted_twice(x, n):
+    total = 0.0
+    try:
+        for i in range(n):
+            y = x[i] * 2.0 + 1.0
+            total += y
+            del y
+        del y
+    except UnboundLocalError as error:
+        return total, str(error)
+    return total
+
+
+@pytest.mark.parametrize("f", [deletes_locals, deleted_and_read, deleted_twice])
+def test_deleted_locals(f):
+    check(f, X, 0, calls=4, config={"backend": "python"}, others=[(X, 3), (X, 0)])
+
+
+@pytest.mark.skipif(CUT, reason="cut everywhere")
+def test_a_loop_that_deletes_locals_is_one_kernel():
+    assert launches(jitted(deletes_locals), X, 11) <= 2
