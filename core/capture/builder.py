@@ -32,6 +32,7 @@ from pijit.core.capture.values import (
     Sequence,
     Tensor,
     Typed,
+    Unknown,
     Unrolled,
     number_type,
     object_type,
@@ -364,7 +365,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         return self._input(Root("closure", number), CELL)
 
     def use(self, value: Abstract) -> Abstract:
-        if value.root is not None:
+        if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on
             self._note(value, value)
         if isinstance(value, Known):
             return with_items(value) if value.value is None else value
