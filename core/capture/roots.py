@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from pijit.core.capture.values import Abstract, Const, Known, LoopIterator, Number, Opaque, Sequence, Typed, Unknown
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    Known,
+    LoopIterator,
+    Number,
+    Opaque,
+    Sequence,
+    Typed,
+    Unknown,
+    Unrolled,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.guards.source import Item
@@ -59,6 +70,8 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
         copy = Sequence(list(items), value.source, value.born, value.value if keep else None)
     elif isinstance(value, LoopIterator):
         copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.born)
+    elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which cannot find it
+        return value.over(rooted(value.owner, None), value.position)
     elif isinstance(value, Unknown) and isinstance(root, Item):  # an item is there, whatever it is
         copy = Unknown(value.reason, value.born)
     else:

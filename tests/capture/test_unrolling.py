@@ -224,6 +224,17 @@ def test_a_long_loop_below_a_numbered_round():
     check(numbered_rounds, [X, X])
 
 
+def test_a_loop_over_a_list_that_the_kernel_before_has_made():
+    """Where the inner loop is entered again nobody has that list any more."""
+    def rounds_of_two(x, y, n, m):
+        for _ in [1, m % 3 % 3]:
+            for j, v in zip(range(min(n, 3)), y):
+                x = y + x
+        return x
+
+    check(rounds_of_two, X, X, 4, 1)
+
+
 def test_a_break_in_the_body_keeps_a_loop():
     def printing(xs):
         s = 0.0
