@@ -3,12 +3,20 @@
 import ctypes
 import math
 import sys
-from random import Random
 
 import numba
 import numpy as np
 import pytest
-from native_kernels import SIGNATURE, Runtime, descriptor, launcher, pointer_address, runtime
+from native_kernels import SIGNATURE, descriptor, launcher, pointer_address, runtime
+from runtime_operands import (
+    new_descriptor,
+    operand_triples,
+    random_array,
+    random_operands,
+    random_shape,
+    seeds,
+    word_of,
+)
 
 from pijit.core import _launcher
 
@@ -16,69 +24,6 @@ try:
     from numpy._core.umath import clip
 except ImportError:
     from numpy.core.umath import clip
-
-
-@pytest.fixture
-def table():
-    runtime_table = Runtime()
-    yield runtime_table
-    runtime_table.release_all()
-
-
-def new_descriptor(shape):
-    return np.array([0, 0, *shape, *[0] * len(shape)], np.int64)
-
-
-def random_shape(random, ndim, choices=(1, 2, 3, 5)):
-    return tuple(random.choice(choices) for _ in range(ndim))
-
-
-def random_array(random, shape, dtype="f8"):
-    """An array of that shape with random axis order, steps, directions and broadcast axes."""
-    ndim = len(shape)
-    dtype = np.dtype(dtype)
-    kind = random.random()
-    if kind < 0.3 or ndim == 0:
-        array = np.empty(shape, dtype, order=random.choice("CF"))
-    else:
-        steps = [random.choice([1, 1, 1, 2, -1, -1, -2]) if kind > 0.6 else 1 for _ in shape]
-        order = list(range(ndim))
-        random.shuffle(order)
-        base = np.empty([shape[axis] * abs(steps[axis]) for axis in order], dtype)
-        inverse = [order.index(axis) for axis in range(ndim)]
-        array = base.transpose(inverse)[tuple(slice(None, None, step) for step in steps)]
-    array[...] = np.array([random.randrange(1, 100) for _ in range(array.size)], dtype).reshape(shape)
-    if ndim and random.random() < 0.15:
-        axis = random.randrange(ndim)
-        if shape[axis] > 0:
-            array = np.broadcast_to(array[tuple(slice(0, 1) if i == axis else slice(None) for i in range(ndim))], shape)
-    assert array.shape == tuple(shape)
-    return array
-
-
-def random_operands(random, count, dtypes, choices=(1, 2, 3, 5)):
-    """Arrays that broadcast against each other."""
-    shape = random_shape(random, random.randrange(5), choices)
-    operands = []
-    for _ in range(count):
-        own = list(shape)
-        if random.random() < 0.4:
-            own = [1 if random.random() < 0.3 else length for length in own][random.randrange(len(own) + 1):]
-        operands.append(random_array(random, own, random.choice(dtypes)))
-    return operands
-
-
-def operand_triples(operands, dtype):
-    """The words that alloc_like reads, and the descriptors that they point to."""
-    descriptors = [descriptor(each) for each in operands]
-    words = []
-    for each, words_of_each in zip(operands, descriptors):
-        words += [each.ndim, words_of_each.ctypes.data, each.itemsize if each.dtype == dtype else 0]
-    return np.array(words, np.int64), descriptors
-
-
-def seeds(count):
-    return [Random(seed) for seed in range(count)]
 
 
 # ---- allocation and layout ----
@@ -261,13 +206,6 @@ def test_same(table):
 
 # ---- scalars ----
 
-def word_of(value):
-    """The first frame word of a NumPy scalar."""
-    if value.dtype.kind in "fc":
-        return int(np.float64(value.real).view(np.int64))
-    return int(value) - 2 ** 64 * (int(value) >= 2 ** 63)
-
-
 @pytest.mark.parametrize("code", "?bhilqBHILQfd")
 def test_store_and_load_scalar(table, code):
     dtype = np.dtype(code)
@@ -374,97 +312,6 @@ def test_ufunc_reports_an_exception(table):
     objects = np.array([1, None], object)
     with pytest.raises(TypeError):
         run_ufunc(table, np.add, "OO->O", [objects, objects], np.array([None, None], object))
-
-
-# ---- reductions ----
-
-def run_reduce(table, ufunc, operand, axis):
-    """The table's ufunc.reduce(operand, axis), in an array of the result's shape."""
-    dtype = operand.dtype
-    function, data = _launcher.ufunc_loop(ufunc, ufunc.types.index("%s%s->%s" % (dtype.char, dtype.char, dtype.char)))
-    shape = () if axis is None else operand.shape[:axis] + operand.shape[axis + 1:]
-    out = np.full(shape, 77, dtype)
-    identity = 0 if ufunc.identity is None else word_of(dtype.type(ufunc.identity))
-    own, result = descriptor(operand), descriptor(out)
-    spec = [function, data, dtype.num, operand.ndim, own.ctypes.data, -1 if axis is None else axis,
-            ufunc.identity is not None, identity, result.ctypes.data]
-    assert table.call("reduce", table.frame, np.array(spec, np.int64)) == 0
-    return out
-
-
-def assert_reduces_like_numpy(table, ufunc, operand, axis):
-    assert _launcher.reduce_supported(ufunc, operand.dtype.num)
-    with np.errstate(all="ignore"):
-        expected = np.asarray(ufunc.reduce(operand, axis=axis, dtype=operand.dtype))
-        result = run_reduce(table, ufunc, operand, axis)
-    assert result.tobytes() == expected.tobytes(), (operand.shape, operand.strides, operand.dtype, axis)
-
-
-LENGTHS = [1, 2, 7, 8, 9, 127, 128, 129, 1000, 8191, 8192, 8193, 16384, 16385, 24577, 100003]
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "i8", "u1"])
-@pytest.mark.parametrize("length", LENGTHS)
-def test_reduce_of_vectors(table, dtype, length):
-    numbers = np.random.RandomState(length)
-    for step in [1, 2, -1, -3]:
-        operand = (numbers.standard_normal(length * abs(step)) * 50).astype(dtype)[::step]
-        for ufunc in [np.add, np.multiply, np.maximum]:
-            for axis in [None, 0]:
-                assert_reduces_like_numpy(table, ufunc, operand, axis)
-
-
-SHAPES = [(3, 9000), (9000, 3), (1, 20000), (100, 200), (2, 8192), (5, 8191), (20000, 2), (3, 5000, 2), (130, 1, 130),
-          (3, 20, 130), (2, 3, 4, 5), (17, 40, 17), (40, 5, 3, 17), (1, 1), (3, 8192, 1)]
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_reduce_of_any_layout(table, dtype, shape):
-    numbers, layouts = np.random.RandomState(7), Random(str(shape))
-    values = numbers.standard_normal(shape)
-    operands = [values.astype(dtype), np.asfortranarray(values.astype(dtype))]
-    for _ in range(6):
-        operands.append(random_array(layouts, shape, dtype))
-        if operands[-1].flags.writeable:
-            operands[-1][...] = values
-    for operand in operands:
-        for ufunc in [np.add, np.multiply, np.minimum]:
-            for axis in [None, *range(operand.ndim)]:
-                assert_reduces_like_numpy(table, ufunc, operand, axis)
-
-
-@pytest.mark.parametrize("values", [[-0.0], [-0.0, -0.0], [np.nan, 1.0], [1.0, np.inf, -np.inf], [0.0, -0.0], [-0.0, 0.0]])
-def test_reduce_of_special_values(table, values):
-    for ufunc in [np.add, np.multiply, np.minimum, np.maximum, np.fmin, np.fmax]:
-        for shape in [(-1,), (1, -1), (-1, 1)]:
-            operand = np.array(values).reshape(shape)
-            for axis in [None, *range(operand.ndim)]:
-                assert_reduces_like_numpy(table, ufunc, operand, axis)
-
-
-@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3), (2, 0, 3)])
-def test_reduce_of_empty_arrays(table, shape):
-    operand = np.empty(shape)
-    for axis in [None, *range(len(shape))]:
-        assert_reduces_like_numpy(table, np.add, operand, axis)
-    with pytest.raises(ValueError, match="zero-size array"):
-        run_reduce(table, np.minimum, operand, None)
-
-
-def test_reduce_of_a_0d_array(table):
-    assert_reduces_like_numpy(table, np.add, np.array(2.5), None)
-    assert_reduces_like_numpy(table, np.minimum, np.array(2.5), None)
-
-
-def test_reduce_supported():
-    number = {code: np.dtype(code).num for code in "defDOMi?"}
-    supported = [(ufunc.__name__, code) for ufunc in [np.add, np.multiply, np.bitwise_xor, np.subtract, np.logical_and, np.sin]
-                 for code in "defDOMi?" if _launcher.reduce_supported(ufunc, number[code])]
-    expected = {("add", code) for code in "dfDi"} | {("multiply", code) for code in "dfDi"}
-    assert {pair for pair in supported if pair[1] != "?"} == expected | {("bitwise_xor", "i")}
-    with pytest.raises(TypeError):
-        _launcher.reduce_supported(len, 12)
 
 
 # ---- kernels made by numba ----
