@@ -182,8 +182,12 @@ class GraphBuilder(Aliases, Exits, Interpreter):
                 state = self.head
             elif piece is self.region.head or len(incoming) > 1 or self._forwards(piece, incoming):
                 state = params[piece] = self._state_for(piece)
-            else:
+            elif piece in self.entry:
                 state = self.entry[piece]
+            else:  # more is known here than when types were propagated: the branch to it is never taken
+                never = self.blocks.pop(piece)
+                never.terminator = Jump(never, [])
+                continue
             self._run(piece, state)
         return params
 

@@ -159,6 +159,25 @@ def test_an_attribute_or_key_that_comes_and_goes():
         change()
 
 
+class Label:
+    def __init__(self):
+        self.text, self.gain = None, 0.5
+
+
+def test_a_question_that_is_open_only_where_types_are_propagated():
+    """Bytecode and the loop itself write what the question reads; the kernel of one round knows the answer."""
+    def labelled(x, s, flag, label):
+        with np.errstate(all="ignore"):
+            label.text = "seen"
+        for s in (s, max([e + 1 for e in x])):
+            if label.text is None and flag:
+                label.gain += s
+                label.text = "seen"
+        return s, label.text, label.gain
+
+    check(labelled, X, 0.5, True, Label(), others=[(X, 0.5, False, Label())])
+
+
 def test_a_class_that_gets_a_truth_of_its_own():
     class Local(Thing):
         pass
