@@ -385,7 +385,13 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
     hook.frames++;
     Evaluator previous = hook.previous;
     int expected = !throwflag && here.calls != NULL && here.calls->code == frame->f_code;
-    Callee *callee = site_take(frame);  /* owned */
+    Callee *callee = NULL;  /* owned */
+    if (throwflag) {
+        site_forget();  /* a generator goes on with an exception, in which nothing can be asked */
+    }
+    else {
+        callee = site_take(frame);
+    }
     if (expected) {
         /* From here on the hook is not needed for this call: what the frame calls runs without it. */
         hook_call_end(here.calls);

@@ -153,6 +153,27 @@ def test_what_find_calls_does_not_end_the_wait_twice():
     assert caller(CallSite((), find))(5) == (5, "payload")
 
 
+def test_a_generator_that_goes_on_with_an_exception_is_not_asked_about():
+    asked = []
+
+    def waits():
+        try:
+            yield 1
+        except KeyError:
+            yield "caught"
+
+    site = CallSite((), lambda code, globals: asked.append(code))
+    generator = waits()
+    assert next(generator) == 1
+
+    def call(x):
+        site.callable()
+        return generator.throw(KeyError())
+
+    _hook.mark(call.__code__, None, lambda *args: None)
+    assert JitFunction(call)(1) == "caught" and asked == []
+
+
 def test_an_error_in_find_is_reported():
     errors = []
     _hook.set_error_handler(lambda code, error: errors.append((code, type(error))))
