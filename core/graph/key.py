@@ -41,7 +41,7 @@ def graph_key(graph: Graph) -> GraphKey:
 
 def _nan_bits(value: Any) -> bytes:
     """The bits of a NaN, which all print alike."""
-    if not isinstance(value, (float, complex, np.inexact)) or value == value:
+    if not (is_exactly(value, (float, complex)) or issubclass(type(value), np.inexact)) or value == value:
         return b""
     return struct.pack("dd", value.real, value.imag)
 
