@@ -79,6 +79,8 @@ def reach(instr: Instr) -> Optional[int]:
     """How deep into the stack the instruction looks; None when that is not known."""
     if instr.opname in ("LIST_APPEND", "LIST_EXTEND", "DICT_MERGE"):
         return _arg(instr) + 1
+    if instr.opname == "MAP_ADD":
+        return _arg(instr) + 2
     return pops(instr)
 
 

@@ -160,6 +160,15 @@ def pairs(x, n):
     return out
 
 
+def test_a_dict_that_is_too_long_for_one_instruction():
+    def numbered(x):
+        a = x[0] * 2.0 + x[1]
+        return {0: a, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 8, 9: 9, 10: 10, 11: 11, 12: 12, 13: 13, 14: 14, 15: 15,
+                16: 16, 17: 17, 18: a + x[2], 19: x}
+
+    check(numbered, X)
+
+
 def test_lists_in_loops():
     with fail_unless_captured():
         check(pairs, X, 11, others=[(X, 0), (X, 12)])
