@@ -287,8 +287,11 @@ def test_ufunc_gives_numpy_bits(table, ufunc, types, choices):
         assert output.tobytes() == expected.tobytes()
         target = random_array(random, expected.shape, expected.dtype)
         if target.flags.writeable:
+            with np.errstate(all="ignore"):
+                expected_there = ufunc(*inputs, out=target).tobytes()  # with AVX-512, bits depend on the strides of `out`
+            target[...] = 0
             run_ufunc(table, ufunc, types, inputs, target, fresh=0)
-            assert target.tobytes() == expected.tobytes()
+            assert target.tobytes() == expected_there
 
 
 def test_ufunc_with_two_outputs_and_in_place(table):
