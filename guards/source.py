@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Sequence, Tuple, Union
 
 from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.facts import describe, is_exactly

@@ -1,4 +1,4 @@
-"""What every test of captured code uses: `check`, `fail_unless_captured`, `assert_calls`, and run modes.
+"""What every test of captured code uses: `check`, `same`, `fail_unless_captured`, `assert_calls`, and run modes.
 
 A run of the suite has a mode, set by the environment: PIJIT_TEST_BACKEND (numba or python) and
     PIJIT_TEST_FORCE_BREAKS (every). They become options of each function that a test jits through this file,
@@ -9,6 +9,7 @@ import contextlib
 import importlib.util
 import os
 
+import numpy as np
 import pytest
 
 import pijit
@@ -60,6 +61,26 @@ def _watched(f):
     for watcher in _watchers:
         watcher.append(f)
     return f
+
+
+def same(wanted, got):
+    """Fail if two results differ in type, dtype or bits."""
+    assert type(got) is type(wanted)
+    if isinstance(wanted, (list, tuple)):
+        assert len(got) == len(wanted)
+        for one, other in zip(wanted, got):
+            same(one, other)
+    elif isinstance(wanted, (np.ndarray, np.generic, float)) and np.asarray(wanted).dtype.kind != "O":
+        one, other = np.asarray(wanted), np.asarray(got)
+        assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes()), (one, other)
+    else:
+        assert np.all(got == wanted)
+
+
+def assert_nothing_breaks(f, *args):
+    """Fail unless the whole function is one segment."""
+    report = pijit.explain(pijit.jit(f, jit_config={"backend": "python"}), *args)
+    assert len(report.segments) == 1 and not report.breaks, str(report)
 
 
 def kernel_count(f):

@@ -7,6 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <frameobject.h>
+#include "../../guards/native/capsule.h"
 
 #define LAUNCH_API_VERSION 1
 #define LAUNCH_API_CAPSULE "pijit.core._launcher._C_API"
@@ -47,23 +48,7 @@ typedef struct {
 static inline const LaunchAPI *
 launch_import_api(void)
 {
-    PyObject *module = PyImport_ImportModule("pijit.core._launcher");  /* owned */
-    if (module == NULL) {
-        return NULL;
-    }
-    PyObject *capsule = PyObject_GetAttrString(module, "_C_API");  /* owned */
-    Py_DECREF(module);
-    if (capsule == NULL) {
-        return NULL;
-    }
-    const LaunchAPI *api = (const LaunchAPI *)PyCapsule_GetPointer(capsule, LAUNCH_API_CAPSULE);
-    Py_DECREF(capsule);
-    if (api != NULL && api->version != LAUNCH_API_VERSION) {
-        PyErr_Format(PyExc_ImportError, "pijit.core._launcher has C API version %d, version %d is needed",
-                     api->version, LAUNCH_API_VERSION);
-        return NULL;
-    }
-    return api;
+    return capsule_import_api("pijit.core._launcher", LAUNCH_API_CAPSULE, LAUNCH_API_VERSION);
 }
 
 #endif

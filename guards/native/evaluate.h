@@ -17,6 +17,7 @@
 #define PIJIT_GUARDS_EVALUATE_H
 
 #include <Python.h>
+#include "capsule.h"
 
 #define GUARDS_API_VERSION 2
 #define GUARDS_API_CAPSULE "pijit.guards._evaluate._C_API"
@@ -54,24 +55,7 @@ typedef struct {
 static inline const GuardsAPI *
 guards_import_api(void)
 {
-    /* Not PyCapsule_Import: it imports the first name only and expects submodules as attributes. */
-    PyObject *module = PyImport_ImportModule("pijit.guards._evaluate");  /* owned */
-    if (module == NULL) {
-        return NULL;
-    }
-    PyObject *capsule = PyObject_GetAttrString(module, "_C_API");  /* owned */
-    Py_DECREF(module);
-    if (capsule == NULL) {
-        return NULL;
-    }
-    const GuardsAPI *api = (const GuardsAPI *)PyCapsule_GetPointer(capsule, GUARDS_API_CAPSULE);
-    Py_DECREF(capsule);
-    if (api != NULL && api->version != GUARDS_API_VERSION) {
-        PyErr_Format(PyExc_ImportError, "pijit.guards._evaluate has C API version %d, version %d is needed",
-                     api->version, GUARDS_API_VERSION);
-        return NULL;
-    }
-    return api;
+    return capsule_import_api("pijit.guards._evaluate", GUARDS_API_CAPSULE, GUARDS_API_VERSION);
 }
 
 #endif

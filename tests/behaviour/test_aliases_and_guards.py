@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tests.behaviour.cases import CUT, X, Y, Case, each, expect, group, same
-from tests.harness import check, fail_unless_captured, jitted
+from tests.behaviour.cases import CUT, X, Y, Case, each, expect, group
+from tests.harness import check, fail_unless_captured, jitted, same
 
 
 def two_lists(a, b, x):

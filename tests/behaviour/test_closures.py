@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tests.behaviour.cases import X, Y, Case, each, group, same
-from tests.harness import check, fail_unless_captured, jitted
+from tests.behaviour.cases import X, Y, Case, each, group
+from tests.harness import check, fail_unless_captured, jitted, same
 
 
 def rebound_after_a_break(x):

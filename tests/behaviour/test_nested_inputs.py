@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tests.behaviour.cases import CUT, X, Y, Case, each, expect, group, same
-from tests.harness import fail_unless_captured, jitted
+from tests.behaviour.cases import CUT, X, Y, Case, each, expect, group
+from tests.harness import fail_unless_captured, jitted, same
 
 
 def cycle_of_list(xs, x):

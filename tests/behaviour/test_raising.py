@@ -2,19 +2,7 @@
 
 import numpy as np
 
-from tests.behaviour.cases import X, Y, Case, each
-
-
-class Swallow:
-    def __init__(self, kind):
-        self.kind, self.seen = kind, []
-
-    def __enter__(self):
-        return self.seen
-
-    def __exit__(self, kind, value, trace):
-        self.seen.append((kind, str(value)))
-        return kind is not None and issubclass(kind, self.kind)
+from tests.behaviour.cases import X, Y, Case, Swallow, each
 
 
 def uncaught(x, k):

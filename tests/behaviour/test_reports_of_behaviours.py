@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.behaviour.cases import X, Case, each, group, same
-from tests.harness import jitted
+from tests.behaviour.cases import X, Case, each, group
+from tests.harness import jitted, same
 
 
 def outer(x):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.behaviour import elsewhere
-from tests.behaviour.cases import X, Y, Case, each, group, same
-from tests.harness import fail_unless_captured, jitted
+from tests.behaviour.cases import X, Y, Case, each, group
+from tests.harness import fail_unless_captured, jitted, same
 
 
 def store_items(xs, a):

@@ -5,8 +5,8 @@ import os
 
 import numpy as np
 
-from tests.behaviour.cases import X, Y, Case, each, group, same
-from tests.harness import jitted
+from tests.behaviour.cases import X, Y, Case, each, group
+from tests.harness import jitted, same
 
 
 def from_environment(x, name):

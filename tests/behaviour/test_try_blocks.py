@@ -1,6 +1,6 @@
 """try, else, finally and with: breaks and kernels inside the blocks."""
 
-from tests.behaviour.cases import X, Y, Case, each
+from tests.behaviour.cases import X, Y, Case, Swallow, each
 
 
 def file_and_finally(x, name):
@@ -156,18 +156,6 @@ def breaks_nested(x, k):
 )
 def test_breaks_in_blocks(case):
     case.run()
-
-
-class Swallow:
-    def __init__(self, kind):
-        self.kind, self.seen = kind, []
-
-    def __enter__(self):
-        return self.seen
-
-    def __exit__(self, kind, value, trace):
-        self.seen.append((kind, str(value)))
-        return kind is not None and issubclass(kind, self.kind)
 
 
 def with_in_try(x, k, guard):

@@ -11,9 +11,16 @@ import pijit
 from pijit.core import _hook
 from pijit.differential import plain_twin
 from tests.capture.test_scalars import define
-from tests.harness import check, jitted, kernel_count
+from tests.harness import check, jitted, kernel_count, same
 
 X = np.linspace(-1.0, 2.0, 20)
+INNER = """
+def inner(x):
+    y = x * 2.0 + 1.0
+    print("inner")
+    return y * y
+
+"""
 
 
 def callees_of(j):
@@ -24,11 +31,6 @@ def callees_of(j):
 def kernels_run(state):
     """How often kernels of a state's entries were called."""
     return sum(launcher.calls - launcher.misses for entry in state.entries for launcher in entry.launchers)
-
-
-def same(got, wanted):
-    assert type(got) is type(wanted)
-    np.testing.assert_array_equal(got, wanted)
 
 
 def smoothed(x, y, i):
@@ -83,13 +85,7 @@ def test_calls_from_elsewhere_run_the_original():
 
 
 def test_a_function_that_c_code_calls_is_not_taken():
-    f = define("""
-def inner(x):
-    y = x * 2.0 + 1.0
-    print("inner")
-    return y * y
-
-def f(x):
+    f = define(INNER + """def f(x):
     y = x * 3.0 - 1.0
     return inner(next(map(inner, [y]))) + y
 """)
@@ -135,13 +131,7 @@ def f(x, n):
 
 
 def test_disabled_functions_and_modules_that_are_not_allowed_stay_plain():
-    f = define("""
-def inner(x):
-    y = x * 2.0 + 1.0
-    print("inner")
-    return y * y
-
-def f(x):
+    f = define(INNER + """def f(x):
     y = x * 3.0 - 1.0
     return inner(y)
 """, __name__="here.there")

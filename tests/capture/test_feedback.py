@@ -11,7 +11,7 @@ from effects_common import CUT
 from pijit.core import pipeline
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS
 from pijit.differential import plain_twin
-from tests.harness import HIT, calls_of, check, jitted, kernel_count
+from tests.harness import HIT, calls_of, check, jitted, kernel_count, same
 
 stay = operator.methodcaller("__abs__")
 """A call that stays bytecode, and gives back a number that is not negative."""
@@ -52,11 +52,6 @@ def make_float(x):
 
 def make_int(x):
     return np.arange(7)
-
-
-def same(got, wanted):
-    assert type(got) is type(wanted) and np.asarray(got).dtype == np.asarray(wanted).dtype
-    np.testing.assert_array_equal(got, wanted)
 
 
 def test_segment_behind_a_call_is_compiled_after_the_first_run(captures):

@@ -9,7 +9,7 @@ import pytest
 
 from pijit.core import _hook
 from pijit.differential import plain_twin
-from tests.harness import check, jitted
+from tests.harness import check, jitted, same
 
 WHOLE = {"force_breaks": None}
 X, Y = np.linspace(-1.0, 2.0, 6), np.arange(6.0)
@@ -31,16 +31,6 @@ def warm(function, *args, **kwargs):
     for _ in range(3):
         f(*args, **kwargs)
     return f
-
-
-def same(got, wanted):
-    assert type(got) is type(wanted)
-    if isinstance(got, (tuple, list)):
-        assert len(got) == len(wanted)
-        for one, other in zip(got, wanted):
-            same(one, other)
-    else:
-        assert np.asarray(got).tobytes() == np.asarray(wanted).tobytes()
 
 
 def gives_array(x, y): return x * 2.0 + y

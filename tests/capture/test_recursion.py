@@ -11,14 +11,9 @@ import pijit
 from pijit.core import pipeline
 from pijit.differential import plain_twin
 from tests.capture.test_scalars import define
-from tests.harness import jitted, kernel_count
+from tests.harness import jitted, kernel_count, same
 
 X = np.linspace(-1.0, 2.0, 7)
-
-
-def same(got, wanted):
-    assert type(got) is type(wanted)
-    np.testing.assert_array_equal(got, wanted)
 
 
 def recursive(decorate):

@@ -7,7 +7,7 @@ import faulthandler
 import os
 import sys
 import tempfile
-from typing import Any, Dict, List, Optional
+from typing import List, Optional
 
 from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
 from pijit.core import errors

@@ -6,7 +6,7 @@ Each call differs from the first in some of: dtype, length, layout, aliasing, ty
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, List, NamedTuple, Sequence, Tuple
 
 from tests.fuzz.writer import mentions
 

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, Optional
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 

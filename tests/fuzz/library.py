@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Dict
 
 IMPORTS = {
     "np": "import numpy as np", "math": "import math", "operator": "import operator", "warnings": "import warnings",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from typing import Any, Dict, List
+from typing import Any, Dict
 
 import pijit
 from pijit.compare import Difference

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Dict, NamedTuple, Tuple
 
-from tests.fuzz.expressions import Templates
 
 SIMPLE = {
     "core": ("{vec=} = {vec}", "{num=} = {num}", "{int=} = {int}", "{vec!} += {vec}", "{num!} += {num}",

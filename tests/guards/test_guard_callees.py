@@ -1,6 +1,5 @@
 """Sources and guards of what is called: parts of functions, methods and cells, and what a class binds."""
 
-import functools
 import sys
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from pijit import jit
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, KeyAt, Local, TypeOf
-from tests.guards.test_guard_sources import ABSENT, fetch
+from tests.guards.test_guard_sources import ABSENT, Plain, fetch
 
 X = Local(0, "x")
 
@@ -73,25 +72,6 @@ def test_instance_dicts():
     assert fetch(Item(Inner(X, "__dict__"), "__wrapped__"), f) is f.py_func
     assert fetch(Inner(X, "__dict__"), Plain) is ABSENT
     assert fetch(Inner(X, "__mro__"), Plain) is Plain.__mro__ and fetch(Inner(TypeOf(X), "__mro__"), p) is Plain.__mro__
-
-
-class Plain:
-    shared = ["class value"]
-
-    def method(self):
-        raise RuntimeError("user code ran")
-
-    @property
-    def computed(self):
-        raise RuntimeError("user code ran")
-
-    @staticmethod
-    def static():
-        raise RuntimeError("user code ran")
-
-    @classmethod
-    def of_class(cls):
-        raise RuntimeError("user code ran")
 
 
 NAMES = ("method", "computed", "static", "of_class", "shared")

@@ -1,5 +1,8 @@
 """What the tests of the hook share: payloads, and a `with` block in which a function is marked."""
 
+import sys
+import threading
+
 from pijit.core import _hook
 from pijit.core.bytecode.encode import replace_code
 
@@ -13,6 +16,20 @@ def with_local(code, *names):
     """The code object with locals appended."""
     varnames = code.co_varnames + names
     return replace_code(code, co_varnames=varnames, co_nlocals=len(varnames))
+
+
+def in_eight_threads(work):
+    """Run work(0), work(10000), ... in threads that take turns as often as they can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=work, args=(n * 10000,)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
 
 
 class Mark:

@@ -1,6 +1,8 @@
 """Kernels for the tests of the launcher: compiled by numba, calling the runtime table through one intrinsic."""
 
 import ctypes
+import gc
+import sys
 
 import numba
 import numpy as np
@@ -125,3 +127,24 @@ class Runtime:
     def release_all(self):
         while self.owned.count:
             self.call("release", self.frame, id(self.objects()[-1]))
+
+
+class Dying:
+    """Counts the ends of its objects."""
+
+    deaths = 0
+
+    def __del__(self):
+        Dying.deaths += 1
+
+
+def blocks_grown(function, repeat=2000):
+    """How many memory blocks `repeat` calls leave behind."""
+    for _ in range(50):
+        function()
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(repeat):
+        function()
+    gc.collect()
+    return sys.getallocatedblocks() - before

@@ -6,24 +6,12 @@ import weakref
 
 import numpy as np
 import pytest
-from native_kernels import Runtime
+from native_kernels import Dying
 
 INT, FLOAT, BOOL, OBJECT, ARRAY, LIST, TUPLE, DICT = -1, -2, -3, -4, -5, -6, -7, -8
 DECLINED = 1
 DOUBLE = np.dtype("d").num
 CONTIGUOUS, WRITEABLE = 1, 0x400
-
-
-class Dying:
-    deaths = 0
-
-    def __del__(self):
-        Dying.deaths += 1
-
-
-@pytest.fixture(scope="module")
-def table():
-    return Runtime()
 
 
 def call(table, name, *operands):

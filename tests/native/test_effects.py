@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
-from native_kernels import Runtime
+from native_kernels import Dying, Runtime
 
 INT, FLOAT, BOOL, OBJECT = -1, -2, -3, -4
 DTYPES = ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f", "d"]
@@ -32,18 +32,6 @@ class Own:
 
 class WithProperty:
     a = property(lambda self: 1, lambda self, value: None)
-
-
-class Dying:
-    deaths = 0
-
-    def __del__(self):
-        Dying.deaths += 1
-
-
-@pytest.fixture(scope="module")
-def table():
-    return Runtime()
 
 
 def words_of(kind, value):

@@ -5,13 +5,13 @@ import doctest
 import functools
 import inspect
 import sys
-import threading
 import traceback
 import types
 import typing
 from unittest import mock
 
 import pytest
+from hook_marks import in_eight_threads
 
 from pijit.core import _hook
 from pijit.core._hook import JitFunction
@@ -285,16 +285,7 @@ def test_eight_threads():
             if f(base + i) != base + i + 5000 or f.py_func(i) != i + 1000:
                 wrong.append((base, i))
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        threads = [threading.Thread(target=work, args=(n * 10000,)) for n in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
+    in_eight_threads(work)
     assert wrong == []
 
 

@@ -3,12 +3,11 @@
 import gc
 import subprocess
 import sys
-import threading
 import traceback
 import weakref
 
 import pytest
-from hook_marks import Mark, with_const, with_local
+from hook_marks import Mark, in_eight_threads, with_const, with_local
 
 from pijit.core import _hook
 
@@ -241,18 +240,9 @@ def test_eight_threads():
             if f(base + i) != base + i + 5000:
                 wrong.append((base, i))
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        with Mark(f, payload):
-            _hook.mark(f.__code__, None, lambda *args: payload)
-            threads = [threading.Thread(target=work, args=(n * 10000,)) for n in range(8)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-    finally:
-        sys.setswitchinterval(interval)
+    with Mark(f, payload):
+        _hook.mark(f.__code__, None, lambda *args: payload)
+        in_eight_threads(work)
     assert wrong == []
 
 

@@ -1,12 +1,11 @@
 """Iterators in launchers: read into words, moved, made anew; what does not fit is a miss."""
 
-import gc
 import sys
 
 import numba
 import numpy as np
 import pytest
-from native_kernels import SIGNATURE, launcher
+from native_kernels import SIGNATURE, blocks_grown, launcher
 
 ROW = ("typed_array", np.dtype("f8").num, 1, "C", True)
 SEQUENCE, BACKWARDS = ("sequence_iterator", (ROW,)), ("reversed_iterator", (ROW,))
@@ -161,17 +160,6 @@ def test_objects_that_cannot_be_iterated_are_errors():
         tested.callable(5)
 
 
-def grown(function, repeat=2000):
-    for _ in range(50):
-        function()
-    gc.collect()
-    before = sys.getallocatedblocks()
-    for _ in range(repeat):
-        function()
-    gc.collect()
-    return sys.getallocatedblocks() - before
-
-
 def test_nothing_leaks():
     array = np.arange(5.0)
     make = launcher(array_and_numbers, (("array", 1),), (tuple(MADE),), width=len(MADE))
@@ -191,5 +179,5 @@ def test_nothing_leaks():
 
     before = sys.getrefcount(array)
     for function in (lambda: make.callable(array), move, fail, construct):
-        assert min(grown(function) for _ in range(3)) < 100
+        assert min(blocks_grown(function) for _ in range(3)) < 100
     assert sys.getrefcount(array) == before

@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
-from native_kernels import launcher
+from native_kernels import blocks_grown, launcher
 
 from pijit.core import _launcher
 from tests.native.test_launcher import (
@@ -21,18 +21,6 @@ from tests.native.test_launcher import (
     retain_release,
     scalars,
 )
-
-
-def blocks_grown(function, repeat=2000):
-    """How many memory blocks `repeat` calls leave behind."""
-    for _ in range(50):
-        function()
-    gc.collect()
-    before = sys.getallocatedblocks()
-    for _ in range(repeat):
-        function()
-    gc.collect()
-    return sys.getallocatedblocks() - before
 
 
 def expecting(error, function):
