@@ -55,6 +55,9 @@ def disable() -> None:
 def enable() -> None:
     """Undo one disable() of this thread. Raises RuntimeError if there is none."""
 
+def set_plain(on: bool) -> bool:
+    """Run everything on all threads as if nothing were marked, or no longer; returns the previous setting."""
+
 class disabled:
     """Context manager: disable() on entry and enable() on exit, on the same thread.
 

@@ -63,6 +63,23 @@ class FullGraphError(RuntimeError):
         return "\n".join(lines)
 
 
+class RecompileError(RuntimeError):
+    """Under the stance "error_on_recompile" a function would have been captured again.
+
+    Attributes:
+        name: the qualified name of the function.
+        reason: why, with the guard that failed.
+        filename, lineno: where the function is.
+    """
+
+    def __init__(self, name: str, reason: str, filename: str, lineno: int) -> None:
+        super().__init__(name, reason, filename, lineno)
+        self.name, self.reason, self.filename, self.lineno = name, reason, filename, lineno
+
+    def __str__(self) -> str:
+        return "%s (%s:%d) would be captured again: %s" % (self.name, self.filename, self.lineno, self.reason)
+
+
 class LinkError(Exception):
     """The rewritten code object of a capture did not come out right."""
 

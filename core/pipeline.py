@@ -16,7 +16,7 @@ import types
 import weakref
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
-from pijit.core import _hook
+from pijit.core import _hook, stance
 from pijit.core.bytecode.link import Probe, Site, link
 from pijit.core.bytecode.moves import STACK, move_points
 from pijit.core.capture.analysis import why_not_captured
@@ -28,11 +28,12 @@ from pijit.core.capture.values import Abstract
 from pijit.core.capture.guarding import entry_program, lines_of
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.steering import Steering
-from pijit.core.errors import Break, FullGraphError, LinkError, first_line, report_internal
+from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
 from pijit.core.frameless import frameless
 from pijit.core.functions import bound_locals, stand_in, twin_of
 from pijit.core.graph.key import graph_key
 from pijit.core.kernel.compile import Kernel, compile_graph
+from pijit.core.kernel.shared import kernels_of
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
 from pijit.core.report import CaptureRecord, break_reports, segment_reports, way_report
@@ -44,7 +45,6 @@ RECOMPILES_KEPT = 100
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
 _callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionary()
-_kernels: Dict[int, Dict[Any, Kernel]] = {}
 
 
 class Start(NamedTuple):
@@ -92,35 +92,43 @@ class State:
         self._lock = threading.Lock()
 
     def __del__(self) -> None:
-        # The code object, which may live on, holds the cache.
-        self.cache.clear()
+        self.cache.clear()  # the code object, which may live on, holds it
 
     def clear(self) -> None:
         """Forget all entries."""
         self.cache.clear()
-        del self.entries[:], self.pending[:]
+        del self.entries[:], self.pending[:], self.failures[:]
         self.callees.clear()
         self.met.clear()
         self.kernels.clear()
         self.shared_kernels.clear()
-        del self.failures[:]
+
+    def reset(self) -> None:
+        """Forget all that captures and calls have shown."""
+        self.clear()
+        self.recompiles.clear()
+        self.cache.warned, self.steering = False, Steering(self.config.specialize_scalar)
 
     def on_miss(self, code: types.CodeType, localsplus: List[Any], globals: Dict[str, Any],
                 builtins: Dict[str, Any]) -> Optional[types.CodeType]:
         """What the frame hook runs for a call that no entry serves; one thread captures, others run the original."""
-        return self._alone(self._serve_miss, code, (localsplus, globals, builtins))
+        roots = localsplus, globals, builtins
+        if stance.current() == "run_only":
+            return next((one.entry.linked_code for one in self.pending if one.entry.program.check(*roots) is not None), None)
+        return self._alone(self._serve_miss, code, roots)
 
     def on_visit(self, pending: Pending, header: int, code: types.CodeType, slots: List[Any], globals: Dict[str, Any],
                  builtins: Dict[str, Any]) -> Any:
         """What a loop of a long first call asks: the code to go on in, and its local for the operand stack; or None."""
-        return self._alone(self._move, pending, header, code, (slots, globals, builtins))
+        roots = slots, globals, builtins
+        return self._alone(self._move, pending, header, code, roots) if stance.current() != "run_only" else None
 
     def _alone(self, serve: Callable[..., Any], *args: Any) -> Any:
         if len(self.failures) >= MAX_FAILURES or not self._lock.acquire(blocking=False):
             return None
         try:
             return serve(*args)
-        except (RecursionError, CacheLimitWarning, FullGraphError):
+        except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError):
             raise  # the hook handles the first; the others are what the user asked for
         except LinkError as error:
             self.fail("PJ903", error.__cause__ or error)
@@ -152,16 +160,16 @@ class State:
         if meanwhile is not None:
             return meanwhile
         pending = Pending(self._on_visit())
-        why = self._why_again(roots)
+        why = stance.allow(self.py_func, self._why_again(roots))
         self.steering = self.steering.after([guard for entry in self.entries for guard in entry.program.guards], *roots)
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
         return self._add(pending, make_entry(self, code, roots, pending.used, pending, why))
 
     def _observe_anew(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """In place of an entry whose segments no longer fit: the same, and what calls return is observed again."""
+        why = stance.allow(self.py_func, reason("PJ305", guard=_guard_that_failed(entry)))
         self.entries = [other for other in self.entries if other is not entry]
         pending = Pending(self._on_visit(), entry.seen)
-        why = reason("PJ305", guard=_guard_that_failed(entry))
         return self._add(pending, make_entry(self, code, roots, pending.used, pending, why))
 
     def _on_visit(self) -> Callable[..., Any]:
@@ -233,15 +241,10 @@ class State:
         return reason("PJ301", guard=outcome.reason, **({"line": line} if line else {}))
 
 
-def kernels_of(code: types.CodeType) -> Dict[Any, Kernel]:
-    """The kernels of a code object; they live as long as it does and serve every function that is made from it.
-
-    So a function that is jitted anew whenever its outer function runs is compiled once.
-    """
-    if id(code) not in _kernels:
-        _kernels[id(code)] = {}
-        weakref.finalize(code, _kernels.pop, id(code), None).atexit = False
-    return _kernels[id(code)]
+def reset() -> None:
+    """Forget all that captures and calls have shown, of every function."""
+    for state in list(_states.values()) + list(_callees.values()):
+        state.reset()
 
 
 def attach(py_func: types.FunctionType, config: Any) -> State:

@@ -13,10 +13,14 @@ from __future__ import annotations
 from pijit._version import __version__
 from pijit.code_extra import get_code_extra
 from pijit.compare import Difference
-from pijit.core.errors import FullGraphError
+from pijit.control import Stance, disable, reset, stance
+from pijit.core.errors import FullGraphError, RecompileError
 from pijit.decorator import UnsupportedPythonWarning, jit
 from pijit.differential import DifferenceError, check
 from pijit.explain import Report, explain
+from pijit.info import Info, info
+from pijit.logs import set_logs
 
-__all__ = ["Difference", "DifferenceError", "FullGraphError", "Report", "UnsupportedPythonWarning",
-           "__version__", "check", "explain", "get_code_extra", "jit"]
+__all__ = ["Difference", "DifferenceError", "FullGraphError", "Info", "RecompileError", "Report", "Stance",
+           "UnsupportedPythonWarning", "__version__", "check", "disable", "explain", "get_code_extra", "info", "jit",
+           "reset", "set_logs", "stance"]

@@ -1,7 +1,7 @@
 """The loggers, one per subject, and what makes them visible.
 
-Nothing is shown unless asked for: by the environment variable PIJIT_LOGS, by the options `log_graph_break`
-    and `log_recompile`, or by handlers that a program adds itself to the logger `pijit` or one below it.
+Nothing is shown unless asked for: by `set_logs`, by the environment variable PIJIT_LOGS, by the options
+    `log_graph_break` and `log_recompile`, or by handlers that a program adds to the logger `pijit` or one below.
 """
 
 from __future__ import annotations
@@ -9,10 +9,20 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import warnings
+from typing import Iterable, List
 
-SUBJECTS = ("breaks", "recompiles", "guards", "bytecode", "segments", "source", "time")
-"""What PIJIT_LOGS accepts; the logger of a subject is `pijit.<subject>`."""
+from pijit.names import closest
+
+SUBJECTS = {
+    "breaks": "a line per instruction that stays bytecode: file and line, function, reason, hint",
+    "recompiles": "a line per function that is captured again: the guard that failed, what it expected and found",
+    "guards": "what must hold for each entry, kernel and re-entry",
+    "bytecode": "the bytecode before capture and after linking",
+    "segments": "how each function was split, and the reason where a segment stays bytecode",
+    "source": "the source that numba compiles",
+    "time": "how long each kernel took to compile",
+}
+"""What PIJIT_LOGS and `set_logs` accept, and what it shows; the logger of a subject is `pijit.<subject>`."""
 
 logging.getLogger("pijit").addHandler(logging.NullHandler())
 
@@ -52,11 +62,76 @@ def show(subject: str, level: int = logging.DEBUG) -> None:
         log.addHandler(_StderrHandler(subject))
 
 
+def set_logs(*subjects: str) -> None:
+    """Show the lines of these subjects on stderr, and no longer those of others.
+
+    Args:
+        *subjects: names, or several in one string with commas between them, as in PIJIT_LOGS; "help" prints what
+            there is. Without any, nothing is shown any more. Options such as `log_graph_break` count anew from functions
+            that are jitted later.
+
+    Raises:
+        TypeError: a subject is not a string.
+        ValueError: a subject is not known; the message has the closest. Nothing is changed then.
+
+    Example:
+        >>> set_logs("breaks", "recompiles")
+        >>> set_logs()
+    """
+    for subject in subjects:
+        if not isinstance(subject, str):
+            raise TypeError("set_logs: subjects must be strings, of {}; not {!r}".format(
+                ", ".join(map(repr, SUBJECTS)), subject))
+    names = _names(",".join(subjects), "set_logs: each subject")
+    for subject in SUBJECTS:
+        _hide(subject)
+    _show_all(names)
+
+
 def read_environment() -> None:
-    """Show the subjects that PIJIT_LOGS names (comma-separated); an unknown one warns."""
-    for subject in filter(None, (item.strip() for item in os.environ.get("PIJIT_LOGS", "").split(","))):
-        if subject in SUBJECTS:
-            show(subject)
+    """Show the subjects that PIJIT_LOGS names (comma-separated), once for each value that the variable has.
+
+    Raises:
+        ValueError: an unknown subject.
+    """
+    global _read
+    text = os.environ.get("PIJIT_LOGS", "")
+    if text != _read:
+        _show_all(_names(text, "PIJIT_LOGS: each subject"))
+        _read = text
+
+
+_read = ""
+
+
+def _names(text: str, what: str) -> List[str]:
+    names = [item.strip() for item in text.split(",") if item.strip()]
+    for name in names:
+        if name not in SUBJECTS and name != "help":
+            raise ValueError("{} must be {}".format(what, closest(name, [*SUBJECTS, "help"])))
+    return names
+
+
+def _show_all(names: Iterable[str]) -> None:
+    for name in names:
+        if name == "help":
+            sys.stderr.write(help_text())
         else:
-            message = "PIJIT_LOGS: unknown subject {!r}; known are {}".format(subject, ", ".join(SUBJECTS))
-            warnings.warn(message, UserWarning, stacklevel=4)
+            show(name)
+
+
+def _hide(subject: str) -> None:
+    log = logger(subject)
+    shown = [handler for handler in log.handlers if isinstance(handler, _StderrHandler)]
+    if shown:
+        log.setLevel(logging.NOTSET)
+    for handler in shown:
+        log.removeHandler(handler)
+
+
+def help_text() -> str:
+    """What PIJIT_LOGS accepts, a line each."""
+    width = max(map(len, SUBJECTS))
+    lines = ["PIJIT_LOGS=a,b or pijit.set_logs(\"a\", \"b\") shows on stderr:"]
+    lines += ["  {:{}}  {}".format(name, width, text) for name, text in SUBJECTS.items()]
+    return "\n".join(lines) + "\n"

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-import difflib
 import types
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+
+from pijit.names import nearest
 
 
 def _same(value: Any) -> Any:
@@ -214,8 +215,8 @@ def _validated(row: Option, value: Any) -> Any:
 
 
 def _unknown(name: Any) -> str:
-    close = difflib.get_close_matches(str(name).lower(), list(OPTIONS), n=1, cutoff=0.0)
-    return "unknown jit_config key {!r} is ignored; the closest known key is {!r}".format(name, close[0])
+    close = nearest(name, OPTIONS)
+    return "unknown jit_config key {!r} is ignored; the closest known key is {!r}".format(name, close)
 
 
 def page() -> str:

@@ -23,7 +23,7 @@ from pijit.core.capture.callees import Callee, CalleeFacts, called_function, cal
 from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.inline_builder import InlineBuilder
-from pijit.core.capture.libraries import in_library, in_standard_library, module_of
+from pijit.core.capture.libraries import SWITCHES, in_library, in_standard_library, module_of
 from pijit.core.capture.places import is_place
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, join, knows_nothing, parts_of
@@ -188,6 +188,8 @@ class Inliner:
     def why_not(self, function: FunctionType) -> Optional[str]:
         """Why a function is not compiled with or for its callers, or None."""
         name = module_of(function)
+        if name == SWITCHES:
+            return "pijit.disable or pijit.stance wraps it"
         if self.modules is None and in_library(function):
             return "it belongs to a library: %s" % name
         if self.modules is not None and not any((name + ".").startswith(one + ".") for one in self.modules):

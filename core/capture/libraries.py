@@ -8,6 +8,9 @@ import types
 LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
 """Packages whose functions have handlers of their own or are compiled already; none is inlined by default."""
 
+SWITCHES = "pijit.control"
+"""The module of the functions that `pijit.disable` and `pijit.stance` make: none is inlined, whatever is allowed."""
+
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 

@@ -74,7 +74,7 @@ static void
 site_wait(CallSite *site)
 {
     PyThreadState *tstate = PyThreadState_Get();
-    if (here.disabled > 0 || thread_is_traced(tstate)) {
+    if (thread_is_off() || thread_is_traced(tstate)) {
         return;
     }
     if (site->find != NULL && ++site->in_vain > IDLE_LIMIT) {
@@ -93,7 +93,7 @@ site_wait(CallSite *site)
 static int
 site_may_ask(CallSite *site)
 {
-    return site->find != NULL && here.disabled == 0
+    return site->find != NULL && !thread_is_off()
         && PyThreadState_Get()->recursion_depth < Py_GetRecursionLimit() - CAPTURE_DEPTH;
 }
 

@@ -52,6 +52,7 @@ static struct {
     PyObject *filter;                    /* owned; NULL: none */
     unsigned long long filter_serial;
     PyObject *error_handler;             /* owned; NULL: sys.unraisablehook */
+    int plain;                           /* every thread runs everything as it is */
     Py_ssize_t frames, shadow_frames, hits, misses;
 } hook;
 
@@ -61,6 +62,13 @@ static __thread struct {
     PyObject *site;                      /* owned; the CallSite that waits for the next frame; NULL: none */
     PyFrameObject *caller;               /* never followed; the frame that called the last site */
 } here;
+
+/* Whether this thread runs everything as if nothing were marked. */
+static int
+thread_is_off(void)
+{
+    return here.disabled > 0 || hook.plain;
+}
 
 /* ---- Installing ---------------------------------------------------------------------------------------- */
 
@@ -397,7 +405,7 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
         hook_call_end(here.calls);
     }
     int take_marked = expected || hook.holds > 0;
-    if (throwflag || here.disabled > 0 || !(take_marked || callee != NULL || hook.filter != NULL)
+    if (throwflag || thread_is_off() || !(take_marked || callee != NULL || hook.filter != NULL)
         || thread_is_traced(tstate) || (frame->f_code->co_flags & GENERATOR_FLAGS)) {
         Py_XDECREF(callee);
         return evaluator_call(previous, tstate, frame, throwflag);
@@ -418,7 +426,7 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
 int
 hook_mark_of(PyCodeObject *code, Mark *mark)
 {
-    if (here.disabled > 0 || (code->co_flags & GENERATOR_FLAGS) || thread_is_traced(PyThreadState_Get())) {
+    if (thread_is_off() || (code->co_flags & GENERATOR_FLAGS) || thread_is_traced(PyThreadState_Get())) {
         return 0;
     }
     CodeExtra *extra = code_extra_get(code);

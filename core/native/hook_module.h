@@ -90,6 +90,18 @@ thread_enable(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args))
     Py_RETURN_NONE;
 }
 
+static PyObject *
+hook_set_plain(PyObject *Py_UNUSED(module), PyObject *on)
+{
+    int plain = PyObject_IsTrue(on);
+    if (plain < 0) {
+        return NULL;
+    }
+    PyObject *previous = PyBool_FromLong(hook.plain);  /* owned, given away */
+    hook.plain = plain;
+    return previous;
+}
+
 static PyMethodDef disabled_methods[] = {
     {"__enter__", thread_disable, METH_NOARGS, NULL},
     {"__exit__", thread_enable, METH_VARARGS, NULL},
@@ -185,6 +197,8 @@ static PyMethodDef module_methods[] = {
     {"disable", thread_disable, METH_NOARGS,
      "disable()\n--\n\nRun everything on this thread as it is; nests."},
     {"enable", thread_enable, METH_NOARGS, "enable()\n--\n\nUndo one disable() of this thread."},
+    {"set_plain", hook_set_plain, METH_O,
+     "set_plain(on)\n--\n\nRun everything on all threads as it is, or no longer; returns the previous setting."},
     {"hold", hook_hold, METH_NOARGS,
      "hold()\n--\n\nKeep the hook installed and take every marked frame; nests."},
     {"release", hook_release, METH_NOARGS, "release()\n--\n\nUndo one hold()."},

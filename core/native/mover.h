@@ -58,7 +58,7 @@ mover_run(PyThreadState *tstate)
     while (run != NULL && run->frame != tstate->frame) {
         run = run->after;
     }
-    if (run == NULL || run->moves >= MAX_MOVES || here.disabled > 0
+    if (run == NULL || run->moves >= MAX_MOVES || thread_is_off()
         || thread_is_traced(tstate) || Py_REFCNT(run->frame) > 1 || run->frame->f_trace != NULL) {
         return NULL;
     }

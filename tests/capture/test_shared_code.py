@@ -12,6 +12,7 @@ import pytest
 
 import pijit
 from pijit.core import pipeline
+from pijit.core.kernel import shared
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
 X = np.linspace(-1.0, 2.0, 7)
@@ -117,16 +118,16 @@ def test_function_made_anew_in_each_call_compiles_once(monkeypatch):
 def test_kernels_of_a_code_object_go_with_it():
     namespace = {}
     exec("def f(x):\n    return x * 2.0 + 1.0", namespace)
-    before = len(pipeline._kernels)
+    before = len(shared._kernels)
     function = jitted(namespace["f"])
     function(X)
     key = id(function.py_func.__code__)
-    assert len(pipeline._kernels[key]) >= 1
+    assert len(shared._kernels[key]) >= 1
     function.cache_clear()
-    assert pipeline._kernels[key] == {}
+    assert shared._kernels[key] == {}
     del function, namespace["f"]
     gc.collect()
-    assert len(pipeline._kernels) <= before
+    assert len(shared._kernels) <= before
 
 
 class SameText:

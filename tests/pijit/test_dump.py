@@ -17,8 +17,9 @@ RECORD = types.SimpleNamespace(name="f (user.py:3)", breaks=[BREAK],
 
 
 @pytest.fixture(autouse=True)
-def quiet_loggers():
+def quiet_loggers(monkeypatch):
     """Each test starts and ends with loggers that show nothing."""
+    monkeypatch.setattr(logs, "_read", "")
     loggers = [logs.logger(subject) for subject in logs.SUBJECTS]
     kept = [(log, log.level, list(log.handlers)) for log in loggers]
     yield
@@ -79,10 +80,35 @@ def test_environment_shows_subjects(capsys, monkeypatch):
     assert "*** Kernel source: f (user.py:3) ***\n<source>" in err
 
 
-def test_unknown_subject_warns(monkeypatch):
-    monkeypatch.setenv("PIJIT_LOGS", "everything")
-    with pytest.warns(UserWarning, match="unknown subject 'everything'; known are breaks, recompiles"):
+def test_misspelt_subjects_are_errors_with_the_closest(monkeypatch):
+    before = [list(logs.logger(subject).handlers) for subject in logs.SUBJECTS]
+    with pytest.raises(ValueError, match=r"PIJIT_LOGS: .*'breaks', 'recompiles'.* not 'braks' .*closest is 'breaks'"):
+        monkeypatch.setenv("PIJIT_LOGS", "source,braks")
         logs.read_environment()
+    with pytest.raises(ValueError, match="set_logs: .*closest is 'recompiles'"):
+        logs.set_logs("breaks", "recompile")
+    with pytest.raises(TypeError, match="set_logs: subjects must be strings, of 'breaks'"):
+        logs.set_logs(True)
+    assert [logs.logger(subject).handlers for subject in logs.SUBJECTS] == before
+
+
+def test_help_lists_the_subjects(capsys, monkeypatch):
+    monkeypatch.setenv("PIJIT_LOGS", "help")
+    logs.read_environment()
+    logs.read_environment()
+    shown = capsys.readouterr()
+    assert shown.out == "" and [line.split()[0] for line in shown.err.splitlines()[1:]] == list(logs.SUBJECTS)
+    assert printed(capsys, None) == ("", "")
+
+
+def test_set_logs_shows_these_subjects_and_no_others(capsys):
+    logs.set_logs("breaks,guards", "source")
+    err = printed(capsys, None).err
+    assert err.count("PJ201") == 1 and "<guards>" in err and "<source>" in err and "<linked>" not in err
+    logs.set_logs("recompiles")
+    assert [line[:18] for line in printed(capsys, None).err.splitlines()] == ["pijit recompiles: "]
+    logs.set_logs()
+    assert printed(capsys, None).err == ""
 
 
 def test_user_handlers_get_records():

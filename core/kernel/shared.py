@@ -1,0 +1,22 @@
+"""Kernels that every function made from one code object uses."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from typing import Any, Dict
+
+from pijit.core.kernel.compile import Kernel
+
+_kernels: Dict[int, Dict[Any, Kernel]] = {}
+
+
+def kernels_of(code: types.CodeType) -> Dict[Any, Kernel]:
+    """The kernels of a code object; they live as long as it does and serve every function that is made from it.
+
+    So a function that is jitted anew whenever its outer function runs is compiled once.
+    """
+    if id(code) not in _kernels:
+        _kernels[id(code)] = {}
+        weakref.finalize(code, _kernels.pop, id(code), None).atexit = False
+    return _kernels[id(code)]

@@ -1,0 +1,194 @@
+"""Switches for running programs: `disable` (a function, a block), `stance` (the process), `reset`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+from typing import Any, Callable, TypeVar
+
+from pijit.decorator import why_not_python
+from pijit.names import closest
+
+STANCES = ("default", "python", "run_only", "error_on_recompile")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_KINDS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, staticmethod, classmethod)
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_ACCEPTED = "a function, a method, or a staticmethod or classmethod object"
+
+
+class _Switch:
+    """A context manager that also wraps functions, whose calls then run inside it."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exception: Any) -> None:
+        raise NotImplementedError
+
+    def __call__(self, fn: F) -> F:
+        return _inside(self, fn, type(self).__name__.strip("_").lower())
+
+
+def _inside(switch: _Switch, fn: Any, name: str) -> Any:
+    """A function whose calls run inside a switch."""
+    if isinstance(fn, (staticmethod, classmethod)):
+        return type(fn)(_inside(switch, fn.__func__, name))
+    if not (isinstance(fn, _KINDS) or hasattr(fn, "py_func")):
+        raise TypeError("{}: fn must be {}; not {!r}".format(name, _ACCEPTED, fn))
+    code = getattr(fn, "__code__", None)
+    if code is not None and code.co_flags & _SUSPENDED:
+        raise TypeError("{}: fn must not be a generator or coroutine function, whose body runs after the call; "
+                        "not {!r}".format(name, fn))
+
+    @functools.wraps(fn)
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        with switch:
+            return fn(*args, **kwargs)
+
+    return inside
+
+
+class _Disable(_Switch):
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        if why_not_python() is None:
+            from pijit.core import _hook
+
+            _hook.disable()
+
+    def __exit__(self, *exception: Any) -> None:
+        if why_not_python() is None:
+            from pijit.core import _hook
+
+            _hook.enable()
+
+
+def disable(fn: Any = None) -> Any:
+    """Run a function, or a block, and all that it calls, without pijit.
+
+    As a decorator, `@pijit.disable` or `@pijit.disable()`: calls of the function run as plain Python, also where a
+    jitted function makes them; there the call is a break. As a context manager, `with pijit.disable():` the same for
+    the calls that this thread makes inside the block. A call that is running compiled code already stays there.
+
+    Args:
+        fn: the function, jitted or not; also a method, a staticmethod or a classmethod object.
+
+    Returns:
+        The function to use in place of `fn`; without `fn` an object for `with` and `@`, which may be used again.
+
+    Raises:
+        TypeError: `fn` is something else, or a generator or coroutine function.
+
+    Example:
+        >>> with pijit.disable():
+        ...     f(x)                        # doctest: +SKIP
+    """
+    return _Disable() if fn is None else _Disable()(fn)
+
+
+class Stance(_Switch):
+    """What `pijit.stance` returns: the stance holds until the end of a `with` block, if there is one.
+
+    Attributes:
+        name: the stance.
+        previous: the one before it.
+    """
+
+    __slots__ = ("name", "previous")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.previous = _take(name)
+
+    def __enter__(self) -> "Stance":
+        _take(self.name)
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        _take(self.previous)
+
+    def __call__(self, fn: F) -> F:
+        """Let the stance hold in calls of a function only."""
+        self.__exit__()
+        return _inside(_Taken(self.name), fn, "stance")
+
+    def __repr__(self) -> str:
+        return "stance({!r})".format(self.name)
+
+
+class _Taken(_Switch):
+    """A stance for the length of a call; calls may nest."""
+
+    __slots__ = ("_name", "_before")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._before = []  # type: List[str]
+
+    def __enter__(self) -> None:
+        self._before.append(_take(self._name))
+
+    def __exit__(self, *exception: Any) -> None:
+        _take(self._before.pop())
+
+
+def _take(name: str) -> str:
+    """Take a stance; returns the previous one."""
+    if why_not_python() is not None:
+        return "default"
+    from pijit.core import stance as process
+
+    return process.take(name)
+
+
+def stance(name: str) -> Stance:
+    """Say what jitted functions do when called, all of them, on all threads.
+
+    | stance | calls of jitted functions |
+    |---|---|
+    | `"default"` | capture, compile, run compiled code |
+    | `"python"` | run as plain Python |
+    | `"run_only"` | run what is compiled already, otherwise plain Python; nothing is compiled |
+    | `"error_on_recompile"` | raise `RecompileError` where a function would be captured again: a guard failed |
+
+    It holds from the call on; with `with`, until the end of the block; as a decorator, in calls of the function.
+
+    Args:
+        name: one of the above.
+
+    Returns:
+        An object for `with` and `@`, with `name` and `previous`.
+
+    Raises:
+        TypeError: `name` is not a string.
+        ValueError: `name` is no stance; the message has the closest.
+
+    Example:
+        >>> with pijit.stance("python"):
+        ...     f(x)                        # doctest: +SKIP
+    """
+    if not isinstance(name, str):
+        raise TypeError("stance: name must be a str, one of {}; not {!r}".format(", ".join(map(repr, STANCES)), name))
+    if name not in STANCES:
+        raise ValueError("stance: name must be {}".format(closest(name, STANCES)))
+    return Stance(name)
+
+
+def reset() -> None:
+    """Forget everything that was compiled, and what calls have shown, of every function of the process.
+
+    The next call of each function is a first call. Options, the stance, the context and the logs stay as they are.
+
+    Example:
+        >>> reset()
+    """
+    pipeline = sys.modules.get("pijit.core.pipeline")  # not imported before something is jitted
+    if pipeline is not None:
+        pipeline.reset()

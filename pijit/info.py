@@ -1,0 +1,88 @@
+"""`pijit.info`: how a jitted function has been doing, in numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+
+from pijit.explain import state_of
+
+
+class Info(NamedTuple):
+    """What `pijit.info` returns; `str()` shows it line by line.
+
+    Attributes:
+        name: the qualified name of the function.
+        filename, lineno: where it is.
+        options: those that differ from their defaults.
+        skipped: the reason why the whole function runs as plain Python, with id, title, why, hint; or None.
+        hits: calls that compiled code served.
+        misses: calls that no compiled code fitted.
+        entries: how many variants there are, and `limit`, how many there may be.
+        kernels: of the newest entry.
+        breaks: of the newest entry: the instructions that stay bytecode.
+        calls: by kernel of the newest entry, how often it ran.
+        recompiles: why the function was captured again, oldest first.
+        failures: errors inside pijit, in spite of which the function ran.
+        callees: the names of the functions that it calls and that are compiled on their own.
+    """
+
+    name: str
+    filename: str
+    lineno: int
+    options: Dict[str, Any]
+    skipped: Optional[Any]
+    hits: int
+    misses: int
+    entries: int
+    limit: int
+    kernels: int
+    breaks: int
+    calls: Dict[str, int]
+    recompiles: Tuple[str, ...]
+    failures: Tuple[str, ...]
+    callees: Tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = ["{} ({}:{})".format(self.name, self.filename, self.lineno)]
+        if self.skipped is not None:
+            lines.append("runs as plain Python: {} {}".format(self.skipped.id, self.skipped.title))
+        lines += ["options: {}".format(self.options or "defaults"),
+                  "calls: {} served by compiled code, {} missed".format(self.hits, self.misses),
+                  "entries: {} of at most {}".format(self.entries, self.limit),
+                  "newest entry: {} kernels, {} breaks".format(self.kernels, self.breaks)]
+        lines += ["  {} ran {} times".format(name, count) for name, count in self.calls.items()]
+        for title, items in (("recompiles", self.recompiles), ("internal errors", self.failures),
+                             ("callees compiled on their own", self.callees)):
+            lines += [title + ":"] * bool(items) + ["  " + item for item in items]
+        return "\n".join(lines)
+
+
+def info(f: Callable[..., Any]) -> Info:
+    """Say how a jitted function has been doing: calls, entries, kernels, breaks, recompiles.
+
+    Args:
+        f: a jitted function or method.
+
+    Returns:
+        The numbers; print them, or read the attributes.
+
+    Raises:
+        TypeError: `f` is not jitted.
+
+    Example:
+        >>> info(jit(f)).hits               # doctest: +SKIP
+        0
+    """
+    state = state_of(f)
+    if state is None:
+        raise TypeError("info: f must be a jitted function or method, not {!r}".format(f))
+    code, cache, newest = state.py_func.__code__, state.cache, state.entries[-1:]
+    launchers = [launcher for entry in newest for launcher in entry.launchers]
+    return Info(
+        name=state.py_func.__qualname__, filename=code.co_filename, lineno=code.co_firstlineno,
+        options=state.config.changed(), skipped=state.skip, hits=cache.hits, misses=cache.misses,
+        entries=len(state.entries), limit=cache.limit, kernels=len(launchers),
+        breaks=sum(len(entry.breaks) for entry in newest),
+        calls={launcher.name: launcher.calls for launcher in launchers}, recompiles=tuple(state.recompiles),
+        failures=tuple(state.failures), callees=tuple(callee.py_func.__qualname__ for entry in newest
+                                                      for callee in entry.callees))

@@ -1,0 +1,17 @@
+"""Messages about names that are not known."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, Iterable
+
+
+def nearest(name: Any, known: Iterable[str]) -> str:
+    """The known name that a name resembles most."""
+    return difflib.get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.0)[0]
+
+
+def closest(name: Any, known: Iterable[str]) -> str:
+    """What to say of an unknown name: those that are known, and which comes closest."""
+    known = list(known)
+    return "one of {}; not {!r} (the closest is {!r})".format(", ".join(map(repr, known)), name, nearest(name, known))
