@@ -1,51 +1,56 @@
-"""``python -m benchmarks``: how many times as fast as NumPy, per kernel, in one run on this machine."""
+"""``python -m benchmarks``: how many times as fast as NumPy, per kernel, size and dtype, in one run."""
 
 from __future__ import annotations
 
 import argparse
-import math
+import json
 import sys
+import time
 from typing import List, Optional
 
-import numba
-import numpy as np
-import pijit
-from benchmarks.kernels import CASES
-from benchmarks.measure import same_bits, seconds_per_call, versions
-
-HEAD = "| kernel | pijit | numba.njit, same source | numba, loops by hand |\n|---|---|---|---|"
-
-
-def ratio(base: float, seconds: Optional[float]) -> str:
-    """How many times as fast as ``base``."""
-    return "refused" if seconds is None else "%.2fx" % (base / seconds)
+from benchmarks.competitors import start_compilers
+from benchmarks.families import FAMILIES, SIZE_NAMES
+from benchmarks.picture import picture
+from benchmarks.report import head, line, summary, title
+from benchmarks.rows import rows_of
 
 
 def main(argv: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=2.0, help="time for each kernel (default: 2)")
+    parser.add_argument("--families", nargs="+", choices=list(FAMILIES), default=list(FAMILIES), metavar="NAME",
+                        help="any of " + ", ".join(FAMILIES))
+    parser.add_argument("--sizes", nargs="+", choices=SIZE_NAMES, default=SIZE_NAMES, metavar="NAME",
+                        help="any of " + ", ".join(SIZE_NAMES))
+    parser.add_argument("--dtypes", nargs="+", default=None, metavar="NAME", help="such as float32")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--seconds", type=float, default=0.5, help="time for each row (default: 0.5)")
+    parser.add_argument("--quick", action="store_true", help="only float64 in the caches, 0.1 seconds for each row")
+    parser.add_argument("--json", default="benchmarks.json", help="where all figures go (default: benchmarks.json)")
+    parser.add_argument("--picture", default="benchmarks.svg", help="where the bars go (default: benchmarks.svg)")
+    parser.add_argument("--cpu", action="store_true",
+                        help="count this process's processor time: for machines that others use, and one thread")
     options = parser.parse_args(argv)
-    write = sys.stdout.write
-    write("NumPy %s, numba %s, pijit %s, Python %d.%d; how many times as fast as NumPy\n\n"
-          % ((np.__version__, numba.__version__, pijit.__version__) + sys.version_info[:2]))
-    write(HEAD + "\n")
-    logs = []
-    for name, case in CASES.items():
-        if options.only not in name:
-            continue
-        if not same_bits(case):
-            write("| %s | different bits | | |\n" % name)
-            return 1
-        every = versions(case)
-        times = seconds_per_call({key: f for key, f in every.items() if f is not None}, case.arguments(), options.seconds)
-        base = times["numpy"]
-        write("| %s | %s | %s | %s |\n" % (name, ratio(base, times["pijit"]), ratio(base, times.get("njit")),
-                                           "-" if case.tuned is None else ratio(base, times.get("tuned"))))
-        sys.stdout.flush()
-        logs.append(math.log(base / times["pijit"]))
-    write("\ngeometric mean of pijit: %.2fx\n" % math.exp(sum(logs) / max(len(logs), 1)))
-    return 0
+    clock = time.process_time if options.cpu else time.perf_counter
+    if options.quick:
+        options.sizes, options.seconds = ["L2/L3"], min(options.seconds, 0.1)
+        options.dtypes = options.dtypes or ["float64", "int64"]
+    sys.stdout.write(title() + "\n\n" + head())
+    start_compilers()
+    rows = []
+    for family in options.families:
+        for case in FAMILIES[family]:
+            if options.only not in case.name:
+                continue
+            for row in rows_of(family, case, options.sizes, options.dtypes, options.seconds, clock):
+                rows.append(row)
+                sys.stdout.write(line(row))
+                sys.stdout.flush()
+            with open(options.json, "w") as file:
+                json.dump({"title": title(), "rows": [row.record() for row in rows]}, file, indent=1)
+    sys.stdout.write("\n" + summary(rows))
+    with open(options.picture, "w") as file:
+        file.write(picture(rows))
+    return 1 if any(row.wrong and not row.why_not for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.dispatch``: what a call costs, against numba's dispatcher, NumPy and plain Python, in one run."""
+"""``python -m benchmarks.dispatch``: what a call costs, against numba's dispatcher, NumPy and plain Python."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     write("undecorated code after pijit was used: %.3f times its time before\n" % tax(options.seconds))
     write("import numpy, numba: %.3f s; and pijit: %.3f s\n\n"
           % (import_seconds("import numpy, numba"), import_seconds("import numpy, numba, pijit")))
-    write("| call | plain, us | pijit, us | numba.njit, us | pijit / plain | pijit / numba |\n|---|---|---|---|---|---|\n")
+    write("| call | plain, us | pijit, us | numba.njit, us | pijit / plain | pijit / numba |\n%s|\n" % ("|---" * 6))
     for name, call in CALLS.items():
         competitors = {"plain": call.function, "pijit": pijit.jit(call.function), "njit": njit(call)}
         times = seconds_per_call({key: f for key, f in competitors.items() if f is not None}, call.arguments,

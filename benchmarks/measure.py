@@ -1,68 +1,75 @@
-"""Measures versions of one function against each other in one process: interleaved runs, the best of each."""
+"""Times versions of one function against each other in one process: interleaved rounds, ratios within each round."""
 
 from __future__ import annotations
 
+import math
 import time
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
-import numba
-import numpy as np
-import pijit
-from benchmarks.kernels import Case
+Functions = Dict[str, Callable[..., Any]]
 
-WARM_UP = 3
-"""Calls before the clock runs: the first compiles, the second uses what the first observed."""
+SHORTEST = 0.002
+"""Seconds that one measurement takes at least; shorter calls are repeated within it."""
 
-
-def versions(case: Case) -> Dict[str, Optional[Callable[..., Any]]]:
-    """The competitors, by name; None where numba refuses the function."""
-    found: Dict[str, Optional[Callable[..., Any]]] = {"numpy": case.function, "pijit": pijit.jit(case.function)}
-    for name, source in (("njit", case.function), ("tuned", case.tuned)):
-        found[name] = _compiled(source, case) if source is not None else None
-    return found
+ROUNDS = 3
+"""Rounds that are made even if they take more than the time for them."""
 
 
-def _compiled(source: Callable[..., Any], case: Case) -> Optional[Callable[..., Any]]:
-    compiled = numba.njit(source)
-    try:
-        compiled(*case.arguments())
-    except Exception:  # numba has many kinds of refusal
-        return None
-    return compiled  # type: ignore[no-any-return]
+class Spread(NamedTuple):
+    """A ratio: the median of those of the rounds, and their quartiles."""
+
+    median: float
+    low: float
+    high: float
 
 
-def same_bits(case: Case) -> bool:
-    """Whether pijit's answers after warming up are NumPy's to the last bit."""
-    jitted = pijit.jit(case.function)
-    for _ in range(WARM_UP):
-        jitted(*case.arguments())
-    left, right = np.asarray(case.function(*case.arguments())), np.asarray(jitted(*case.arguments()))
-    return left.dtype == right.dtype and left.tobytes() == right.tobytes()
+def interleaved(functions: Functions, arguments: Dict[str, Tuple[Any, ...]], budget: float,
+                clock: Callable[[], float] = time.perf_counter) -> Dict[str, List[float]]:
+    """The seconds of a call of each function, once per round: one after the other, so that all see the same machine.
 
-
-def seconds_per_call(functions: Dict[str, Callable[..., Any]], arguments: Tuple[Any, ...], budget: float) -> Dict[str, float]:
-    """The best time of a call of each function; their runs alternate, so that all see the same machine."""
-    repeats, best = {}, {}
+    Each has been called before.
+    """
+    repeats = {}
     for name, function in functions.items():
-        for _ in range(WARM_UP):
-            function(*arguments)
-        start = time.perf_counter()
-        function(*arguments)
-        repeats[name] = max(1, int(0.005 / max(time.perf_counter() - start, 1e-7)))
-        best[name] = float("inf")
-    end = time.perf_counter() + budget
-    while time.perf_counter() < end:
-        for name, function in functions.items():
-            start = time.perf_counter()
+        start = clock()
+        function(*arguments[name])
+        repeats[name] = max(1, int(SHORTEST / max(clock() - start, 1e-7)))
+    samples: Dict[str, List[float]] = {name: [] for name in functions}
+    end = clock() + budget
+    names = list(functions)
+    while len(samples[names[0]]) < ROUNDS or clock() < end:
+        for name in names:
+            function, given = functions[name], arguments[name]
+            start = clock()
             for _ in range(repeats[name]):
-                function(*arguments)
-            best[name] = min(best[name], (time.perf_counter() - start) / repeats[name])
-    return best
+                function(*given)
+            samples[name].append((clock() - start) / repeats[name])
+        names.append(names.pop(0))
+    return samples
 
 
-def first_call(make: Callable[[], Callable[..., Any]], case: Case) -> float:
-    """The seconds of a first call, compilation included."""
-    function, arguments = make(), case.arguments()
-    start = time.perf_counter()
-    function(*arguments)
-    return time.perf_counter() - start
+def spread(base: Sequence[float], other: Sequence[float]) -> Spread:
+    """How many times as fast ``other`` was as ``base`` in the same rounds."""
+    ratios = sorted(one / two for one, two in zip(base, other))
+    return Spread(middle(ratios), ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4])
+
+
+def middle(values: Iterable[float]) -> float:
+    """The median."""
+    ordered = sorted(values)
+    return 0.5 * (ordered[len(ordered) // 2] + ordered[(len(ordered) - 1) // 2])
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """The geometric mean; NaN of none."""
+    logs = [math.log(value) for value in values]
+    return math.exp(sum(logs) / len(logs)) if logs else float("nan")
+
+
+def seconds_per_call(functions: Functions, arguments: Tuple[Any, ...], budget: float) -> Dict[str, float]:
+    """The best time of a call of each function with the same arguments."""
+    for function in functions.values():
+        for _ in range(3):
+            function(*arguments)
+    samples = interleaved(functions, dict.fromkeys(functions, arguments), budget)
+    return {name: min(times) for name, times in samples.items()}

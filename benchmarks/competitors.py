@@ -1,0 +1,142 @@
+"""The versions of a kernel that compete, and whether their results are NumPy's."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numba
+import numpy as np
+import pijit
+from benchmarks.case import Case
+
+try:
+    import numexpr
+except ImportError:
+    numexpr = None
+
+WARM_UP = 3
+"""Calls before the clock runs: the first compiles, the second uses what the first observed."""
+
+VERSIONS = ("numpy", "pijit", "njit", "tuned", "numexpr")
+TOLERANCE = {8: 1e-7, 4: 2e-3}
+"""How far competitors may be off the largest value, by the size of an element: they add up in other orders."""
+
+
+class Competitors:
+    """The versions of one kernel for one dtype.
+
+    Attributes:
+        functions: by name; those that refuse are missing.
+        refused: why they do.
+        first: the seconds of the first calls, compilation included.
+        wrong: why a version's result is not NumPy's; such a version is not timed.
+        same: what pijit's results lack of NumPy's: nothing, or a word for it.
+    """
+
+    def __init__(self, case: Case, dtype: str, size: int) -> None:
+        self.case = case
+        self.functions: Dict[str, Callable[..., Any]] = {"numpy": case.function}
+        self.refused: Dict[str, str] = {}
+        self.first: Dict[str, float] = {}
+        options: Dict[str, Any] = {"error_model": "numpy", "fastmath": case.fastmath}
+        makers: Dict[str, Optional[Callable[[], Callable[..., Any]]]] = {
+            "pijit": lambda: pijit.jit(case.function),
+            "njit": lambda: numba.njit(case.function),
+            "tuned": (lambda: numba.njit(**options)(case.tuned)) if case.tuned is not None else None,
+            "numexpr": (lambda: _numexpr(case)) if case.expression and numexpr is not None else None,
+        }
+        for name, make in makers.items():
+            if make is not None:
+                self._start(name, make, case.make(size, dtype))
+
+    def _start(self, name: str, make: Callable[[], Callable[..., Any]], arguments: Tuple[Any, ...]) -> None:
+        """Make a version and call it once; what it raises is its refusal."""
+        try:
+            start = time.perf_counter()
+            function = make()
+            function(*arguments)
+            self.first[name] = time.perf_counter() - start
+            self.functions[name] = function
+        except Exception as error:  # numba has many kinds of refusal
+            if name in ("pijit", "tuned"):
+                raise
+            self.refused[name] = "%s: %s" % (type(error).__name__, _said(str(error)))
+
+    def compare(self, size: int, dtype: str) -> Dict[str, str]:
+        """How each version's results differ from NumPy's, by name: pijit's in bits, others' by more than rounding."""
+        expected = outcome(self.case.function, self.case.make(size, dtype))
+        found = {}
+        for name, function in self.functions.items():
+            if name == "numpy":
+                continue
+            for _ in range(WARM_UP if name == "pijit" else 1):
+                got = outcome(function, self.case.make(size, dtype))
+            wanted = expected[:1] if name == "numexpr" else expected
+            why = differ(wanted, got) if name == "pijit" else far(wanted, got)
+            if why:
+                found[name] = why
+        return found
+
+
+def _numexpr(case: Case) -> Callable[..., Any]:
+    names = case.function.__code__.co_varnames[:case.function.__code__.co_argcount]
+    numexpr.set_num_threads(1)
+    return lambda *arguments: numexpr.evaluate(case.expression, dict(zip(names, arguments)), {})
+
+
+def _said(text: str) -> str:
+    """The line of numba's long texts that says what it does not know."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
+    told = [line for line in lines if line.startswith(("No impl", "Use of unsupported", "Cannot unify", ">>>"))]
+    return (told or lines or [""])[0][:160]
+
+
+def start_compilers() -> None:
+    """Let pijit and numba do once what they do at the first of all calls, so that no kernel's first call has it."""
+    for jit in (pijit.jit, numba.njit):
+        jit(_any_kernel)(np.ones(3))
+
+
+def _any_kernel(x: Any) -> Any:
+    return (x + 1.0) * 2.0 - x.sum()
+
+
+def outcome(function: Callable[..., Any], arguments: Tuple[Any, ...]) -> List[Any]:
+    """What a call leaves: the parts of its result, then its arguments."""
+    result = function(*arguments)
+    written = [argument for argument in arguments if isinstance(argument, (np.ndarray, dict))]
+    return list(result if isinstance(result, tuple) else (result,)) + written
+
+
+def differ(expected: List[Any], got: List[Any]) -> str:
+    """The first difference of two outcomes in type, layout or bits, or nothing."""
+    for one, two in zip(expected, got):
+        if type(one) is not type(two):
+            return "type %s, not %s" % (type(two).__name__, type(one).__name__)
+        if isinstance(one, np.ndarray):
+            if (one.dtype, one.shape, one.strides) != (two.dtype, two.shape, two.strides):
+                return "other dtype, shape or layout"
+            if one.tobytes() != two.tobytes():
+                return "other bits"
+        elif repr(one) != repr(two):
+            return "%r, not %r" % (two, one)
+    return "" if len(expected) == len(got) else "other number of results"
+
+
+def far(expected: List[Any], got: List[Any]) -> str:
+    """The first difference of two outcomes that rounding does not explain, or nothing."""
+    for one, two in zip(expected, got):
+        if isinstance(one, dict):
+            continue
+        left, right = np.asarray(one), np.asarray(two)
+        if left.shape != right.shape:
+            return "other shape"
+        left, right = left.astype(np.float64), right.astype(np.float64)
+        scale = max(float(np.abs(left).max()), 1e-30) if left.size else 1.0
+        tolerance = TOLERANCE.get(np.asarray(one).dtype.itemsize, 1e-7)
+        if np.asarray(one).dtype == np.uint8:
+            tolerance = 1.0 / 255.0
+        if not np.allclose(left, right, rtol=tolerance, atol=tolerance * scale):
+            return "other values"
+    return ""

@@ -1,0 +1,25 @@
+"""All kernels, by family."""
+
+from __future__ import annotations
+
+from typing import Dict, Tuple
+
+from benchmarks import (algebra, elementwise, gathers, images, loops, networks, particles, reductions, sparse,
+                        stencils, transforms)
+from benchmarks.case import SIZES, Case
+
+FAMILIES: Dict[str, Tuple[Case, ...]] = {
+    "stencils": stencils.CASES,
+    "elementwise": elementwise.CASES,
+    "reductions": reductions.CASES,
+    "algebra": algebra.CASES,
+    "loops": loops.CASES,
+    "images": images.CASES,
+    "particles": particles.CASES,
+    "gathers": gathers.CASES,
+    "transforms": transforms.CASES,
+    "networks": networks.CASES,
+    "sparse": sparse.CASES,
+}
+
+SIZE_NAMES = list(SIZES)

@@ -1,0 +1,93 @@
+"""One row of the table: a kernel at a size and dtype, compared and timed."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+import pijit
+from benchmarks.case import Case
+from benchmarks.competitors import Competitors
+from benchmarks.measure import Spread, interleaved, middle, spread
+
+COPY = "copy"
+"""The competitor that does nothing but carry memory: STREAM's copy of an array as large as the kernel's largest."""
+
+
+class Row(NamedTuple):
+    """What is known of a kernel at a size and dtype.
+
+    Attributes:
+        bytes: of the kernel's largest argument.
+        seconds: the median time of a call, by version.
+        ratios: how many times as fast as NumPy, by version.
+        bound: the share of the bandwidth bound that a version reaches.
+        first: the seconds of the first calls of pijit and numba at the smallest size, compilation included.
+        refused: why a version is missing.
+        wrong: how pijit's results differ from NumPy's.
+        why_not: the reason why they may.
+        others_wrong: competitors with results that are not NumPy's.
+        kernels: how many kernels pijit has for the function.
+        breaks: the lines that stay bytecode, each with the id of the reason.
+    """
+
+    family: str
+    kernel: str
+    dtype: str
+    size: str
+    bytes: int
+    seconds: Dict[str, float]
+    ratios: Dict[str, Spread]
+    bound: Dict[str, float]
+    first: Dict[str, float]
+    refused: Dict[str, str]
+    wrong: str
+    why_not: str
+    others_wrong: Dict[str, str]
+    kernels: int
+    breaks: List[Tuple[int, str]]
+
+    def record(self) -> Dict[str, Any]:
+        """The row for JSON."""
+        return dict(self._asdict(), ratios={name: ratio._asdict() for name, ratio in self.ratios.items()})
+
+
+def rows_of(family: str, case: Case, sizes: Sequence[str], dtypes: Optional[Sequence[str]], budget: float,
+            clock: Callable[[], float]) -> Iterator[Row]:
+    """The rows of a kernel: its versions are compiled once for each dtype, at the smallest size."""
+    for dtype in case.dtypes:
+        if dtypes is not None and dtype not in dtypes:
+            continue
+        competitors = Competitors(case, dtype, min(case.sizes.values()))
+        for size in sizes:
+            yield _row(family, competitors, dtype, size, budget, clock)
+
+
+def _row(family: str, competitors: Competitors, dtype: str, size: str, budget: float,
+         clock: Callable[[], float]) -> Row:
+    case = competitors.case
+    target = case.sizes[size]
+    differences = competitors.compare(target, dtype)
+    functions = {name: function for name, function in competitors.functions.items()
+                 if name == "pijit" or name not in differences}
+    arguments = {name: case.make(target, dtype) for name in functions}
+    largest = max([a.nbytes for a in arguments["numpy"] if isinstance(a, np.ndarray)] or [target])
+    if case.passes:
+        functions[COPY], arguments[COPY] = copy(largest)
+    samples = interleaved(functions, arguments, budget, clock)
+    copies = samples.pop(COPY, None)
+    seconds = {name: middle(times) for name, times in samples.items()}
+    bound = {name: case.passes / 2.0 * spread(copies, times).median for name, times in samples.items()} \
+        if copies is not None else {}
+    report = pijit.explain(competitors.functions["pijit"])
+    wrong = differences.pop("pijit", "")
+    return Row(family, case.name, dtype, size, largest, seconds,
+               {name: spread(samples["numpy"], times) for name, times in samples.items() if name != "numpy"},
+               bound, competitors.first, competitors.refused, wrong, case.why_not if wrong else "", differences,
+               len(report.kernels), sorted({(one.lineno, one.reason_id) for one in report.breaks}))
+
+
+def copy(size: int) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+    """A copy of so many bytes, and its arguments."""
+    source = np.ones(max(size // 8, 1))
+    return np.copyto, (np.empty_like(source), source)
