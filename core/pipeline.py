@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import builtins as builtins_module
 import collections
 import threading
 import types
@@ -18,9 +17,9 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook, stance
 from pijit.core.bytecode.link import Probe, Site, link
-from pijit.core.bytecode.moves import STACK, move_points
+from pijit.core.bytecode.moves import STACK
 from pijit.core.capture.analysis import why_not_captured
-from pijit.core.capture.arrival import remembered, slots_at_entry
+from pijit.core.capture.arrival import slots_at_entry
 from pijit.core.capture.capture import Candidate, Capture, capture
 from pijit.core.capture.fallback import unpacked
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS, Pending, Seen
@@ -30,14 +29,15 @@ from pijit.core.capture.inline import Inliner
 from pijit.core.capture.steering import Steering
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
 from pijit.core.frameless import frameless
-from pijit.core.functions import bound_locals, stand_in, twin_of
+from pijit.core.functions import stand_in, twin_of
 from pijit.core.graph.key import graph_key
+from pijit.core.graph.passes import recorded
 from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.kernel.shared import kernels_of
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
-from pijit.core.report import CaptureRecord, break_reports, segment_reports, way_report
-from pijit.core.sites import Way, make_launcher, make_sites, without_repeats
+from pijit.core.report import CaptureRecord, Clock, break_reports, segment_reports, way_report
+from pijit.core.sites import Way, make_launcher, make_movers, make_sites, without_repeats
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 
 MAX_FAILURES = 3
@@ -209,6 +209,8 @@ class State:
         return linked, linked.co_varnames.index(STACK)
 
     def _add(self, pending: Pending, entry: Entry, start: Optional[Start] = None) -> types.CodeType:
+        if self.config.on_capture is not None:
+            self.config.on_capture(entry.record)
         if self.config.fullgraph and entry.breaks:
             raise FullGraphError(self.py_func.__qualname__, entry.breaks)
         self.entries.append(entry)
@@ -305,21 +307,6 @@ def _on_idle_of(state: State) -> Any:
     return on_idle
 
 
-def explain(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[List[Entry], List[str]]:
-    """The entries that a call with these arguments would lead to, after what calls have shown, and our failures;
-    nothing is run or remembered."""
-    function = known.py_func
-    state = State(function, function, known.config)
-    state.met = known.met
-    seen = known.entries[-1].seen if known.entries else Seen()
-    roots = (bound_locals(function, args, kwargs), function.__globals__, vars(builtins_module))
-    try:
-        return [make_entry(state, function.__code__, roots, seen, None, "")], state.failures
-    except Exception as error:
-        state.fail("PJ901", error)
-        return [], state.failures
-
-
 def _guard_that_failed(entry: Entry) -> str:
     """The guard of a segment because of which the entry was retired."""
     failed = [launcher.program.last_failed for launcher in entry.launchers if launcher.misses]
@@ -331,14 +318,18 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     """Capture, compile, guard, link. ``pending`` observes, if it is given; ``start`` is where a running call goes on."""
     config = state.config
     localsplus, globals, builtins = roots
-    results = [capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
-                       state.steering, _inliner(config),
-                       config.max_loop_unrolling if config.loop_unrolling else 0,
-                       start.arrived if start is not None else None) for profile in seen.profiles]
+    clock = Clock()
+    with recorded(config.print_after_all) as stages:
+        results = [capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
+                           state.steering, _inliner(config),
+                           config.max_loop_unrolling if config.loop_unrolling else 0,
+                           start.arrived if start is not None else None) for profile in seen.profiles]
+    clock.done("capture")
     result = results[0]
     compiled = without_repeats(results, [[_compile(state, c) for c in one.candidates] for one in results])
     kept = [(number, candidate, kernel) for number, one in enumerate(results)
             for candidate, kernel in zip(one.candidates, compiled[number]) if isinstance(kernel, Kernel)]
+    clock.done("compile")
     sites, launchers, last = make_sites(kept, result.cfg.function)
     reentries: Dict[Any, Way] = {}
     for number, one in enumerate(results):
@@ -348,7 +339,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     if pending is not None:
         found = pending.to_observe([index for one in results for index in one.observable()], dict(broken))
         observers = {index: pending.observe(index) for index in found}
-    movers, stays = _movers(result, pending, observers) if pending is not None and observers else ({}, [])
+    movers, stays = make_movers(result, pending, observers) if pending is not None and observers else ({}, [])
     calls = _compiled_calls(state, results)
     open_calls = {index for one in results for index, known in one.callees().items() if not known}
     call_sites = {index: _hook.CallSite(tuple(callee.callee for callee in callees),
@@ -363,6 +354,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
 
     linked = linked_from(None)
     moved = linked_from(start.header) if start is not None else None
+    clock.done("link")
     causes = [cause for one in results for cause in one.causes()]
     program = entry_program((candidate.captured for _, candidate, _ in kept), causes)
     segments = segment_reports(result, compiled[0])
@@ -371,10 +363,9 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     breaks = break_reports(result, code.co_filename, broken)
     stay = break_reports(result, code.co_filename, stays)
     ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
-    if config.on_capture is not None:
-        outcomes = [outcome for one in compiled for outcome in one] + [way.kernel for way in reentries.values()]
-        config.on_capture(CaptureRecord(state.py_func, result, outcomes, linked, program, segments, breaks + stay, why,
-                                        ways))
+    outcomes = [outcome for one in compiled for outcome in one] + [way.kernel for way in reentries.values()]
+    record = CaptureRecord(state.py_func, results, outcomes, linked, program, segments, breaks + stay, why, ways,
+                           stages, clock.seconds)
     whole = frameless(result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
     if whole is None and seen.kinds and not observers and seen.renewals < MAX_RENEWALS:
         for launcher in last:
@@ -384,21 +375,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay,
                  list({id(callee): callee for found in calls.values() for callee in found}.values()), ways, whole, seen,
-                 lines_of(candidate.captured for _, candidate, _ in kept))
-
-
-def _movers(result: Capture, pending: Pending,
-            observers: Dict[int, Any]) -> Tuple[Dict[int, Any], List[Tuple[int, Break]]]:
-    """What makes the movers of the loops where this call can move to newer code, by header; where not, and why."""
-    cfg = result.cfg
-    pending.arrived = remembered(cfg.function, result.analysis.entry)
-    points = move_points(cfg)
-    inside = {cfg.blocks[loop.header].start: frozenset(index for index in observers if cfg.block_of[index] in loop.body)
-              for loop in cfg.loops}
-    if pending.arrived is None:
-        points = dict.fromkeys(points, "an argument was bound anew")
-    return ({header: pending.mover(header, inside[header]) for header, because in points.items() if because is None},
-            [(header, Break("PJ403", because=because)) for header, because in points.items() if because is not None])
+                 lines_of(candidate.captured for _, candidate, _ in kept), record)
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:

@@ -12,6 +12,7 @@ class SegmentReport(NamedTuple):
     """One segment: ``kind`` is "kernel", or "bytecode" with the ``reason`` why it was not compiled.
 
     ``lines`` are those on which the segment does something: more than putting on the stack what bytecode goes on with.
+    ``inlined`` counts the instructions of callees.
     """
 
     id: int
@@ -22,6 +23,7 @@ class SegmentReport(NamedTuple):
     exits: int
     reason: str
     lines: Tuple[int, ...]
+    inlined: int = 0
 
 
 class WayReport(NamedTuple):
@@ -38,6 +40,17 @@ class WayReport(NamedTuple):
 
     def __str__(self) -> str:
         return "line %d: back into lines %d-%d, %d instructions, %d exits; compiled when first needed" % self
+
+
+class EffectReport(NamedTuple):
+    """A store or another effect on what the function did not make: ``where`` is "k3" in kernel 3, or "bytecode"."""
+
+    line: int
+    what: str
+    where: str
+
+    def __str__(self) -> str:
+        return "line %d: %s in %s" % self
 
 
 class BreakReport(NamedTuple):
@@ -69,6 +82,7 @@ class Entry:
         whole: a ``Frameless`` around ``linked_code`` where one kernel computes the function; else None.
         seen: what it was captured with, see `feedback`.
         lines: by source, the line of the program that relies on it first.
+        record: a ``CaptureRecord``, the texts of the capture.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
@@ -76,7 +90,8 @@ class Entry:
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
                  stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
                  ways: Sequence[WayReport] = (), whole: Any = None, seen: Any = None,
-                 lines: Optional[Dict[Any, str]] = None) -> None:
+                 lines: Optional[Dict[Any, str]] = None, record: Any = None) -> None:
+        self.record = record
         self.seen = seen
         self.lines = lines or {}
         self.program = program

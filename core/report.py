@@ -3,44 +3,75 @@
 from __future__ import annotations
 
 import dis
+import time
 import types
-from typing import Any, List, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.capture import Candidate, Capture
-from pijit.core.capture.guarding import launch_arguments, segment_program
+from pijit.core.capture.captured import Captured
+from pijit.core.capture.guarding import guards_for, pair_guard
 from pijit.core.errors import Break
+from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.passes import Stages
+from pijit.core.graph.passes.simplify import side_exits
 from pijit.core.graph.printer import format_graph
 from pijit.core.kernel.compile import Kernel
 from pijit.core.reasons import reason
-from pijit.core.records import BreakReport, SegmentReport, WayReport, break_report
+from pijit.core.records import BreakReport, EffectReport, SegmentReport, WayReport, break_report
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
                   "ROT_FOUR", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])
 
 
+class Clock:
+    """Measures the phases of a capture: ``seconds`` by name of the phase."""
+
+    def __init__(self) -> None:
+        self.seconds: Dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def done(self, phase: str) -> None:
+        """The phase that began with the last call, or with this object, is over."""
+        now = time.perf_counter()
+        self.seconds[phase], self._last = now - self._last, now
+
+
 class CaptureRecord:
-    """The texts of one capture, each made when it is read; good as long as the call that gives it lasts.
+    """The texts of one capture. None of the user's values is kept; most texts are made when they are read.
 
     Attributes:
         name: the function's qualified name.
         breaks: reports of the instructions that stay bytecode.
+        effects: reports of stores and other effects.
         recompile: why the function was captured again; "" for a first capture.
+        graph: the graphs behind all passes.
+        uses: what each kernel takes, gives and leaves to bytecode.
+        guards: those of the entry, then of each segment and re-entry.
+        kernels: those that were compiled.
     """
 
-    def __init__(self, function: types.FunctionType, result: Capture, compiled: Sequence[Any], linked: types.CodeType,
-                 program: Any, segments: Sequence[SegmentReport], breaks: Sequence[BreakReport], recompile: str,
-                 ways: Sequence[WayReport] = ()) -> None:
+    def __init__(self, function: types.FunctionType, results: Sequence[Capture], compiled: Sequence[Any],
+                 linked: types.CodeType, program: Any, segments: Sequence[SegmentReport],
+                 breaks: Sequence[BreakReport], recompile: str, ways: Sequence[WayReport], stages: Stages, seconds: Dict[str, float]) -> None:
+        result = results[0]
+        candidates = [candidate for candidate in result.all_candidates() if candidate.captured is not None]
         self.name = function.__qualname__
         self.breaks = tuple(breaks)
         self.recompile = recompile
+        self.graph = "\n".join(format_graph(candidate.captured.graph, True) for candidate in candidates)
+        self.uses = "\n".join(text for candidate in candidates if candidate.error is None
+                              for text in format_use(candidate.captured, result.cfg.function))
+        self.guards = "\n".join(format_guards(candidates, program))
+        self.effects = effect_reports(result, breaks)
+        self.kernels = [kernel for kernel in compiled if hasattr(kernel, "source")]
         self._code = function.__code__
-        self._result = result
-        self._kernels = [kernel for kernel in compiled if hasattr(kernel, "source")]
+        self._cfg = result.cfg
         self._linked = linked
-        self._program = program
-        self._segments = segments
-        self._ways = ways
+        self._segments = tuple(segments)
+        self._ways = tuple(ways)
+        self._stages = stages
+        self._seconds = seconds
 
     @property
     def bytecode(self) -> str:
@@ -48,32 +79,30 @@ class CaptureRecord:
 
     @property
     def blocks(self) -> str:
-        return format_cfg(self._result.cfg)
-
-    @property
-    def graph(self) -> str:
-        return "\n".join(format_graph(c.captured.graph) for c in self._result.all_candidates() if c.captured is not None)
+        return format_cfg(self._cfg)
 
     @property
     def segments(self) -> str:
         return "\n".join([format_segment(s) for s in self._segments] + ["re-entry at " + str(way) for way in self._ways]
-                         + [format_break(b) for b in self.breaks])
+                         + [format_break(b) for b in self.breaks] + ["effect " + str(one) for one in self.effects])
+
+    @property
+    def passes(self) -> str:
+        """The graphs before passes and after each that changed them, of those that passes changed."""
+        return "\n".join("%s:\n%s" % stage for stages in self._stages.values() if len(stages) > 1 for stage in stages)
 
     @property
     def source(self) -> str:
-        return "\n".join(kernel.source for kernel in self._kernels)
+        return "\n".join(kernel.source for kernel in self.kernels)
 
     @property
     def linked(self) -> str:
         return dis.Bytecode(self._linked).dis()
 
     @property
-    def guards(self) -> str:
-        return "\n".join(format_guards(self._result, self._program))
-
-    @property
     def times(self) -> str:
-        return "\n".join("%s: %.3f s" % (kernel.name, kernel.seconds) for kernel in self._kernels)
+        return "\n".join(["%s: %.3f s" % item for item in self._seconds.items()]
+                         + ["  %s: %.3f s" % (kernel.name, kernel.seconds) for kernel in self.kernels])
 
 
 def busy_lines(instructions: Sequence[Any], indices: Sequence[int]) -> Tuple[int, ...]:
@@ -91,9 +120,10 @@ def format_cfg(cfg: CFG) -> str:
 
 
 def format_segment(segment: SegmentReport) -> str:
-    """``segment 0 [kernel] lines 3-9, 27 instructions, 2 exits``."""
-    text = "segment %d [%s] lines %d-%d, %d instructions, %d exits" % (
-        segment.id, segment.kind, segment.start_line, segment.end_line, segment.instructions, segment.exits)
+    """``segment 0 [kernel] lines 3-9, 27 instructions, 4 inlined, 2 exits``."""
+    text = "segment %d [%s] lines %d-%d, %d instructions%s, %d exits" % (
+        segment.id, segment.kind, segment.start_line, segment.end_line, segment.instructions,
+        ", %d inlined" % segment.inlined if segment.inlined else "", segment.exits)
     return "%s: %s" % (text, segment.reason) if segment.reason else text
 
 
@@ -102,14 +132,45 @@ def format_break(report: BreakReport) -> str:
     return "break line %d %s: %s" % (report.lineno, report.opname, report.message)
 
 
-def format_guards(result: Capture, program: Any) -> List[str]:
+def format_guards(candidates: Sequence[Candidate], program: Any) -> List[str]:
     """The entry's guards, then each segment's and re-entry's."""
     lines = ["entry: %s" % guard for guard in program.guards]
-    for candidate in result.all_candidates():
-        if candidate.captured is not None:
-            own = segment_program(candidate.captured, launch_arguments(candidate.captured))
-            lines += ["%s: %s" % (candidate.captured.graph.name, guard) for guard in own.guards]
+    for candidate in candidates:
+        captured = candidate.captured
+        guards = [guard for fact in captured.facts.values() for guard in guards_for(fact.root, fact.value)]
+        guards += [pair_guard(pair.root, pair.other, pair.same) for pair in captured.pairs]
+        lines += ["%s: %s" % (captured.graph.name, guard) for guard in dict.fromkeys(map(str, guards))]
     return lines
+
+
+def format_use(captured: Captured, function: Any) -> Iterator[str]:
+    """What a kernel takes, and by exit what it computes, rebuilds as a new object, and leaves as it is."""
+    graph = captured.graph
+    yield "%s takes %s" % (graph.name, ", ".join(map(str, captured.inputs)) or "nothing")
+    taken = {exit.exit: exit.outputs for exit in reversed(side_exits(graph))}
+    for number, outputs in sorted(taken.items()):
+        exit = graph.exits[number]
+        names = list(exit.locals) + ["stack[-%d]" % (k + 1) for k in range(exit.stack)]
+        ways = {"computed": [], "rebuilt": [], "handed on": []}  # type: Dict[str, List[str]]
+        for name, output in zip(names, outputs):
+            ways[_GIVEN.get(output.kind, "rebuilt")].append(name)
+        line = next((instr.lineno for instr in function.instructions[exit.target::-1] if instr.lineno), 0)
+        yield "  exit%d to line %d%s: %s" % (
+            number, line, " (repeats the statement)" if exit.side else "",
+            "; ".join("%s %s" % (way, ", ".join(given)) for way, given in ways.items() if given) or "nothing")
+
+
+_GIVEN = {"value": "computed", "input": "handed on", "const": "handed on"}
+
+
+def effect_reports(result: Capture, breaks: Sequence[BreakReport]) -> Tuple[EffectReport, ...]:
+    """What kernels and the instructions that stay bytecode change that the function did not make, by line."""
+    found = {EffectReport(op.lineno, op.name, "k%d" % number): None
+             for number, candidate in enumerate(result.candidates) if candidate.error is None
+             for block in candidate.captured.graph.blocks for op in block.ops if op.name in EFFECTS - {"poll"}}
+    found.update((EffectReport(report.lineno, report.opname, "bytecode"), None) for report in breaks
+                 if report.opname.startswith(("STORE_", "DELETE_")))
+    return tuple(sorted(found))
 
 
 def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentReport]:
@@ -125,7 +186,8 @@ def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentRep
         exits = len(candidate.captured.graph.exits) if candidate.captured is not None else 0
         reports.append(SegmentReport(number, "kernel" if is_kernel else "bytecode", min(lines or [0]), max(lines or [0]),
                                      len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts),
-                                     busy_lines(instructions, indices)))
+                                     busy_lines(instructions, indices),
+                                     candidate.captured.inlined if candidate.captured is not None else 0))
     return reports
 
 

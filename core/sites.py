@@ -11,9 +11,13 @@ from typing import Any, Dict, List, NamedTuple, Set, Tuple
 from pijit.core._launcher import Launcher
 from pijit.core.bytecode.decode import Function
 from pijit.core.bytecode.link import Call, ExitPlan, Site, held_back
+from pijit.core.bytecode.moves import move_points
+from pijit.core.capture.arrival import remembered
 from pijit.core.capture.capture import Candidate, Capture
 from pijit.core.capture.captured import Captured
+from pijit.core.capture.feedback import Pending
 from pijit.core.capture.guarding import launch_arguments, segment_program
+from pijit.core.errors import Break
 from pijit.core.frameless import returning_exits
 from pijit.core.kernel.compile import Kernel
 
@@ -84,3 +88,17 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, prepare: Any,
                         tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers, polls,
                         prepare, returning, tuple(held.get(which) for which in numbers))
     return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, tuple(plans))
+
+
+def make_movers(result: Capture, pending: Pending,
+            observers: Dict[int, Any]) -> Tuple[Dict[int, Any], List[Tuple[int, Break]]]:
+    """What makes the movers of the loops where a call can move to newer code, by header; where not, and why."""
+    cfg = result.cfg
+    pending.arrived = remembered(cfg.function, result.analysis.entry)
+    points = move_points(cfg)
+    inside = {cfg.blocks[loop.header].start: frozenset(index for index in observers if cfg.block_of[index] in loop.body)
+              for loop in cfg.loops}
+    if pending.arrived is None:
+        points = dict.fromkeys(points, "an argument was bound anew")
+    return ({header: pending.mover(header, inside[header]) for header, because in points.items() if because is None},
+            [(header, Break("PJ403", because=because)) for header, because in points.items() if because is not None])

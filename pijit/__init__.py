@@ -17,10 +17,11 @@ from pijit.control import Stance, disable, reset, stance
 from pijit.core.errors import FullGraphError, RecompileError
 from pijit.decorator import UnsupportedPythonWarning, jit
 from pijit.differential import DifferenceError, check
+from pijit.dump import dump
 from pijit.explain import Report, explain
 from pijit.info import Info, info
 from pijit.logs import set_logs
 
 __all__ = ["Difference", "DifferenceError", "FullGraphError", "Info", "RecompileError", "Report", "Stance",
-           "UnsupportedPythonWarning", "__version__", "check", "disable", "explain", "get_code_extra", "info", "jit",
-           "reset", "set_logs", "stance"]
+           "UnsupportedPythonWarning", "__version__", "check", "disable", "dump", "explain", "get_code_extra", "info",
+           "jit", "reset", "set_logs", "stance"]

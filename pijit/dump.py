@@ -1,83 +1,77 @@
-"""Shows captures to the user: prints the parts that the options ask for, and logs breaks and recompiles.
-
-The compiler knows nothing of this file. It calls `options.on_capture(record)` once per capture, with a record
-that has the name of the function (`name`), one text per row of `PARTS`, the break reports (`breaks`) and the
-reason why the function was captured again (`recompile`, "" for the first capture).
-"""
+"""`pijit.dump`: the texts of `print_after_all` as files."""
 
 from __future__ import annotations
 
-import logging
-from typing import Any, Callable, NamedTuple, Optional, Tuple
+import linecache
+import os
+import re
+from typing import Any, Callable, Dict, Iterator, List, Tuple, Union
 
-from pijit import logs
-from pijit.options import Options
+from pijit.explain import Report, explain
+from pijit.printing import PARTS
 
-
-class Part(NamedTuple):
-    """A part of a capture: the record's attribute, its heading, the key and log subject that ask for it."""
-
-    attribute: str
-    heading: str
-    key: Optional[str]
-    subject: Optional[str]
+SOURCE = "source"
 
 
-PARTS = (
-    Part("bytecode", "Bytecode before capture", "print_bytecode", "bytecode"),
-    Part("blocks", "Basic blocks", "print_cfg", None),
-    Part("graph", "Captured graph", "print_graph", None),
-    Part("segments", "Segments and breaks", "print_graph", "segments"),
-    Part("source", "Kernel source", "print_source", "source"),
-    Part("linked", "Bytecode after linking", "print_bytecode", "bytecode"),
-    Part("guards", "Guards", "print_guards", "guards"),
-    Part("times", "Times", None, "time"),
-)
+def dump(f: Callable[..., Any], folder: Union[str, "os.PathLike[str]"], *args: Any, **kwargs: Any) -> List[str]:
+    """Write what `print_after_all` prints to files: a folder per function and entry, a file per part.
+
+    `folder/NAME/entry_0` has `explain.txt`, `bytecode.txt`, `blocks.txt`, `graph.txt` and so on, and the source of
+    each kernel as a Python file, which tracebacks and debuggers find under the name it was compiled with too. Functions
+    that `f` calls and that are compiled on their own get folders next to it. Files of the same names are overwritten.
+
+    Args:
+        f: a function, jitted or not.
+        folder: where to; made if it is not there.
+        *args, **kwargs: with arguments, what a call with them would lead to, without making it, as for `explain`;
+            without, every entry that calls have made. `passes.txt`, the graphs before and after each pass, is there
+            with arguments and under `print_after_all`.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        TypeError: `f` is not a Python function or a jitted one, or `folder` is no path.
+        OSError: a file cannot be written.
+
+    Example:
+        >>> dump(f, "dumps", x)             # doctest: +SKIP
+        ['dumps/f/entry_0/explain.txt', ...]
+    """
+    try:
+        target = os.fspath(folder)
+    except TypeError:
+        raise TypeError("dump: folder must be a str or an os.PathLike, not {!r}".format(folder)) from None
+    return list(_write(target, explain(f, *args, **kwargs)))
 
 
-def asked_parts(options: Options) -> Tuple[Part, ...]:
-    """The parts that the options ask to print."""
-    return tuple(part for part in PARTS
-                 if options.print_after_all or (part.key is not None and getattr(options, part.key)))
+def _write(folder: str, report: Report) -> Iterator[str]:
+    for one in (report,) + report.callees:
+        home = os.path.join(folder, re.sub(r"[^\w.]+", "_", one.name))
+        for number, record in enumerate(one.records):
+            files = dict(_files(record))
+            if record is one.records[-1]:
+                files["explain.txt"] = str(one) + "\n"
+            yield from _write_files(os.path.join(home, "entry_{}".format(number)), files)
+        if not one.records:
+            yield from _write_files(home, {"explain.txt": str(one) + "\n"})
 
 
-def section(part: Part, record: Any) -> str:
-    """A part of a record under its heading."""
-    text = getattr(record, part.attribute).rstrip("\n") or "(none)"
-    return "*** {}: {} ***\n{}\n".format(part.heading, record.name, text)
-
-
-def show(options: Options, record: Any) -> None:
-    """Print and log what is asked for of one capture."""
-    for part in asked_parts(options):
-        print(section(part, record))
+def _files(record: Any) -> Iterator[Tuple[str, str]]:
+    """The files of one entry and their texts; parts without text have none."""
     for part in PARTS:
-        if part.subject is not None and logs.logger(part.subject).isEnabledFor(logging.DEBUG):
-            logs.logger(part.subject).debug(section(part, record))
-    for report in record.breaks:
-        logs.logger("breaks").log(_level(options.log_graph_break), break_line(record.name, report))
-    if record.recompile:
-        logs.logger("recompiles").log(_level(options.log_recompile), "%s: %s", record.name, record.recompile)
+        text = getattr(record, part.attribute).rstrip("\n")
+        if text and part.attribute != SOURCE:
+            yield part.attribute + ".txt", text + "\n"
+    for kernel in record.kernels:
+        yield "kernel_{}.py".format(re.sub(r"\W+", "_", kernel.name)), kernel.source
 
 
-def _level(asked: bool) -> int:
-    """Lines that a function's own options ask for are louder than those that PIJIT_LOGS lets through."""
-    return logging.INFO if asked else logging.DEBUG
-
-
-def break_line(name: str, report: Any) -> str:
-    """The line that the log shows for a break."""
-    return "{}:{}: {}: {}. {}".format(report.filename, report.lineno, name, report.message, report.hint)
-
-
-def shower(options: Options) -> Callable[[Any], None]:
-    """The callback for `Options.on_capture`; makes the lines visible that the options ask for."""
-    if options.log_graph_break:
-        logs.show("breaks", logging.INFO)
-    if options.log_recompile:
-        logs.show("recompiles", logging.INFO)
-
-    def on_capture(record: Any) -> None:
-        show(options, record)
-
-    return on_capture
+def _write_files(folder: str, files: Dict[str, str]) -> Iterator[str]:
+    os.makedirs(folder, exist_ok=True)
+    for name, text in files.items():
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        linecache.checkcache(path)
+        yield path

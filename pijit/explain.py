@@ -33,6 +33,8 @@ class Report(NamedTuple):
         failures: errors inside pijit, in spite of which the function ran; please report them.
         callees: reports on the functions that it calls and that are compiled on their own, as far as they were called.
         ways: the re-entries into loops that kernels leave when the interpreter has something to do.
+        effects: stores and other effects on what the function did not make, with line, what and where ("k1", "bytecode").
+        records: the texts of all entries, oldest first, as `pijit.dump` writes them.
     """
 
     name: str
@@ -46,6 +48,8 @@ class Report(NamedTuple):
     failures: Tuple[str, ...] = ()
     callees: Tuple["Report", ...] = ()
     ways: Tuple[Any, ...] = ()
+    effects: Tuple[Any, ...] = ()
+    records: Tuple[Any, ...] = ()
 
     @property
     def kernels(self) -> Tuple[Any, ...]:
@@ -137,17 +141,18 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     if refusal is not None:
         return _report(function, REASONS["PJ105"], (), ())
     from pijit.core import pipeline
+    from pijit.core.preview import preview
 
     if state is None:
         function = plain_twin(function)
         state = pipeline.attach(function, Options())
     py_func = state.py_func
-    entries, failures = state.entries[-1:], state.failures
+    entries, failures = state.entries, state.failures
     asked = args or kwargs or (not entries and _callable_with(py_func, receiver))
     if state.skip is None and asked:
-        entries, failures = pipeline.explain(state, receiver + args, kwargs)
-    callees = {id(callee): callee for entry in entries for callee in entry.callees}
-    reports = tuple(_report(callee.py_func, None, callee.entries[-1:], callee.recompiles, callee.failures)
+        entries, failures = preview(state, receiver + args, kwargs)
+    callees = {id(callee): callee for entry in entries[-1:] for callee in entry.callees}
+    reports = tuple(_report(callee.py_func, None, callee.entries, callee.recompiles, callee.failures)
                     for callee in callees.values())
     return _report(py_func, state.skip, entries, state.recompiles, failures)._replace(callees=reports)
 
@@ -169,11 +174,12 @@ def state_of(f: Any) -> Any:
 
 def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
             recompiles: Sequence[str], failures: Sequence[str] = ()) -> Report:
-    parts = {name: tuple(item for entry in entries for item in getattr(entry, name))
+    records = tuple(entry.record for entry in entries)
+    parts = {name: tuple(item for entry in entries[-1:] for item in getattr(entry, name))
              for name in ("segments", "breaks", "guards", "ways")}
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
                   source=_source(function), skipped=skip, recompiles=tuple(recompiles),
-                  failures=tuple(failures), **parts)
+                  failures=tuple(failures), effects=records[-1].effects if records else (), records=records, **parts)
 
 
 def _source(function: Any) -> Tuple[Tuple[int, str], ...]:

@@ -9,7 +9,7 @@ import sys
 import types
 from typing import Any, List, NamedTuple
 
-from pijit import dump, logs
+from pijit import logs, printing
 from pijit.core import pipeline
 from pijit.core._hook import JitFunction
 from pijit.differential import checked_call, plain_twin
@@ -36,7 +36,7 @@ class Jitted(JitFunction):
 
     def __init__(self, py_func: types.FunctionType, options: Options) -> None:
         logs.read_environment()
-        state = pipeline.attach(py_func, Options(options.changed(), dump.shower(options)))
+        state = pipeline.attach(py_func, Options(options.changed(), printing.shower(options)))
         super().__init__(state.function, state)
         self.__dict__["__wrapped__"] = py_func
 

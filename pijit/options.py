@@ -1,7 +1,7 @@
 """The `jit_config` keys: one table that validates them, holds their defaults and makes docs/options.md.
 
 `Options` is what the compiler reads: an immutable object with one attribute per row of `OPTIONS`, and
-`on_capture`, the callback that shows a capture to the user (see `pijit.dump`).
+`on_capture`, the callback that shows a capture to the user (see `pijit.printing`).
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Option(NamedTuple):
 
 _ROWS = (
     Option("print_after_all", False, _SWITCH,
-           "Print, per capture: bytecode, blocks, graph, segments and breaks, kernel source, linked "
-           "bytecode, guards, times."),
+           "Print, per capture: bytecode, blocks, graph, use and definition, segments and breaks, graph "
+           "passes, kernel source, linked bytecode, guards, times."),
     Option("print_bytecode", False, _SWITCH, "Print the bytecode before capture and after linking."),
     Option("print_cfg", False, _SWITCH, "Print the basic blocks."),
     Option("print_graph", False, _SWITCH, "Print the captured graphs and how the function was split."),

@@ -21,8 +21,7 @@ from pijit.core.capture.states import State
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract
 from pijit.core.errors import Break
-from pijit.core.graph.passes.simplify import simplify
-from pijit.core.graph.passes.strips import cut_into_strips
+from pijit.core.graph.passes import run_passes
 from pijit.core.graph.verify import verify
 
 SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
@@ -170,9 +169,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, everything
 
 def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int]) -> Captured:
     captured = GraphBuilder(analysis, region, name, depth).build()
-    kept = simplify(captured.graph)
-    captured.inputs = [captured.inputs[k] for k in kept]
-    cut_into_strips(captured.graph)
+    captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph)]
     verify(captured.graph)
     return captured
 

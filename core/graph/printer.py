@@ -39,21 +39,22 @@ def format_terminator(terminator: Any) -> str:
     return "?"
 
 
-def format_block(block: Block) -> List[str]:
+def format_block(block: Block, lines_shown: bool = False) -> List[str]:
     params = ", ".join("%r: %r%s" % (p, p.type, " '%s'" % p.hint if p.hint else "") for p in block.params)
     lines = ["b%d(%s):" % (block.index, params)]
-    lines += ["    " + format_op(op) for op in block.ops]
+    for op in block.ops:
+        lines.append("    " + format_op(op) + ("  # line %d" % op.lineno if lines_shown and op.lineno else ""))
     lines.append("    " + format_terminator(block.terminator))
     return lines
 
 
-def format_graph(graph: Graph) -> str:
-    """The whole graph, with its exits."""
+def format_graph(graph: Graph, lines_shown: bool = False) -> str:
+    """The whole graph, with its exits; ``lines_shown``: with the line that each operation stems from."""
     lines = ["graph %s" % graph.name]
     for number, exit in enumerate(graph.exits):
         lines.append("  exit%d -> instruction %d, locals (%s), stack %d%s%s" % (
             number, exit.target, ", ".join(exit.locals), exit.stack, " [side]" if exit.side else "",
             " [poll]" if exit.poll else ""))
     for block in graph.blocks:
-        lines += ["  " + line for line in format_block(block)]
+        lines += ["  " + line for line in format_block(block, lines_shown)]
     return "\n".join(lines)

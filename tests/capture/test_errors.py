@@ -13,6 +13,7 @@ import pijit
 from pijit.core import errors, pipeline, sites
 from pijit.core.capture import analysis, builder, capture
 from pijit.core.errors import InternalError
+from pijit.core.graph import passes
 from pijit.differential import plain_twin
 from pijit.guards.cache import CacheLimitWarning
 from tests.harness import jitted, kernel_count
@@ -25,7 +26,7 @@ PHASES = {
     "decode": (capture, "decode", "PJ901"),
     "analysis": (analysis.TypePropagator, "step", "PJ901"),
     "builder": (builder.GraphBuilder, "build", "PJ901"),
-    "simplify": (capture, "simplify", "PJ901"),
+    "simplify": (passes, "simplify", "PJ901"),
     "verify": (capture, "verify", "PJ901"),
     "compile": (pipeline, "compile_graph", "PJ902"),
     "launcher": (sites, "Launcher", "PJ901"),
@@ -262,7 +263,7 @@ def test_limit_warning_as_an_error_is_raised_as_such():
 
 
 def test_broken_on_capture_callback(lenient, monkeypatch, caplog):
-    monkeypatch.setattr("pijit.dump.show", failing)
+    monkeypatch.setattr("pijit.printing.show", failing)
     j = pijit.jit(one_kernel(), jit_config={"backend": "python", "print_graph": True})
     with caplog.at_level(logging.ERROR, "pijit"):
         np.testing.assert_array_equal(j(X, 1.0), X * 2.0 + 1.0)

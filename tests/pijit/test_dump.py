@@ -1,121 +1,128 @@
-"""What is printed and logged of a capture, and when."""
+"""The files that `pijit.dump` writes, and what is in them."""
 
-import logging
-import types
+import linecache
+import pathlib
 
+import numpy as np
 import pytest
 
-from pijit import dump, logs, options
+import pijit
+from pijit import printing
+from tests.harness import fail_unless_captured, jitted, needs_pipeline
 
-BREAK = types.SimpleNamespace(reason_id="PJ201", hint="Move it.", filename="user.py", lineno=7,
-                              opname="CALL_FUNCTION",
-                              message="PJ201 call of a function that is not captured (callee: print)")
-
-RECORD = types.SimpleNamespace(name="f (user.py:3)", breaks=[BREAK],
-                               recompile="PJ301 guard failed (guard: L['x'] ndim)",
-                               **{part.attribute: "<{}>\n".format(part.attribute) for part in dump.PARTS})
+pytestmark = needs_pipeline
+X = np.linspace(0.0, 1.0, 200)
 
 
-@pytest.fixture(autouse=True)
-def quiet_loggers(monkeypatch):
-    """Each test starts and ends with loggers that show nothing."""
-    monkeypatch.setattr(logs, "_read", "")
-    loggers = [logs.logger(subject) for subject in logs.SUBJECTS]
-    kept = [(log, log.level, list(log.handlers)) for log in loggers]
-    yield
-    for log, level, handlers in kept:
-        log.setLevel(level)
-        log.handlers[:] = handlers
+def half(value):
+    return value * 0.5
 
 
-def printed(capsys, config):
-    dump.shower(options.parse(config))(RECORD)
-    return capsys.readouterr()
+def walk(x, out):
+    total = 0.0
+    for i in range(len(x)):
+        y = x[i] * 2.0 + half(1.0)
+        out[i] = y
+        total += y * y
+        if i % 100 == 0:
+            print("at", i)
+    return total
 
 
-def test_nothing_is_shown_unless_asked(capsys):
-    assert printed(capsys, None) == ("", "")
+def texts(paths):
+    return {pathlib.Path(path).name: pathlib.Path(path).read_text() for path in paths}
 
 
-def test_print_after_all_prints_every_part_in_order(capsys):
-    out = printed(capsys, {"print_after_all": True}).out
-    headings = [line for line in out.splitlines() if line.startswith("***")]
-    assert headings == ["*** {}: f (user.py:3) ***".format(part.heading) for part in dump.PARTS]
-    assert "*** Basic blocks: f (user.py:3) ***\n<blocks>\n\n" in out
+def test_every_entry_has_a_folder_and_every_part_a_file(tmp_path, capsys):
+    with fail_unless_captured():
+        f = jitted(walk)
+        f(X, np.zeros(200)), f(X, np.zeros(200)), f(X.astype(np.float32), np.zeros(200))
+    capsys.readouterr()
+    before = f.cache_info(), pijit.info(f)
+    paths = pijit.dump(f, tmp_path / "dumps")
+    assert (f.cache_info(), pijit.info(f)) == before and capsys.readouterr() == ("", "")
+    folders = sorted({str(pathlib.Path(path).parent.relative_to(tmp_path)) for path in paths})
+    assert folders == ["dumps/walk/entry_{}".format(number) for number in range(len(f.state.entries))]
+    newest = texts(path for path in paths if folders[-1] in path)
+    kernels = {name for name in newest if name.startswith("kernel_")}
+    assert kernels and set(newest) - kernels == {"explain.txt"} | {
+        part.attribute + ".txt" for part in printing.PARTS if part.attribute not in ("source", "passes")}
+    assert newest["explain.txt"] == str(pijit.explain(f)) + "\n"
+    assert all("def kernel" in newest[name] for name in kernels)
 
 
-@pytest.mark.parametrize("key, texts", [
-    ("print_bytecode", ["<bytecode>", "<linked>"]), ("print_cfg", ["<blocks>"]),
-    ("print_graph", ["<graph>", "<segments>"]),
-    ("print_guards", ["<guards>"]), ("print_source", ["<source>"])])
-def test_each_key_prints_its_parts(capsys, key, texts):
-    out = printed(capsys, {key: True}).out
-    assert [line for line in out.splitlines() if line.startswith("<")] == texts
+def test_what_the_parts_say(tmp_path):
+    with fail_unless_captured():
+        f = jitted(walk)
+        f(X, np.zeros(200)), f(X, np.zeros(200))
+    found = texts(pijit.dump(f, str(tmp_path)))
+    first = walk.__code__.co_firstlineno
+    assert "Loop at block" in found["blocks.txt"] and "FOR_ITER" in found["bytecode.txt"]
+    assert "  # line {}\n".format(first + 3) in found["graph.txt"] and "# line {}\n".format(
+        half.__code__.co_firstlineno + 1) in found["graph.txt"]
+    assert " inlined, " in found["segments.txt"] and "PJ201" in found["segments.txt"]
+    assert "effect line {}: store in k".format(first + 4) in found["segments.txt"]
+    assert "takes " in found["uses.txt"] and "computed total" in found["uses.txt"]
+    assert found["linked.txt"] != found["bytecode.txt"]
+    assert "entry: L['x'] is a float64 array" in found["guards.txt"] and "walk_" in found["guards.txt"]
+    assert [line.split(":")[0] for line in found["times.txt"].splitlines()[:3]] == ["capture", "compile", "link"]
 
 
-def test_empty_part_says_so():
-    record = types.SimpleNamespace(name="f", source="")
-    assert dump.section(dump.PARTS[4], record) == "*** Kernel source: f ***\n(none)\n"
+def test_with_arguments_nothing_is_called_and_the_passes_are_there(tmp_path, capsys):
+    f, out = jitted(walk, {"print_after_all": True}), np.zeros(200)
+    found = texts(pijit.dump(f, tmp_path, X, out))
+    assert any(name.startswith("kernel_walk_") for name in found)
+    assert capsys.readouterr() == ("", "") and not out.any() and f.state.entries == []
+    assert "before passes:\ngraph walk_" in found["passes.txt"] and "\nafter " in found["passes.txt"]
 
 
-def test_break_line_is_logged_where_asked(capsys):
-    shown = printed(capsys, {"log_graph_break": True})
-    assert shown.out == ""
-    assert shown.err == ("pijit breaks: user.py:7: f (user.py:3): PJ201 call of a function that is not "
-                         "captured (callee: print). Move it.\n")
-    assert printed(capsys, None).err == ""  # another function's options
+def test_passes_are_printed_under_print_after_all(capsys):
+    with fail_unless_captured():
+        f = jitted(walk, {"print_after_all": True})
+        f(X, np.zeros(200))
+    assert "*** Graph passes: walk ***\nbefore passes:\ngraph walk_" in capsys.readouterr().out
 
 
-def test_recompile_line_is_logged_where_asked(capsys):
-    assert printed(capsys, {"log_recompile": True}).err == (
-        "pijit recompiles: f (user.py:3): PJ301 guard failed (guard: L['x'] ndim)\n")
+def test_tracebacks_and_debuggers_find_the_source_of_a_kernel():
+    with fail_unless_captured():
+        f = jitted(walk, {"backend": "python"})
+        f(X, np.zeros(200)), f(X, np.zeros(200))
+    filename = f.state.entries[-1].launchers[-1].owner.__code__.co_filename
+    assert filename.startswith("<pijit kernel walk_")
+    linecache.checkcache()
+    assert linecache.getline(filename, 1).startswith("def kernel(")
 
 
-def test_environment_shows_subjects(capsys, monkeypatch):
-    monkeypatch.setenv("PIJIT_LOGS", "breaks, source")
-    logs.read_environment()
-    logs.read_environment()
-    err = printed(capsys, None).err
-    assert err.count("PJ201") == 1 and "<linked>" not in err
-    assert "*** Kernel source: f (user.py:3) ***\n<source>" in err
+def breaks_inside(x):
+    y = x * 2.0 + 1.0
+    print("inside")
+    return y * y + x
 
 
-def test_misspelt_subjects_are_errors_with_the_closest(monkeypatch):
-    before = [list(logs.logger(subject).handlers) for subject in logs.SUBJECTS]
-    with pytest.raises(ValueError, match=r"PIJIT_LOGS: .*'breaks', 'recompiles'.* not 'braks' .*closest is 'breaks'"):
-        monkeypatch.setenv("PIJIT_LOGS", "source,braks")
-        logs.read_environment()
-    with pytest.raises(ValueError, match="set_logs: .*closest is 'recompiles'"):
-        logs.set_logs("breaks", "recompile")
-    with pytest.raises(TypeError, match="set_logs: subjects must be strings, of 'breaks'"):
-        logs.set_logs(True)
-    assert [logs.logger(subject).handlers for subject in logs.SUBJECTS] == before
+def calls_it(x):
+    z = breaks_inside(x) * 3.0 + x
+    return z * z - x
 
 
-def test_help_lists_the_subjects(capsys, monkeypatch):
-    monkeypatch.setenv("PIJIT_LOGS", "help")
-    logs.read_environment()
-    logs.read_environment()
-    shown = capsys.readouterr()
-    assert shown.out == "" and [line.split()[0] for line in shown.err.splitlines()[1:]] == list(logs.SUBJECTS)
-    assert printed(capsys, None) == ("", "")
+def test_functions_compiled_on_their_own_have_folders_too(tmp_path, capsys):
+    with fail_unless_captured():
+        f = jitted(calls_it)
+        for _ in range(4):
+            f(X)
+    folders = {pathlib.Path(path).relative_to(tmp_path).parts[0] for path in pijit.dump(f, tmp_path)}
+    assert folders == {"calls_it", "breaks_inside"}
 
 
-def test_set_logs_shows_these_subjects_and_no_others(capsys):
-    logs.set_logs("breaks,guards", "source")
-    err = printed(capsys, None).err
-    assert err.count("PJ201") == 1 and "<guards>" in err and "<source>" in err and "<linked>" not in err
-    logs.set_logs("recompiles")
-    assert [line[:18] for line in printed(capsys, None).err.splitlines()] == ["pijit recompiles: "]
-    logs.set_logs()
-    assert printed(capsys, None).err == ""
+def test_names_that_are_no_file_names_and_functions_without_entries(tmp_path):
+    def inner(x):
+        return x
+
+    (path,) = pijit.dump(jitted(inner), tmp_path)
+    assert pathlib.Path(path).relative_to(tmp_path).parts == (
+        "test_names_that_are_no_file_names_and_functions_without_entries._locals_.inner", "explain.txt")
 
 
-def test_user_handlers_get_records():
-    seen = []
-    handler = logging.Handler()
-    handler.emit = seen.append
-    logs.logger("breaks").addHandler(handler)
-    logs.logger("breaks").setLevel(logging.DEBUG)
-    dump.show(options.parse(None), RECORD)
-    assert [record.levelno for record in seen] == [logging.DEBUG]
+@pytest.mark.parametrize("wrong", [3, None, ["a"]])
+def test_refuses_what_is_no_folder(wrong):
+    with pytest.raises(TypeError, match="dump: folder must be a str or an os.PathLike, not"):
+        pijit.dump(walk, wrong)

@@ -1,0 +1,70 @@
+"""The passes over a graph, in order, and what shows their work."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from pijit.core.graph.ir import Graph
+from pijit.core.graph.passes.simplify import simplify
+from pijit.core.graph.passes.strips import cut_into_strips
+from pijit.core.graph.printer import format_graph
+
+
+class Stage(NamedTuple):
+    """A graph after a pass that has changed it; the first stage of a graph is before all passes."""
+
+    name: str
+    text: str
+
+
+Stages = Dict[str, List[Stage]]
+
+
+def run_passes(graph: Graph) -> List[int]:
+    """Run all passes; the inputs that are left, by their number before."""
+    _note(graph, "before passes")
+    kept = simplify(graph)
+    _note(graph, "after simplify")
+    for name, run in PASSES:
+        run(graph)
+        _note(graph, "after " + name)
+    return kept
+
+
+PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("cut_into_strips", cut_into_strips),)
+"""Those behind `simplify` that leave the inputs as they are."""
+
+
+
+class _Here(threading.local):
+    found: Optional[Stages] = None
+
+
+_here = _Here()
+
+
+@contextlib.contextmanager
+def recorded(on: bool = True) -> Iterator[Stages]:
+    """Note the stages of each graph that this thread makes, by its name: of one that is made again, the last ones.
+
+    If not ``on``, what an outer one notes, or nothing.
+    """
+    before = _here.found
+    if on:
+        _here.found = {}
+    try:
+        yield {} if _here.found is None else _here.found
+    finally:
+        _here.found = before
+
+
+def _note(graph: Graph, name: str) -> None:
+    found = _here.found
+    if found is None:
+        return
+    text = format_graph(graph)
+    stages = [] if name == "before passes" else found[graph.name]
+    if not stages or stages[-1].text != text:
+        found[graph.name] = stages + [Stage(name, text)]

@@ -163,7 +163,7 @@ def _renumber(output: Output, position: Dict[int, int]) -> Output:
     return output.with_parts([_renumber(part, position) for part in output.parts])
 
 
-def _exits(graph: Graph) -> List[SideExit]:
+def side_exits(graph: Graph) -> List[SideExit]:
     found = [op.exit for block in graph.blocks for op in block.ops if op.exit is not None]
     for block in graph.blocks:
         last = block.terminator
@@ -173,9 +173,9 @@ def _exits(graph: Graph) -> List[SideExit]:
 
 
 def _outputs(graph: Graph) -> List[Output]:
-    return [output for exit in _exits(graph) for output in exit.outputs]
+    return [output for exit in side_exits(graph) for output in exit.outputs]
 
 
 def _map_outputs(graph: Graph, change: Any) -> None:
-    for exit in _exits(graph):
+    for exit in side_exits(graph):
         exit.outputs = tuple(change(output) for output in exit.outputs)

@@ -1,0 +1,85 @@
+"""Shows captures to the user: prints the parts that the options ask for, and logs breaks and recompiles.
+
+The compiler knows nothing of this file. It calls `options.on_capture(record)` once per capture, with a record
+that has the name of the function (`name`), one text per row of `PARTS`, the break reports (`breaks`) and the
+reason why the function was captured again (`recompile`, "" for the first capture).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Callable, NamedTuple, Optional, Tuple
+
+from pijit import logs
+from pijit.options import Options
+
+
+class Part(NamedTuple):
+    """A part of a capture: the record's attribute, its heading, the key and log subject that ask for it."""
+
+    attribute: str
+    heading: str
+    key: Optional[str]
+    subject: Optional[str]
+
+
+PARTS = (
+    Part("bytecode", "Bytecode before capture", "print_bytecode", "bytecode"),
+    Part("blocks", "Basic blocks", "print_cfg", None),
+    Part("graph", "Captured graph", "print_graph", None),
+    Part("uses", "Use and definition", "print_graph", None),
+    Part("segments", "Segments and breaks", "print_graph", "segments"),
+    Part("passes", "Graph passes", None, None),
+    Part("source", "Kernel source", "print_source", "source"),
+    Part("linked", "Bytecode after linking", "print_bytecode", "bytecode"),
+    Part("guards", "Guards", "print_guards", "guards"),
+    Part("times", "Times", None, "time"),
+)
+
+
+def asked_parts(options: Options) -> Tuple[Part, ...]:
+    """The parts that the options ask to print."""
+    return tuple(part for part in PARTS
+                 if options.print_after_all or (part.key is not None and getattr(options, part.key)))
+
+
+def section(part: Part, record: Any) -> str:
+    """A part of a record under its heading."""
+    text = getattr(record, part.attribute).rstrip("\n") or "(none)"
+    return "*** {}: {} ***\n{}\n".format(part.heading, record.name, text)
+
+
+def show(options: Options, record: Any) -> None:
+    """Print and log what is asked for of one capture."""
+    for part in asked_parts(options):
+        print(section(part, record))
+    for part in PARTS:
+        if part.subject is not None and logs.logger(part.subject).isEnabledFor(logging.DEBUG):
+            logs.logger(part.subject).debug(section(part, record))
+    for report in record.breaks:
+        logs.logger("breaks").log(_level(options.log_graph_break), break_line(record.name, report))
+    if record.recompile:
+        logs.logger("recompiles").log(_level(options.log_recompile), "%s: %s", record.name, record.recompile)
+
+
+def _level(asked: bool) -> int:
+    """Lines that a function's own options ask for are louder than those that PIJIT_LOGS lets through."""
+    return logging.INFO if asked else logging.DEBUG
+
+
+def break_line(name: str, report: Any) -> str:
+    """The line that the log shows for a break."""
+    return "{}:{}: {}: {}. {}".format(report.filename, report.lineno, name, report.message, report.hint)
+
+
+def shower(options: Options) -> Callable[[Any], None]:
+    """The callback for `Options.on_capture`; makes the lines visible that the options ask for."""
+    if options.log_graph_break:
+        logs.show("breaks", logging.INFO)
+    if options.log_recompile:
+        logs.show("recompiles", logging.INFO)
+
+    def on_capture(record: Any) -> None:
+        show(options, record)
+
+    return on_capture
