@@ -8,10 +8,15 @@
 #include <fenv.h>
 #include <numpy/ufuncobject.h>
 
+#define REPORTED_FLAGS (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)
+
 static int64_t
 runtime_flags_clear(void)
 {
-    feclearexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+    /* Loading the x87 environment, which clearing does, costs ten times what looking costs. */
+    if (fetestexcept(REPORTED_FLAGS) != 0) {
+        feclearexcept(REPORTED_FLAGS);
+    }
     return 0;
 }
 
@@ -55,7 +60,7 @@ error:
 static int64_t
 runtime_flags_test(int64_t mask)
 {
-    int raised = fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+    int raised = fetestexcept(REPORTED_FLAGS);
     int flags = (raised & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0) | (raised & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0)
                 | (raised & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0) | (raised & FE_INVALID ? NPY_FPE_INVALID : 0);
     flags &= (int)mask;
