@@ -154,6 +154,24 @@ class CallSite:
     @property
     def callable(self) -> Callable[[], None]: ...
 
+class Rest:
+    """The rest of a call whose beginning a kernel has run.
+
+    Linked code calls `callable(state)` in the frame of the caller: state is a tuple of the function and a value for each of
+    the slots. A frame of the function starts in this code, with these locals, and the result is that of the call.
+
+    Arguments:
+        code: the function's code with a beginning that jumps to where it goes on; it has no cell variables.
+        slots: the numbers of locals.
+
+    Raises:
+        ValueError: the code has cell variables, or no such locals.
+    """
+
+    def __init__(self, code: CodeType, slots: Tuple[int, ...]) -> None: ...
+    @property
+    def callable(self) -> Callable[[Tuple[object, ...]], object]: ...
+
 class Frameless:
     """A payload for a function that one kernel computes: the kernel runs before the call has a frame.
 

@@ -44,7 +44,7 @@ def without_repeats(results: List[Capture], compiled: List[List[Any]]) -> List[L
             if isinstance(kernel, Kernel):
                 captured = candidate.captured
                 depth = captured.depth, captured.head_depth
-                exits = tuple((e.target, e.locals, e.stack, e.side, e.poll) for e in captured.graph.exits)
+                exits = tuple((e.target, e.locals, e.stack, e.side, e.poll, e.rest) for e in captured.graph.exits)
                 guards = segment_program(captured, launch_arguments(captured)).guards
                 key = captured.start, id(kernel), exits, guards
                 if key in known or depths.setdefault(captured.start, depth) != depth:
@@ -80,7 +80,7 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, prepare: Any,
     order = sorted({which for which, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
     numbers = tuple(order.index(which) or False for which, _ in kernel.exits)  # linked code asks `is False` first
     width = max(len(codes) for _, codes in kernel.exits)
-    plans = [ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, None if e.way is None else (number, e.way))
+    plans = [ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, None if e.way is None else (number, e.way), e.rest)
              for e in (exits[which] for which in order)]
     held = held_back(plans)
     polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)

@@ -13,6 +13,7 @@ from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
 from pijit.core.bytecode.moves import add_mover, add_start
+from pijit.core.bytecode.rest import Rest, call_rest
 
 MISS = -1
 
@@ -21,7 +22,8 @@ class ExitPlan(NamedTuple):
     """What linked code does at one exit: the target, the locals to store, how many stack items stay, side or not.
 
     At a ``poll`` exit the interpreter does, with everything in place, what the kernel has left for. Control goes on at
-    the re-entry with the key ``way``, if there is one, else at the target.
+    the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``, if there is one, runs on
+    the top item of the stack, and its result takes that item's place.
     """
 
     target: int
@@ -30,6 +32,7 @@ class ExitPlan(NamedTuple):
     side: bool
     poll: bool = False
     way: Any = None
+    rest: Optional[Rest] = None
 
 
 def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
@@ -193,7 +196,11 @@ class _Writer:
             self.op("STORE_FAST", self.assembler.local(name))
         stubs = self._mend_blocks(plan)
         self._drop_spilled()
-        if plan.poll:
+        if plan.rest is not None:
+            line = self.cfg.function.instructions[plan.target - 1].lineno
+            self.items += call_rest(self.assembler, plan.rest, line)
+            self.op("JUMP_ABSOLUTE", self.assembler.inserted(plan.target))
+        elif plan.poll:
             self._handle_requests(plan)
         else:
             self.op("JUMP_ABSOLUTE", self._behind(plan))

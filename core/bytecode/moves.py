@@ -48,10 +48,18 @@ def add_start(assembler: Assembler, cfg: CFG, header: int, to: Label) -> None:
     items: List[Item] = [Op("LOAD_FAST", stack, line), Op("DELETE_FAST", stack, line),
                          Op("UNPACK_SEQUENCE", len(slots), line)]
     items += [Op("STORE_FAST", slot, line) for slot in slots]
-    loops = list(cfg.block_stack[header] or ())
+    items += stack_of(assembler, cfg, header, slots)
+    assembler.insert(0, items + [Op("JUMP_ABSOLUTE", to, line)], redirect=False)
+
+
+def stack_of(assembler: Assembler, cfg: CFG, index: int, slots: List[int]) -> List[Item]:
+    """Code that puts the operand stack of an instruction, and CPython 3.7's loop blocks, back from locals."""
+    line = cfg.function.instructions[index].lineno
+    items: List[Item] = []
+    loops = list(cfg.block_stack[index] or ())
     for position in range(len(slots) + 1):
         while loops and loops[0].level == position:
             items.append(Op("SETUP_LOOP", assembler.inserted(loops.pop(0).handler), line))
         if position < len(slots):
             items += [Op("LOAD_FAST", slots[position], line), Op("DELETE_FAST", slots[position], line)]
-    assembler.insert(0, items + [Op("JUMP_ABSOLUTE", to, line)], redirect=False)
+    return items

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Set, Tuple
+from typing import Any, Callable, Container, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
+from pijit.core.bytecode.rest import Rest
+from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.captured import Refusal
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.places import is_place
@@ -51,7 +53,25 @@ class Exits:
 
     def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
         """Leave to ``target``. A variable that nobody reads again still lets go of the object that it had."""
-        live = self.liveness.live_in(target)
+        names, outputs, stack = self._left(self.liveness.live_in(target), state)
+        number = self.graph.exit_number(target, names, len(stack), side, poll, way)
+        return SideExit(number, outputs + stack)
+
+    def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
+        """Leave in the middle of the call that is being built: bytecode runs its rest and goes on behind it."""
+        if self.instr.opname not in CALLEE_BELOW:
+            raise Break("PJ231")
+        target = self.instr.index + 1
+        names, outputs, stack = self._left(self.live_around(target), self.state)
+        number = self.graph.exit_number(target, names, len(stack) + 1, True, True, None, rest)
+        return SideExit(number, outputs + [packed] + stack)
+
+    def live_around(self, target: int) -> Set[str]:
+        """What is live at ``target``, and what else the statement reads: that is to be seen in the frame during a call."""
+        return set(self.liveness.live_in(target)).union(self.liveness.live_in(self.resume[0]) if self.resume else ())
+
+    def _left(self, live: Container[str], state: State) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:
+        """The locals that have changed, what they get, and the operand stack above what the region leaves alone."""
         self.leaving = set()
         names, outputs = [], []
         for name, value in state.locals.items():
@@ -64,9 +84,7 @@ class Exits:
                 names.append(name)
                 keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
                 outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
-        stack = [self._output(value) for value in reversed(state.stack[self.depth:])]
-        number = self.graph.exit_number(target, tuple(names), len(stack), side, poll, way)
-        return SideExit(number, outputs + stack)
+        return tuple(names), outputs, [self._output(value) for value in reversed(state.stack[self.depth:])]
 
     def _output(self, value: Abstract) -> Output:
         if isinstance(value, Unbound) and value.born >= 0:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Container, Dict, Iterator, List, Optional, Sequence as Items, Set, Tuple
 
 from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.builder import GraphBuilder
+from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.places import is_place
 from pijit.core.capture.segments import Piece
-from pijit.core.capture.states import State
-from pijit.core.capture.values import Abstract, Const, LoopIterator, Range, Sequence, Typed, Unrolled
+from pijit.core.capture.states import State, parts_of
+from pijit.core.capture.values import Abstract, Const, LoopIterator, Range, Sequence, Typed, Unbound, Unrolled
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit
+from pijit.core.graph.ir import Block, Branch, Jump, Leave, Output, SideExit
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.graph.types import Object
+from pijit.core.graph.types import SKIP, Object
 
 MAX_INLINED = 4000
 """Instructions of callees in one segment: compiling takes as long as the code is."""
@@ -22,7 +25,12 @@ MAX_INLINED = 4000
 class InlineBuilder(GraphBuilder):
     """One use per inlined call: shares graph, inputs and facts with ``parent``, the builder of the caller.
 
-    Its side exits are those of the call. What returns jumps to a block with the parts of the result as parameters.
+    Its side exits are those of the call, unless there was an effect of the callee before: those lead into the middle of the
+    callee, whose frame bytecode makes then. What returns jumps to a block with the parts of the result as parameters.
+
+    Attributes:
+        points: for side exits of the call, where in this callee they could lead; missing where that is after an effect.
+        inside: the exits that lead into this callee, or from it further in.
     """
 
     def __init__(self, parent: GraphBuilder, analysis: Any, facts: Facts, entry: State) -> None:
@@ -35,6 +43,8 @@ class InlineBuilder(GraphBuilder):
         self.inputs, self.accesses = parent.inputs, parent.accesses
         self.returns: List[Tuple[Block, List[Abstract]]] = []
         self.returned: Any = None
+        self.points: Dict[SideExit, Tuple[int, State]] = {}
+        self.inside: Set[SideExit] = set()
 
     def _head_state(self) -> State:
         return self.head
@@ -55,7 +65,7 @@ class InlineBuilder(GraphBuilder):
         first = self.blocks[self.region.head]
         self.captured.has_loop = self.captured.has_loop or self.region.has_loop
         result = self._continue()
-        self.parent.wrote = refuse_exits_after_effects(first) or self.parent.wrote
+        self.parent.wrote = self._keep_effects(first) or self.parent.wrote
         return result
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
@@ -117,41 +127,106 @@ class InlineBuilder(GraphBuilder):
             return jump
 
     def side_exit(self, poll: bool = False) -> SideExit:
-        return self.parent.side_exit(poll)
+        exit = self.parent.side_exit(poll)
+        if self.resume is not None and not self.wrote:
+            self.points[exit] = self.resume
+        return exit
+
+    def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
+        if self.instr.opname not in CALLEE_BELOW:
+            raise Break("PJ231")
+        target = self.instr.index + 1
+        return self._leave_inside(target, self.live_around(target), self.state, rest, [packed])
+
+    def _leave_inside(self, target: int, live: Container[str], state: State, inner: Optional[Rest] = None,
+                      packed: Items[Output] = ()) -> SideExit:
+        """Leave to ``target`` in this callee, with these of its variables."""
+        callee = getattr(self.facts, "callee", None)
+        if callee is None or callee.place.root is None or callee.function.__code__.co_cellvars:
+            raise Break("PJ231")
+        names = tuple(name for name, value in state.locals.items()
+                      if name in live and not is_place(name) and not isinstance(value, Unbound))
+        self.leaving = set()
+        variables = [state.locals[name] for name in names]
+        if any(isinstance(value, LoopIterator) for value in variables):
+            raise Break("PJ231")
+        outputs = [self._output(value) for value in variables + state.stack]
+        outputs.insert(0, Output("value", self._input(callee.place.root, SKIP)))
+        rest = Rest(self.cfg, target, names, len(state.stack) + len(packed), inner)
+        exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))
+        self.inside.add(exit)
+        return exit
+
+    def _leave_once(self, value: Sequence) -> None:
+        """A tuple that the callers have as well would become two objects."""
+        builder, known = self.parent, set(self.leaving)
+        while builder is not None:
+            held = [*builder.state.locals.values(), *builder.state.stack]
+            known.update(part.born for one in held for part in tuples_in(one))
+            builder = getattr(builder, "parent", None)
+        if value.items and value.born in known:
+            raise Break("PJ231")
+        self.leaving.add(value.born)
 
     def _refused(self, instr: Instr, error: Break) -> Break:
         return error
 
+    # effects
 
-def refuse_exits_after_effects(first: Block) -> bool:
-    """Whether what runs from ``first`` on has effects.
+    def _keep_effects(self, first: Block) -> bool:
+        """Lead the exits that an effect may come before into the callee, so that bytecode does not repeat it; whether
+        there are effects.
 
-    Raises:
-        Break: after an effect there may be an exit, behind which bytecode would repeat the effect.
-    """
-    wrote: Dict[Block, bool] = {first: False}
-    todo, any_effect = [first], False
-    while todo:
-        block = todo.pop()
-        after = _scan(block, wrote[block])
-        any_effect = any_effect or after
-        for jump in block.terminator.targets() if block.terminator is not None else ():
-            if jump.block not in wrote or after and not wrote[jump.block]:
-                wrote[jump.block] = after
-                todo.append(jump.block)
-    return any_effect
+        Raises:
+            Break: that cannot be done.
+        """
+        wrote: Dict[Block, bool] = {first: False}
+        todo, any_effect = [first], False
+        while todo:
+            block = todo.pop()
+            after = self._scan(block, wrote[block])
+            any_effect = any_effect or after
+            for jump in block.terminator.targets() if block.terminator is not None else ():
+                if jump.block not in wrote or after and not wrote[jump.block]:
+                    wrote[jump.block] = after
+                    todo.append(jump.block)
+        return any_effect
 
+    def _scan(self, block: Block, wrote: bool) -> bool:
+        """Whether there were effects when a block ends."""
+        for op in list(block.ops):
+            if op.exit is not None and wrote:
+                try:
+                    op.exit = self._after_effect(op.exit)
+                except Break:
+                    if op.name != "poll":
+                        raise
+                    block.ops.remove(op)
+            wrote = wrote or op.name in EFFECTS
+        end = block.terminator
+        if wrote and isinstance(end, Leave):
+            end.exit = self._after_effect(end.exit)
+        if wrote and isinstance(end, Branch):
+            end.then, end.other = [self._after_effect(arm) if isinstance(arm, SideExit) else arm
+                                   for arm in (end.then, end.other)]
+        return wrote
 
-def _scan(block: Block, wrote: bool) -> bool:
-    """Whether there were effects when a block ends."""
-    if wrote:
-        block.ops = [op for op in block.ops if op.name != "poll"]
-    for op in block.ops:
-        if op.exit is not None and wrote:
+    def _after_effect(self, exit: SideExit) -> SideExit:
+        """The exit in place of one that would repeat an effect."""
+        if exit in self.inside:
+            return exit
+        if exit not in self.points:
             raise Break("PJ231")
-        wrote = wrote or op.name in EFFECTS
-    end = block.terminator
-    arms = [end.exit] if isinstance(end, Leave) else [end.then, end.other] if isinstance(end, Branch) else []
-    if wrote and any(isinstance(arm, SideExit) for arm in arms):
-        raise Break("PJ231")
-    return wrote
+        try:
+            target, state = self.points[exit]
+            return self._leave_inside(target, self.liveness.live_in(target), state)
+        except Break:
+            raise Break("PJ231")
+
+
+def tuples_in(value: Abstract) -> Iterator[Sequence]:
+    """The tuples that a value is or has inside."""
+    if isinstance(value, Sequence):
+        yield value
+    for part in parts_of(value):
+        yield from tuples_in(part)

@@ -104,20 +104,22 @@ class Exit:
 
     Exits with the same target and slots share a number. A ``side`` exit repeats the instruction in bytecode. At a
     ``poll`` exit bytecode first does what the interpreter has to do. ``way`` names the place where control goes on, by
-    the re-entry there if there is one.
+    the re-entry there if there is one. ``rest`` is what is left of a call that was inlined: bytecode runs it before the
+    target, on the top item of the stack.
     The values of an exit are its locals in order, then the stack items, the top one first.
     """
 
-    __slots__ = ("target", "locals", "stack", "side", "poll", "way")
+    __slots__ = ("target", "locals", "stack", "side", "poll", "way", "rest")
 
     def __init__(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                 way: Any = None) -> None:
+                 way: Any = None, rest: Any = None) -> None:
         self.target = target
         self.locals = locals
         self.stack = stack
         self.side = side
         self.poll = poll
         self.way = way
+        self.rest = rest
 
     @property
     def slots(self) -> int:
@@ -223,14 +225,14 @@ class Graph:
         return block
 
     def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                    way: Any = None) -> int:
+                    way: Any = None, rest: Any = None) -> int:
         """The number of the exit with these slots, added when new.
 
         Side exits are kept apart: they resume at the original instruction, never at another segment's start.
         """
-        wanted = (target, locals, stack, side, poll, way)
+        wanted = (target, locals, stack, side, poll, way, rest)
         for number, known in enumerate(self.exits):
-            if (known.target, known.locals, known.stack, known.side, known.poll, known.way) == wanted:
+            if (known.target, known.locals, known.stack, known.side, known.poll, known.way, known.rest) == wanted:
                 return number
         self.exits.append(Exit(*wanted))
         return len(self.exits) - 1

@@ -54,7 +54,7 @@ def format_graph(graph: Graph, lines_shown: bool = False) -> str:
     for number, exit in enumerate(graph.exits):
         lines.append("  exit%d -> instruction %d, locals (%s), stack %d%s%s" % (
             number, exit.target, ", ".join(exit.locals), exit.stack, " [side]" if exit.side else "",
-            " [poll]" if exit.poll else ""))
+            " [inside %s]" % (exit.rest,) if exit.rest is not None else " [poll]" if exit.poll else ""))
     for block in graph.blocks:
         lines += ["  " + line for line in format_block(block, lines_shown)]
     return "\n".join(lines)

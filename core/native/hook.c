@@ -491,6 +491,7 @@ hook_call_end(HookCall *call)
 }
 
 #include "mover.h"
+#include "rest.h"
 
 /* The module that Python sees; it works on the state above. */
 #include "hook_module.h"

@@ -112,7 +112,7 @@ typedef struct {
 static PyTypeObject Move_Type;
 
 /* A NEW frame for code that fits, not tracked: as in CPython's own calls a frame is tracked only if it outlives
- * its run. NULL with an exception set. */
+ * its run. Without builtins it has what CPython finds. NULL with an exception set. */
 static PyFrameObject *
 shadow_new(PyThreadState *tstate, PyCodeObject *payload, PyObject *globals, PyObject *locals, PyObject *builtins)
 {
@@ -120,7 +120,9 @@ shadow_new(PyThreadState *tstate, PyCodeObject *payload, PyObject *globals, PyOb
     if (shadow != NULL) {
         PyObject_GC_UnTrack(shadow);
         /* PyFrame_New looks builtins up by globals; 3.10's functions have had theirs since they were made. */
-        slot_set(&shadow->f_builtins, builtins);
+        if (builtins != NULL) {
+            slot_set(&shadow->f_builtins, builtins);
+        }
     }
     return shadow;
 }

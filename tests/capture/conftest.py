@@ -3,6 +3,7 @@
 import pytest
 
 from pijit.core.capture import cost
+from pijit.core.kernel import python_runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
 
 WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls",
@@ -24,3 +25,9 @@ def little_work(monkeypatch):
     """A few operations are worth a kernel: for tests of what a small segment does, not of what it gains."""
     monkeypatch.setattr(cost, "SEGMENT_WORK", 3)
     monkeypatch.setattr(cost, "WHOLE_WORK", 3)
+
+
+@pytest.fixture
+def polls(monkeypatch):
+    """The Python back end leaves at every third poll."""
+    monkeypatch.setattr(python_runtime, "POLL_EVERY", 3)

@@ -13,7 +13,6 @@ import pytest
 
 import pijit
 from pijit.core.graph.passes.strips import STRIP
-from pijit.core.kernel import python_runtime
 from tests.harness import check, jitted
 
 NATIVE = {"backend": "numba", "force_breaks": None}
@@ -178,12 +177,6 @@ def test_other_threads_go_on_and_results_are_the_same(f, args, calls):
     quiet = launches(j)
     j(*args)
     assert launches(j) - quiet <= calls
-
-
-@pytest.fixture
-def polls(monkeypatch):
-    """The Python back end leaves at every third poll."""
-    monkeypatch.setattr(python_runtime, "POLL_EVERY", 3)
 
 
 def two_loops(n, x):

@@ -1,0 +1,59 @@
+"""The rest of a call: what bytecode runs when a kernel leaves in the middle of a callee that was inlined into it.
+
+The kernel has done the first part of the call, so it cannot be made again. Its frame is made where it left: the callee's code,
+with a new beginning that puts the operand stack in place and jumps to the instruction at which bytecode goes on. The
+caller's linked code calls it with one tuple: the function, the variables, the operand stack from the bottom on::
+
+    caller:  LOAD_CONST <rest>; ROT_TWO; CALL_FUNCTION 1           callee:  LOAD_FAST $s1 ...   the operand stack
+             JUMP_ABSOLUTE <behind the call>                                LOAD_CONST <resume>; CALL_FUNCTION 0; POP_TOP
+                                                                            JUMP_ABSOLUTE <where the kernel left>
+
+If that callee was itself in the middle of a call, the tuple of the inner one comes last, and its rest is called instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+from pijit.core._hook import Rest as NativeRest
+from pijit.core._launcher import resume
+from pijit.core.bytecode.blocks import CFG
+from pijit.core.bytecode.encode import Assembler, Item, Op
+from pijit.core.bytecode.moves import stack_of
+
+
+class Rest(NamedTuple):
+    """Where bytecode goes on in a callee, with these variables and so many stack items, after the rest of ``inner``."""
+
+    cfg: CFG
+    target: int
+    locals: Tuple[str, ...]
+    stack: int
+    inner: Optional["Rest"]
+
+    def __str__(self) -> str:
+        own = "%s at %d" % (self.cfg.function.code.co_name, self.target)
+        return own if self.inner is None else "%s, %s" % (own, self.inner)
+
+
+def call_rest(assembler: Assembler, rest: Rest, line: Optional[int]) -> List[Item]:
+    """Code that runs the rest of a call on the tuple on top of the stack, which becomes the result."""
+    return [Op("LOAD_CONST", assembler.const(_native(rest)), line), Op("ROT_TWO", None, line),
+            Op("CALL_FUNCTION", 1, line)]
+
+
+def _native(rest: Rest) -> Any:
+    """What linked code calls. It owns a code object of its own, nothing that leads to the callee's."""
+    assembler = Assembler(rest.cfg.function)
+    slots = [assembler.local(name) for name in rest.locals]
+    stack = [assembler.fresh_local() for _ in range(rest.stack)]
+    if rest.inner is None:
+        line = rest.cfg.function.instructions[rest.target].lineno
+        end: List[Item] = [Op("LOAD_CONST", assembler.const(resume), line), Op("CALL_FUNCTION", 0, line),
+                           Op("POP_TOP", None, line)]
+    else:
+        line = rest.cfg.function.instructions[rest.target - 1].lineno
+        end = call_rest(assembler, rest.inner, line)
+    items = stack_of(assembler, rest.cfg, rest.target, stack) + end
+    assembler.insert(0, items + [Op("JUMP_ABSOLUTE", assembler.original(rest.target), line)], redirect=False)
+    return NativeRest(assembler.assemble(), tuple(slots + stack)).callable
