@@ -183,7 +183,7 @@ _ROWS = (
            "Capture met a state that it does not expect. The original function ran.",
            "Please report it with the log line."),
     Reason("PJ902", "compiling failed",
-           "numba refused the source that pijit generated. The segment stays bytecode.",
+           "The source that pijit generated did not become machine code. The segment stays bytecode.",
            "Please report it with the log line."),
     Reason("PJ903", "linking failed",
            "The rewritten code object did not verify. The original function ran.",

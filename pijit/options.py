@@ -78,7 +78,7 @@ _ROWS = (
     Option("print_cfg", False, _SWITCH, "Print the basic blocks."),
     Option("print_graph", False, _SWITCH, "Print the captured graphs and how the function was split."),
     Option("print_guards", False, _SWITCH, "Print the guards."),
-    Option("print_source", False, _SWITCH, "Print the source that numba compiles."),
+    Option("print_source", False, _SWITCH, "Print the source that becomes machine code."),
     Option("log_graph_break", False, _SWITCH,
            "Log a line per break, with its reason and the line of your function."),
     Option("log_recompile", False, _SWITCH,

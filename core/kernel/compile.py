@@ -11,7 +11,7 @@ from collections import OrderedDict
 from typing import Any, Callable, Dict, Tuple, Union
 
 from pijit.core.graph.ir import Graph
-from pijit.core.kernel import numba_backend, python_backend
+from pijit.core.kernel import machine_code, numba_backend, python_backend
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.layout import Layout
 from pijit.core.kernel.supports import supports
@@ -102,7 +102,7 @@ def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], n
         if key in _compiled:
             _compiled.move_to_end(key)
             return _compiled[key]
-    made = numba_backend.compile_source(source, names, _remember_source(source, name))
+    made = machine_code.compile_source(source, names)
     with _lock:
         _compiled[key] = made
         while len(_compiled) > MEMO_SIZE:

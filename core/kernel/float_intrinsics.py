@@ -10,7 +10,6 @@ from typing import Any, Callable, Dict
 
 import numpy as np
 from llvmlite import ir
-from numba.extending import intrinsic
 from pijit.core.kernel.intrinsics import (
     BOOL,
     F4,
@@ -20,8 +19,9 @@ from pijit.core.kernel.intrinsics import (
     I64,
     INT,
     UINT,
-    float_binary,
+    Intrinsic,
     llvm_binary,
+    same_kind,
     unary,
 )
 
@@ -131,35 +131,20 @@ def _narrow_flags(builder: Any, value: Any) -> Any:
     return builder.or_(overflow, builder.and_(_tiny(builder, result), _is_not_zero(builder, value)))
 
 
-@intrinsic
-def float_flags_sum(typingctx, result, a, b):
+def _flags_of_sum(builder: Any, result: Any, a: Any, b: Any) -> Any:
     """Whether ``a + b`` or ``a - b`` raised a floating-point flag that NumPy reports."""
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        suspicious = builder.not_(_finite(builder, args[0]))
-        return _rarely(builder, suspicious, lambda: _new_special(builder, *args))
-    return BOOL(a, a, a), codegen
+    suspicious = builder.not_(_finite(builder, result))
+    return _rarely(builder, suspicious, lambda: _new_special(builder, result, a, b))
 
 
-@intrinsic
-def float_flags_product(typingctx, result, a, b):
+def _flags_of_product(builder: Any, result: Any, a: Any, b: Any) -> Any:
     """The same for ``a * b``."""
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _rarely(builder, _not_normal(builder, args[0]), lambda: _product_flags(builder, *args))
-    return BOOL(a, a, a), codegen
+    return _rarely(builder, _not_normal(builder, result), lambda: _product_flags(builder, result, a, b))
 
 
-@intrinsic
-def float_flags_quotient(typingctx, result, a, b):
+def _flags_of_quotient(builder: Any, result: Any, a: Any, b: Any) -> Any:
     """The same for ``a / b``."""
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _rarely(builder, _not_normal(builder, args[0]), lambda: _quotient_flags(builder, *args))
-    return BOOL(a, a, a), codegen
-
-
-@intrinsic
-def fabs(typingctx, a):
-    """``llvm.fabs``."""
-    return a(a), lambda context, builder, signature, args: _call(builder, "llvm.fabs", *args)
+    return _rarely(builder, _not_normal(builder, result), lambda: _quotient_flags(builder, result, a, b))
 
 
 def _float_rows() -> Dict[str, Any]:
@@ -167,10 +152,10 @@ def _float_rows() -> Dict[str, Any]:
         return builder.not_(_finite(builder, value))
 
     rows: Dict[str, Any] = {
-        name: float_binary(llvm_binary(name)) for name in ("fadd", "fsub", "fmul", "fdiv")}
-    rows["ffloordiv"] = float_binary(lambda builder, a, b: _float_division(builder, a, b)[0])
-    rows["fmod"] = float_binary(lambda builder, a, b: _float_division(builder, a, b)[1])
-    rows["fdivision_flags"] = float_binary(_division_flags, BOOL)
+        name: same_kind(2, llvm_binary(name)) for name in ("fadd", "fsub", "fmul", "fdiv")}
+    rows["ffloordiv"] = same_kind(2, lambda builder, a, b: _float_division(builder, a, b)[0])
+    rows["fmod"] = same_kind(2, lambda builder, a, b: _float_division(builder, a, b)[1])
+    rows["fdivision_flags"] = same_kind(2, _division_flags, BOOL)
     rows["special"] = unary(BOOL, F8_TYPE, special)
     rows["fsqrt"] = unary(F8_TYPE, F8_TYPE, lambda builder, a: _call(builder, "llvm.sqrt", a))
     rows["narrow_flags"] = unary(BOOL, F8_TYPE, _narrow_flags)
@@ -186,27 +171,18 @@ def _float_rows() -> Dict[str, Any]:
     return rows
 
 
-@intrinsic
-def froot(typingctx, a):
-    """The square root in the operand's own precision."""
-    return a(a), lambda context, builder, signature, args: _call(builder, "llvm.sqrt", *args)
-
-
-@intrinsic
-def fneg(typingctx, a):
-    """``-a``: the sign bit flipped."""
-    def codegen(context, builder, signature, args):
-        return builder.fneg(args[0])
-    return a(a), codegen
-
-
 def float_bits(value: float) -> int:
     """The bits of a double as a signed integer."""
     return struct.unpack("<q", struct.pack("<d", value))[0]
 
 
-FLOAT_INTRINSICS: Dict[str, Any] = {
-    "fneg": fneg, "froot": froot, "fabs": fabs, "float_flags_sum": float_flags_sum,
-    "float_flags_product": float_flags_product, "float_flags_quotient": float_flags_quotient,
+FLOAT_INTRINSICS: Dict[str, Intrinsic] = {
+    "fneg": same_kind(1, lambda builder, a: builder.fneg(a)),
+    "froot": same_kind(1, lambda builder, a: _call(builder, "llvm.sqrt", a)),
+    "fabs": same_kind(1, lambda builder, a: _call(builder, "llvm.fabs", a)),
+    "float_flags_sum": same_kind(3, _flags_of_sum, BOOL),
+    "float_flags_product": same_kind(3, _flags_of_product, BOOL),
+    "float_flags_quotient": same_kind(3, _flags_of_quotient, BOOL),
+    "float32": unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4)),
 }
 FLOAT_INTRINSICS.update(_float_rows())

@@ -1,56 +1,56 @@
-"""What generated numba source calls: memory words, exact integer arithmetic, calls through addresses.
+"""What kernel source calls: memory words, exact integer arithmetic, calls through addresses.
 
-Each name here is an ``@intrinsic``: a few LLVM instructions with fixed types, so that no promotion rule of
-numba applies. Memory operands are ``int64`` addresses plus byte offsets. Functions and tables outside the
-kernel are reached through LLVM symbols (symbols.py), never through embedded addresses, so machine code
-can be cached.
+Each name here is an :class:`Intrinsic`: a few LLVM instructions on values of fixed kinds. Memory operands are
+``int64`` addresses plus byte offsets. Functions and tables outside the kernel are reached through LLVM symbols
+(symbols.py), never through embedded addresses, so machine code can be kept on disk.
 """
 
 from __future__ import annotations
 
-import functools
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 F4, F8 = ir.FloatType(), ir.DoubleType()
-INT, UINT, BOOL, F4_TYPE, F8_TYPE = types.int64, types.uint64, types.boolean, types.float32, types.float64
+INT, UINT, BOOL, F4_TYPE, F8_TYPE, COMPLEX = "int64", "uint64", "bool", "float32", "float64", "complex128"
+LLVM_TYPES: Dict[str, Any] = {INT: I64, UINT: I64, BOOL: I1, F4_TYPE: F4, F8_TYPE: F8,
+                              COMPLEX: ir.LiteralStructType([F8, F8])}
 
 Build = Callable[..., Any]
 
-# ---- makers: fixed arity, because numba wants named parameters ----
+
+class Intrinsic(NamedTuple):
+    """A function of kernel source: the kinds of its result and its operands, and what writes it.
+
+    ``generic``: operands are of the first one's kind, as is the result if that is "". ``operands`` None: any number
+    of any kind, and ``build`` gets a list of (kind, value).
+    """
+
+    result: str
+    operands: Optional[Tuple[str, ...]]
+    build: Build
+    generic: bool = False
 
 
-def unary(result: Any, operand: Any, build: Build) -> Any:
-    @intrinsic
-    def function(typingctx, a):
-        return result(operand), lambda context, builder, signature, args: build(builder, *args)
-    return function
+# ---- makers ----
 
 
-def _binary(result: Any, left: Any, right: Any, build: Build) -> Any:
-    @intrinsic
-    def function(typingctx, a, b):
-        return result(left, right), lambda context, builder, signature, args: build(builder, *args)
-    return function
+def unary(result: str, operand: str, build: Build) -> Intrinsic:
+    return Intrinsic(result, (operand,), build)
 
 
-def _ternary(result: Any, first: Any, second: Any, third: Any, build: Build) -> Any:
-    @intrinsic
-    def function(typingctx, a, b, c):
-        return result(first, second, third), lambda context, builder, signature, args: build(builder, *args)
-    return function
+def _binary(result: str, left: str, right: str, build: Build) -> Intrinsic:
+    return Intrinsic(result, (left, right), build)
 
 
-def float_binary(build: Build, result: Any = None) -> Any:
-    """Both operands of one floating type, which is also the result's unless ``result`` says otherwise."""
-    @intrinsic
-    def function(typingctx, a, b):
-        return (result or a)(a, a), lambda context, builder, signature, args: build(builder, *args)
-    return function
+def _ternary(result: str, first: str, second: str, third: str, build: Build) -> Intrinsic:
+    return Intrinsic(result, (first, second, third), build)
+
+
+def same_kind(arity: int, build: Build, result: str = "") -> Intrinsic:
+    """Operands of one floating kind, which is also the result's unless ``result`` says otherwise."""
+    return Intrinsic(result, ("",) * arity, build, True)
 
 
 # ---- memory ----
@@ -112,54 +112,35 @@ def _memory_rows() -> Dict[str, Any]:
     return rows
 
 
-def _to_word(builder: Any, value: Any, kind: Any) -> Any:
-    """A value as the 64 bits of a frame word."""
-    if kind is F4_TYPE or kind == F4_TYPE:
-        value = builder.fpext(value, F8)
-    if isinstance(value.type, (ir.FloatType, ir.DoubleType)):
-        return builder.bitcast(value, I64)
-    if value.type == I64:
-        return value
-    if value.type.width < 8 or isinstance(kind, types.Boolean):
-        return builder.zext(value, I64)
-    return builder.sext(value, I64)
+def to_words(builder: Any, kind: str, value: Any) -> List[Any]:
+    """A value as the 64 bits of a frame word, or of two."""
+    if kind == COMPLEX:
+        return [builder.bitcast(builder.extract_value(value, part), I64) for part in (0, 1)]
+    if kind == F4_TYPE:
+        return [builder.bitcast(builder.fpext(value, F8), I64)]
+    if kind == F8_TYPE:
+        return [builder.bitcast(value, I64)]
+    return [builder.zext(value, I64) if kind == BOOL else value]
 
 
-@intrinsic
-def leave(typingctx, frame, word, number, *values):
-    """Store the values in consecutive words from ``word`` on (complex ones in two); the result is
-    ``number``."""
-    items = values[0] if len(values) == 1 and isinstance(values[0], types.BaseTuple) else types.Tuple(values)
-    signature = INT(INT, INT, INT, items)
-
-    def codegen(context, builder, signature, args):
-        base = builder.inttoptr(args[0], I64.as_pointer())
-        position = args[1]
-        for index, kind in enumerate(signature.args[3]):
-            value = builder.extract_value(args[3], index)
-            parts = [value]
-            if kind == types.complex128:
-                parts = [builder.extract_value(value, part) for part in (0, 1)]
-            for part in parts:
-                builder.store(_to_word(builder, part, kind), builder.gep(base, [position]))
-                position = builder.add(position, ir.Constant(I64, 1))
-        return args[2]
-    return signature, codegen
+def _store_words(builder: Any, frame: Any, word: Any, values: Any) -> Any:
+    """Store values in consecutive words; the result is the address of the first."""
+    first = builder.gep(builder.inttoptr(frame, I64.as_pointer()), [word])
+    words = [word for kind, value in values for word in to_words(builder, kind, value)]
+    for index, value in enumerate(words):
+        builder.store(value, builder.gep(first, [_constant(index)]))
+    return first
 
 
-@intrinsic
-def set_words(typingctx, frame, word, *values):
-    """Store the values in consecutive words from ``word`` on; the result is the address of the first."""
-    items = values[0] if len(values) == 1 and isinstance(values[0], types.BaseTuple) else types.Tuple(values)
+def _leave(builder: Any, args: Any) -> Any:
+    """``leave(frame, word, number, *values)`` stores the values from a word on; the result is ``number``."""
+    _store_words(builder, args[0][1], args[1][1], args[3:])
+    return args[2][1]
 
-    def codegen(context, builder, signature, args):
-        base = builder.inttoptr(args[0], I64.as_pointer())
-        first = builder.gep(base, [args[1]])
-        for index, kind in enumerate(signature.args[2]):
-            value = _to_word(builder, builder.extract_value(args[2], index), kind)
-            builder.store(value, builder.gep(first, [ir.Constant(I64, index)]))
-        return builder.ptrtoint(first, I64)
-    return INT(INT, INT, items), codegen
+
+def _set_words(builder: Any, args: Any) -> Any:
+    """``set_words(frame, word, *values)`` does the same; the result is the address of the first word."""
+    return builder.ptrtoint(_store_words(builder, args[0][1], args[1][1], args[2:]), I64)
 
 
 # ---- integers ----
@@ -332,67 +313,56 @@ def _shape_rows() -> Dict[str, Any]:
 # ---- what is outside the kernel ----
 
 
-@functools.lru_cache(maxsize=None)
-def symbol_caller(name: str, arity: int) -> Any:
-    """An intrinsic that calls the C function of doubles under a symbol."""
+def symbol_caller(name: str, arity: int) -> Intrinsic:
+    """Calls the C function of doubles under a symbol."""
     def build(builder: Any, *args: Any) -> Any:
-        kind = ir.FunctionType(F8, [F8] * arity)
-        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name=name)
-        return builder.call(function, args)
-    return unary(F8_TYPE, F8_TYPE, build) if arity == 1 else _binary(F8_TYPE, F8_TYPE, F8_TYPE, build)
+        return builder.call(_external(builder, name, ir.FunctionType(F8, [F8] * arity)), args)
+    return Intrinsic(F8_TYPE, (F8_TYPE,) * arity, build)
 
 
-@functools.lru_cache(maxsize=None)
-def symbol_address(name: str) -> Any:
-    """An intrinsic without arguments: the address under a symbol."""
-    @intrinsic
-    def function(typingctx):
-        def codegen(context, builder, signature, args):
-            known = builder.module.globals.get(name) or ir.GlobalVariable(builder.module, I64, name)
-            return builder.ptrtoint(known, I64)
-        return INT(), codegen
-    return function
+def symbol_address(name: str) -> Intrinsic:
+    """The address under a symbol."""
+    return Intrinsic(INT, (), lambda builder: builder.ptrtoint(_external(builder, name, I64), I64))
 
 
-@functools.lru_cache(maxsize=None)
-def symbol_reader(name: str) -> Any:
-    """An intrinsic without arguments: the C int under a symbol, read anew each time as others may write it."""
-    @intrinsic
-    def function(typingctx):
-        def codegen(context, builder, signature, args):
-            known = builder.module.globals.get(name) or ir.GlobalVariable(builder.module, I32, name)
-            return builder.sext(builder.load_atomic(known, "monotonic", 4), I64)
-        return INT(), codegen
-    return function
+def symbol_reader(name: str) -> Intrinsic:
+    """The C int under a symbol, read anew each time as others may write it."""
+    return Intrinsic(INT, (), lambda builder: builder.sext(
+        builder.load_atomic(_external(builder, name, I32), "monotonic", 4), I64))
 
 
-@intrinsic
-def call(typingctx, address, *args):
-    """Call the C function at ``address`` with int64 arguments and an int64 result."""
-    items = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else types.Tuple(args)
-    count = len(items)
-
-    def codegen(context, builder, signature, args):
-        kind = ir.FunctionType(I64, [I64] * count)
-        values = [builder.extract_value(args[1], index) for index in range(count)]
-        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
-    return INT(INT, items), codegen
+def _external(builder: Any, name: str, kind: Any) -> Any:
+    """What is outside the module under a symbol."""
+    known = builder.module.globals.get(name)
+    if known is None:
+        make = ir.Function if isinstance(kind, ir.FunctionType) else ir.GlobalVariable
+        known = make(builder.module, kind, name)
+    return known
 
 
-@intrinsic
-def clear_exception(typingctx):
+def _call(builder: Any, args: Any) -> Any:
+    """``call(address, *words)`` calls the C function at an address, whose result is a word."""
+    kind = ir.FunctionType(I64, [I64] * (len(args) - 1))
+    words = [word for arg in args[1:] for word in to_words(builder, *arg)]
+    return builder.call(builder.inttoptr(args[0][1], kind.as_pointer()), words)
+
+
+def _clear_exception(builder: Any) -> Any:
     """Forget the Python exception that a runtime function has set."""
-    def codegen(context, builder, signature, args):
-        kind = ir.FunctionType(ir.VoidType(), [])
-        function = builder.module.globals.get("PyErr_Clear") or ir.Function(
-            builder.module, kind, name="PyErr_Clear")
-        builder.call(function, [])
-        return ir.Constant(I64, 0)
-    return INT(), codegen
+    builder.call(_external(builder, "PyErr_Clear", ir.FunctionType(ir.VoidType(), [])), [])
+    return _constant(0)
 
 
-INTRINSICS: Dict[str, Any] = {"leave": leave, "set_words": set_words, "call": call,
-                              "clear_exception": clear_exception}
+def _complex(builder: Any, real: Any, imag: Any) -> Any:
+    empty = ir.Constant(LLVM_TYPES[COMPLEX], ir.Undefined)
+    return builder.insert_value(builder.insert_value(empty, real, 0), imag, 1)
+
+
+INTRINSICS: Dict[str, Intrinsic] = {
+    "leave": Intrinsic(INT, None, _leave), "set_words": Intrinsic(INT, None, _set_words),
+    "call": Intrinsic(INT, None, _call), "clear_exception": Intrinsic(INT, (), _clear_exception),
+    "complex": Intrinsic(COMPLEX, (F8_TYPE, F8_TYPE), _complex), "uint64": unary(UINT, UINT, _keep),
+}
 INTRINSICS.update(_memory_rows())
 INTRINSICS.update(_integer_rows())
 INTRINSICS.update(_shape_rows())

@@ -1,4 +1,4 @@
-"""Loop nests over arrays as one intrinsic each: numba types one call, and LLVM gets loops it can vectorise.
+"""Loop nests over arrays as one intrinsic each, which LLVM gets as loops it can vectorise.
 
 A :class:`Nest` says what is computed per element. Its call is ``nest(sizes..., arrays..., scalars...)``,
 where an array is its data address and one stride per axis, the last array being the one that is written.
@@ -8,14 +8,11 @@ arrays are known only at run time, the loops exist twice: for unit strides, and 
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
-from pijit.core.kernel.intrinsics import F4, F8, I1, I8, I64, INT
+from pijit.core.kernel.intrinsics import F4, F8, I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.row_sums import loop, write_sum
 
 UNIT, ZERO, ANY = "u", "0", "?"
@@ -231,19 +228,13 @@ def _narrowed(builder: Any, value: Any, code: str) -> Any:
     return value
 
 
-@functools.lru_cache(maxsize=256)
-def nest_intrinsic(nest: Nest) -> Any:
+def nest_intrinsic(nest: Nest) -> Intrinsic:
     """The intrinsic of a nest; see the module's first lines for its arguments."""
-    @intrinsic
-    def function(typingctx, *args):
-        items = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else types.Tuple(args)
-
-        def codegen(context, builder, signature, args):
-            values = [builder.extract_value(args[0], index) for index in range(len(items))]
-            first = len(values) - len(nest.scalars)
-            values[first:] = [_narrowed(builder, value, code)
-                              for value, code in zip(values[first:], nest.scalars)]
-            _Writer(builder, nest, values).write()
-            return ir.Constant(I64, 0)
-        return INT(items), codegen
-    return function
+    def build(builder: Any, args: Any) -> Any:
+        values = [value for _, value in args]
+        first = nest.ndim + sum(1 + nest.ndim for _ in nest.arrays) - nest.sums
+        scalars = slice(first, first + len(nest.scalars))
+        values[scalars] = [_narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
+        _Writer(builder, nest, values).write()
+        return ir.Constant(I64, 0)
+    return Intrinsic(INT, None, build)

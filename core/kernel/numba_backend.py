@@ -1,5 +1,4 @@
-"""Graphs as numba source: ``def kernel(frame)`` over raw words, compiled to a C function by
-``numba.cfunc``.
+"""Graphs as kernel source: ``def kernel(frame)`` over raw words, which lower.py gives to LLVM.
 
 The source has only typed scalars, ``while True`` loops and calls of intrinsics; see scalar_ops.py and
 array_ops.py for what each operation becomes. An exit stores its values in the frame's output words and
@@ -10,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Tuple
 
-from numba import cfunc, float32, types, uint64
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.passes.fuse import find_groups
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar
@@ -24,7 +22,7 @@ from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
-_NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, uint64=uint64, float32=float32)
+_NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS)
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
@@ -240,17 +238,3 @@ def _poll(emitter: NumbaEmitter, op: Op) -> None:
 _SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "libm": _libm,
             "iterator_part": _iterator_part, "require": _require, "poll": _poll, **OBJECT_OPERATIONS,
             **LIBRARY_OPERATIONS}
-
-
-def compile_source(source: str, names: Dict[str, Any], filename: str) -> Tuple[int, Any]:
-    """Machine code for the source of a function ``kernel``: (address, owner of the code).
-
-    Raises CompileError.
-    """
-    try:
-        scope = dict(names)
-        exec(compile(source, filename, "exec"), scope)
-        code = cfunc(types.int64(types.int64), error_model="numpy")(scope["kernel"])
-        return code.address, code
-    except Exception as error:
-        raise CompileError("numba: %s: %s" % (type(error).__name__, error)) from error

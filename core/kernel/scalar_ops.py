@@ -1,4 +1,4 @@
-"""Scalar operations as numba source: one row per (operation, rules, machine kind).
+"""Scalar operations as kernel source: one row per (operation, rules, machine kind).
 
 Machine kinds: "i" is every integer that fits int64, kept in an int64 variable ("n" the same with fewer
 bits: the result must be checked against the dtype), "u" is uint64, "f" float32 or float64, "b" a boolean,

@@ -1,0 +1,72 @@
+"""Kernel source to machine code: lower.py writes LLVM, numba's code generator makes an optimised object file of it, and
+an engine of the kernel's own links that into the process."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Dict, Tuple
+
+import llvmlite.binding as llvm
+from pijit.core.kernel.errors import CompileError
+
+SYMBOL = "pijit_kernel"
+
+
+def compile_source(source: str, names: Dict[str, Any]) -> Tuple[int, Any]:
+    """Machine code for the source of a function ``kernel``: (address, owner of the code).
+
+    ``names`` are the intrinsics that the source calls. Raises CompileError.
+    """
+    try:
+        return link(object_code(source, names))
+    except Exception as error:
+        raise CompileError("%s: %s" % (type(error).__name__, error)) from error
+
+
+def object_code(source: str, names: Dict[str, Any]) -> bytes:
+    """The object file of a source."""
+    return library(source, names).emit_native_object()  # type: ignore[no-any-return]
+
+
+def library(source: str, names: Dict[str, Any]) -> Any:
+    """numba's code library of a source: ``get_llvm_str`` and ``get_asm_str`` show what became of it."""
+    from numba.core.compiler_lock import global_compiler_lock
+    from pijit.core.kernel.lower import lower
+
+    with global_compiler_lock:
+        made = _code_generator().create_library(SYMBOL)
+        module = made.create_ir_module(SYMBOL)
+        lower(source, names, SYMBOL, module)
+        made.add_ir_module(module)
+        made.finalize()
+    return made
+
+
+@functools.lru_cache(maxsize=None)
+def _code_generator() -> Any:
+    from numba.core.codegen import AOTCodeLibrary, JITCPUCodegen
+
+    class Generator(JITCPUCodegen):
+        """Code for this very processor, in object files: numba's own engine would keep each for ever."""
+
+        _library_class = AOTCodeLibrary
+
+        def _add_module(self, module: Any) -> None:
+            pass
+
+    return Generator("pijit")
+
+
+def link(code: bytes) -> Tuple[int, Any]:
+    """(address, owner) of the kernel in an object file, whose symbols must all be known in this process."""
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target().create_target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine.get_function_address(SYMBOL), engine
+
+
+@functools.lru_cache(maxsize=None)
+def _target() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_triple(llvm.get_process_triple())
