@@ -389,7 +389,7 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     if known[0] is not None and (later or known[0].kernel is not None):
         return known[0]
     try:
-        kernel = compile_graph(graph, state.config.backend, later)
+        kernel = compile_graph(graph, state.config.backend, later, state.config.cache)
     except Exception as error:
         state.fail("PJ902", error)
         return Break("PJ902", error=first_line(error))

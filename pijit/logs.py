@@ -19,7 +19,8 @@ SUBJECTS = {
     "guards": "what must hold for each entry, kernel and re-entry",
     "bytecode": "the bytecode before capture and after linking",
     "segments": "how each function was split, and the reason where a segment stays bytecode",
-    "source": "the source that numba compiles",
+    "source": "the source that becomes machine code",
+    "cache": "which kernels are not kept on disk or not read from there, and why",
     "time": "how long each kernel took to compile",
 }
 """What PIJIT_LOGS and `set_logs` accept, and what it shows; the logger of a subject is `pijit.<subject>`."""

@@ -107,7 +107,7 @@ _ROWS = (
            works=False),
     Option("parallel", "auto", _SWITCH_OR_AUTO, "Use threads; \"auto\": for large arrays.", works=False),
     Option("nogil", False, _SWITCH, "Release the GIL while a kernel runs.", works=False),
-    Option("cache", True, _SWITCH, "Keep kernels on disk.", works=False),
+    Option("cache", True, _SWITCH, "Keep kernels on disk, for later processes; see PIJIT_CACHE_DIR."),
     Option("perf_statistics", "auto", _SWITCH_OR_AUTO,
            "Measure kernel against bytecode and keep the faster.", works=False),
     Option("auto_mixed_precision", None, _one_of(None),

@@ -1,16 +1,25 @@
 """For all tests: the installed pijit is tested, and its internal errors are raised, not logged."""
 
+import atexit
 import gc
 import importlib
 import os
+import shutil
 import signal
 import sys
+import tempfile
 
 import pytest
 
 # pytest puts the source tree on the path, where pijit/ lacks core/ and guards/: those are its siblings there.
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != ROOT]
+
+if "PIJIT_TEST_CACHE" not in os.environ:
+    # A cache of this run's own, shared by its workers and subprocesses: kernels of other runs decide nothing here.
+    os.environ["PIJIT_TEST_CACHE"] = os.environ["PIJIT_CACHE_DIR"] = tempfile.mkdtemp(prefix="pijit-test-")
+    atexit.register(lambda made=os.getpid(): made == os.getpid() and shutil.rmtree(os.environ["PIJIT_TEST_CACHE"],
+                                                                                    ignore_errors=True))
 
 import pijit  # noqa: E402
 from pijit.core import errors  # noqa: E402

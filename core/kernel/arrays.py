@@ -188,20 +188,18 @@ class ArrayWriter:
 
     def loop_table(self, ufunc: np.ufunc, index: int) -> str:
         """The name of a global that gives the address of [function, data] of a ufunc's inner loop."""
-        words = _launcher.ufunc_loop(ufunc, index)
-        name = "loop_%s_%d_%x_%x" % ((ufunc.__name__, index) + words)
-        if name not in self.names:
-            symbol = symbols.table_symbol("pijit.ufunc." + name, words)
-            self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
-        return name
+        return self.address_of(symbols.loop_symbol(ufunc, index, _launcher.ufunc_loop(ufunc, index)), "loop_")
 
     def object_address(self, symbol: str, known: Any) -> str:
         """The name of a global that gives the address of an object, which lives as long as the process."""
-        name = "object_%d" % len(self.symbols)
-        for other, have in self.symbols.items():
-            if have == symbol:
-                return other
-        symbols.symbol(symbol, id(known), known)
+        return self.address_of(symbols.symbol(symbol, id(known), known), "object_")
+
+    def address_of(self, symbol: str, prefix: str) -> str:
+        """The name of a global that gives the address under a symbol."""
+        for name, known in self.symbols.items():
+            if known == symbol:
+                return name
+        name = "%s%d" % (prefix, len(self.symbols))
         self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
         return name
 

@@ -58,13 +58,14 @@ class Kernel:
         return self.kernel, self.owner
 
 
-def compile_graph(graph: Graph, backend: str = "numba", later: bool = False) -> Kernel:
+def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False) -> Kernel:
     """Compile a verified graph, or with ``later`` only prepare to.
 
     Arguments:
         graph: the captured segment.
         backend: "numba" (machine code) or "python" (a Python function over the real objects).
         later: leave the compiling to ``Kernel.compile``.
+        on_disk: look for machine code in the user's cache folder first, and keep it there.
     Returns: a :class:`Kernel`.
     Raises: :class:`CompileError` with a sentence when this back end cannot do it; ValueError on an unknown
     back end.
@@ -79,20 +80,22 @@ def compile_graph(graph: Graph, backend: str = "numba", later: bool = False) -> 
         source = emitter.source("kernel")
     except RecursionError as error:
         raise CompileError("the control flow is nested too deeply") from error
-    make = functools.partial(_machine_code if backend == "numba" else _function, source, emitter.names,
-                             dict(getattr(emitter, "symbols", {})), graph.name)
+    if backend == "numba":
+        make = functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), on_disk)
+    else:
+        make = functools.partial(_function, source, emitter.names, graph.name)
     kernel = Kernel(graph.name, layout, source, make, time.perf_counter() - start)
     if not later:
         kernel.compile()
     return kernel
 
 
-def _function(source: str, names: Dict[str, Any], symbols: Dict[str, str], name: str) -> Tuple[Any, Any]:
+def _function(source: str, names: Dict[str, Any], name: str) -> Tuple[Any, Any]:
     exec(compile(source, _remember_source(source, name), "exec"), names)
     return names["kernel"], names["kernel"]
 
 
-def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], name: str) -> Tuple[int, Any]:
+def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_disk: bool) -> Tuple[int, Any]:
     """(address, owner) of the compiled source, compiled once per text and symbols.
 
     The text has every type and constant that steers the compile; what leaves by identity is in the launcher.
@@ -102,7 +105,7 @@ def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], n
         if key in _compiled:
             _compiled.move_to_end(key)
             return _compiled[key]
-    made = machine_code.compile_source(source, names)
+    made = machine_code.compiled(source, names, symbols, on_disk)
     with _lock:
         _compiled[key] = made
         while len(_compiled) > MEMO_SIZE:

@@ -1,5 +1,5 @@
-"""Kernel source to machine code: lower.py writes LLVM, numba's code generator makes an optimised object file of it, and
-an engine of the kernel's own links that into the process."""
+"""Kernel source to machine code: lower.py writes LLVM, numba's code generator makes an optimised object file of it,
+and an engine of the kernel's own links that into the process."""
 
 from __future__ import annotations
 
@@ -8,19 +8,39 @@ from typing import Any, Dict, Tuple
 
 import llvmlite.binding as llvm
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.store import Store, kernel_key, logger
+from pijit.core.kernel.symbols import lasts
 
 SYMBOL = "pijit_kernel"
 
 
-def compile_source(source: str, names: Dict[str, Any]) -> Tuple[int, Any]:
+def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_disk: bool = False) -> Tuple[int, Any]:
     """Machine code for the source of a function ``kernel``: (address, owner of the code).
 
-    ``names`` are the intrinsics that the source calls. Raises CompileError.
+    Arguments:
+        source, names: the text, and the intrinsics that it calls.
+        symbols: what the names stand for that are not the same in every kernel.
+        on_disk: take the code from the user's cache folder if it is there, and leave it there if not.
+    Raises: CompileError.
     """
     try:
-        return link(object_code(source, names))
+        return link(_kept(source, names, symbols) if on_disk else object_code(source, names))
     except Exception as error:
         raise CompileError("%s: %s" % (type(error).__name__, error)) from error
+
+
+def _kept(source: str, names: Dict[str, Any], symbols: Dict[str, str]) -> bytes:
+    """The object file of a source, from disk if it is there."""
+    passing = [symbol for symbol in symbols.values() if not lasts(symbol)]
+    if passing:
+        logger.info("a kernel is not kept: %s means something in this process alone", passing[0])
+        return object_code(source, names)
+    store, key = Store(), kernel_key(source, symbols)
+    code = store.load(key)
+    if code is None:
+        code = object_code(source, names)
+        store.save(key, code)
+    return code
 
 
 def object_code(source: str, names: Dict[str, Any]) -> bytes:

@@ -6,10 +6,16 @@ A name is resolved when the code is linked, so code cached on disk finds the add
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, Sequence
+import importlib
+from typing import Any, Dict, Sequence, Tuple
 
 import llvmlite.binding as llvm
+import numpy as np
 
+_HERE = "pijit.here."
+"""With this begin names that mean something in this process alone."""
+_CORE = "numpy._core" if int(np.__version__.split(".")[0]) > 1 else "numpy.core"
+_UMATH: Any = importlib.import_module(_CORE + ".umath")
 _SYMBOLS: Dict[str, Any] = {}
 
 
@@ -23,8 +29,22 @@ def symbol(name: str, address: int, keep: Any = None) -> str:
 
 
 def table_symbol(name: str, words: Sequence[int]) -> str:
-    """A symbol for an immortal table of 64-bit words."""
+    """A symbol for an immortal table of 64-bit words: the name, if no other table has it."""
     if name in _SYMBOLS:
-        return name
+        known = list(_SYMBOLS[name][1])
+        return name if known == list(words) else table_symbol(_HERE + "%s.%r" % (name, tuple(words)), words)
     table = (ctypes.c_int64 * len(words))(*words)
     return symbol(name, ctypes.addressof(table), table)
+
+
+def loop_symbol(ufunc: np.ufunc, index: int, words: Tuple[int, int]) -> str:
+    """A symbol for [function, data] of an inner loop; it lasts if NumPy knows the ufunc by its name."""
+    name = ufunc.__name__
+    if getattr(_UMATH, name, None) is ufunc:
+        return table_symbol("pijit.ufunc.%s.%d" % (name, index), words)
+    return table_symbol(_HERE + "pijit.ufunc.%s.%d.%r" % (name, index, words), words)
+
+
+def lasts(name: str) -> bool:
+    """Whether a symbol means the same in every process."""
+    return not name.startswith(_HERE)

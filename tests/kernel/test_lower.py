@@ -13,7 +13,7 @@ NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS)
 def run(body, *words):
     """What ``kernel`` with this body returns for a frame of words; floats become their bits."""
     source = "def kernel(frame):\n" + "\n".join("    " + line for line in body.strip("\n").splitlines()) + "\n"
-    address, owner = machine_code.compile_source(source, NAMES)
+    address, owner = machine_code.compiled(source, NAMES, {})
     bits = [struct.unpack("<q", struct.pack("<d", word))[0] if isinstance(word, float) else word for word in words]
     frame = (ctypes.c_int64 * max(len(bits), 1))(*bits)
     result = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(ctypes.addressof(frame))

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 WITHOUT_EFFECT = {
     "enable_dynamic_shape": True,
-    "fastmath": True, "parallel": False, "nogil": True, "cache": False, "perf_statistics": False,
+    "fastmath": True, "parallel": False, "nogil": True, "perf_statistics": False,
 }
 
 

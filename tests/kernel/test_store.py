@@ -1,0 +1,255 @@
+"""Kernels on disk: found again, never believed when others could have made them, and no trouble for anybody."""
+
+import logging
+import os
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from kernel_graphs import Builder
+from pijit.core.graph.types import Array
+from pijit.core.kernel import machine_code, store, symbols
+from pijit.core.kernel.layout import Layout
+from pijit.core.kernel.numba_backend import NumbaEmitter
+
+KEY, OTHER = "ab" * 32, "cd" * 32
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """A store of the test's own, which is also the default one; what was noted before is forgotten."""
+    monkeypatch.setenv("PIJIT_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr(store, "_noted", set())
+    monkeypatch.setattr(store.Store, "_written", store.SIZE_CAP)
+    return store.Store()
+
+
+def file_of(kept, key=KEY):
+    return os.path.join(kept.path, key + store.SUFFIX)
+
+
+def lines(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == "pijit.cache"]
+
+
+def test_what_was_kept_is_found(kept, caplog):
+    assert kept.load(KEY) is None and kept.contents() == (kept.path, 0, 0, "")
+    kept.save(KEY, b"code")
+    kept.save(KEY, b"code")
+    assert kept.load(KEY) == b"code" and kept.load(OTHER) is None
+    assert kept.contents()[1:] == (1, len(store.packed(KEY, b"code")), "")
+    assert os.listdir(kept.path) == [KEY + store.SUFFIX] and not lines(caplog)
+    assert stat.S_IMODE(os.stat(kept.path).st_mode) == 0o700 and stat.S_IMODE(os.stat(file_of(kept)).st_mode) == 0o600
+    assert kept.clear() == 1 and kept.clear() == 0 and kept.load(KEY) is None
+
+
+WHOLE = store.packed(KEY, b"code")
+
+
+@pytest.mark.parametrize("data", [
+    b"", WHOLE[:-1], WHOLE[:20], WHOLE + b"x", WHOLE[:-1] + b"E", b"X" + WHOLE[1:], store.packed(OTHER, b"code"),
+    b"\x7fELF" + bytes(100)])
+def test_what_is_damaged_or_foreign_is_ignored_and_replaced(kept, caplog, data):
+    kept.save(KEY, b"code")
+    with open(file_of(kept), "wb") as file:
+        file.write(data)
+    assert kept.load(KEY) is None and kept.load(KEY) is None
+    assert len(lines(caplog)) == 1 and "not read" in lines(caplog)[0]
+    kept.save(KEY, b"code")
+    assert kept.load(KEY) == b"code"
+
+
+@pytest.mark.parametrize("make", [
+    lambda path, other: os.symlink(other, path), lambda path, other: os.mkdir(path),
+    lambda path, other: os.mkfifo(path),
+    lambda path, other: (os.rename(other, path), os.chmod(path, 0o620)),
+    lambda path, other: (os.rename(other, path), os.chmod(path, 0o602))])
+def test_what_others_may_have_made_is_not_read(kept, tmp_path, caplog, make):
+    kept.save(KEY, b"planted")
+    os.rename(file_of(kept), str(tmp_path / "other"))
+    make(file_of(kept), str(tmp_path / "other"))
+    assert kept.load(KEY) is None and len(lines(caplog)) == 1
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777, 0o1777])
+def test_a_folder_that_others_may_write_to_is_not_used(kept, caplog, mode):
+    kept.save(KEY, b"planted")
+    os.chmod(kept.path, mode)
+    assert kept.load(KEY) is None and "others may write to the folder" in lines(caplog)[0]
+    kept.save(OTHER, b"code")
+    assert not os.path.exists(file_of(kept, OTHER)) and kept.contents().problem == "others may write to the folder"
+    with pytest.raises(store.Distrust):
+        kept.clear()
+
+
+def test_what_belongs_to_another_user_is_not_used(kept, monkeypatch, caplog):
+    kept.save(KEY, b"planted")
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat(kept.path).st_uid + 1)
+    assert kept.load(KEY) is None and "the folder belongs to another user" in lines(caplog)[0]
+
+
+@pytest.mark.parametrize("path", ["/proc/pijit", os.path.join(os.path.abspath(__file__), "below")])
+def test_a_folder_that_cannot_be_made_is_done_without(kept, caplog, path):
+    caplog.set_level(logging.DEBUG)
+    nowhere = store.Store(path)
+    nowhere.save(KEY, b"code")
+    nowhere.save(OTHER, b"code")
+    assert nowhere.load(KEY) is None and 1 <= len(lines(caplog)) <= 2
+
+
+def test_a_full_disk_leaves_nothing_behind(kept, monkeypatch, caplog):
+    def full(*args, **keywords):
+        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(os, "replace", full)
+    kept.save(KEY, b"code")
+    assert os.listdir(kept.path) == [] and "No space left" in lines(caplog)[0]
+
+
+def test_the_oldest_go_first(kept, monkeypatch):
+    keys = ["%064x" % number for number in range(8)]
+    for age, key in enumerate(keys):
+        kept.save(key, b"x" * 1000)
+        os.utime(file_of(kept, key), (1e9 - age, 1e9 - age))
+    left = os.path.join(kept.path, ".%s.kernel.0123" % KEY)
+    open(left, "w").close()
+    os.utime(left, (1e9, 1e9))
+    assert kept.load(keys[-1]) is not None  # the oldest, but it was used
+    monkeypatch.setattr(store, "SIZE_CAP", 6000)
+    kept.save(OTHER, b"x" * 1000)
+    assert sorted(os.listdir(kept.path)) == sorted(key + store.SUFFIX for key in [OTHER, keys[-1], keys[0], keys[1]])
+
+
+@pytest.mark.parametrize("variables, path", [
+    ({"PIJIT_CACHE_DIR": "/x/y", "XDG_CACHE_HOME": "/z"}, "/x/y"), ({"PIJIT_CACHE_DIR": "~/k"}, "/home/u/k"),
+    ({"XDG_CACHE_HOME": "/z"}, "/z/pijit"), ({"XDG_CACHE_HOME": "z"}, "/home/u/.cache/pijit"),
+    ({"PIJIT_CACHE_DIR": ""}, "/home/u/.cache/pijit")])
+def test_where_the_folder_is(monkeypatch, variables, path):
+    for name in ("PIJIT_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in dict(variables, HOME="/home/u").items():
+        monkeypatch.setenv(name, value)
+    assert store.default_path() == path
+
+
+# ---- keys ----
+
+
+def key_of(source="text", names=None):
+    store._makers.cache_clear()
+    return store.kernel_key(source, names or {"loop_0": "pijit.ufunc.exp.2"})
+
+
+@pytest.fixture
+def fresh():
+    yield
+    store._makers.cache_clear()
+
+
+MAKERS = [(sys, "version"), (np, "__version__"), (store.llvmlite, "__version__"), (store, "__version__"),
+          (store.llvm, "llvm_version_info"), (store, "numba_version"), (store, "compiler_digest"),
+          (store.llvm, "get_host_cpu_name"), (store.llvm, "get_process_triple")]
+
+
+@pytest.mark.parametrize("owner, name", MAKERS, ids=lambda part: getattr(part, "__name__", part))
+def test_all_that_makes_machine_code_is_in_the_key(monkeypatch, fresh, owner, name):
+    before = key_of()
+    assert key_of() == before
+    known = getattr(owner, name)
+    monkeypatch.setattr(owner, name, (lambda: "other") if callable(known) else "other")
+    assert key_of() != before
+
+
+def test_features_settings_source_and_symbols_are_in_the_key(monkeypatch, fresh):
+    keys = [key_of(), key_of("text "), key_of("text", {"loop_0": "pijit.ufunc.exp.3"}),
+            key_of("text", {"loop_1": "pijit.ufunc.exp.2"})]
+    features = store.llvm.get_host_cpu_features()
+    features["pijit"] = True
+    monkeypatch.setattr(store.llvm, "get_host_cpu_features", lambda: features)
+    keys.append(key_of())
+    monkeypatch.setenv("NUMBA_OPT", "1")
+    keys.append(key_of())
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_compiler_itself_is_in_the_key(monkeypatch, tmp_path):
+    (tmp_path / "lower.py").write_text("one")
+    monkeypatch.setattr(store, "__file__", str(tmp_path / "store.py"))
+    before = store.compiler_digest()
+    (tmp_path / "lower.py").write_text("two")
+    assert store.compiler_digest() != before
+
+
+def test_numba_is_known_without_importing_it():
+    program = "import sys; from pijit.core.kernel import store; print(store.numba_version(), 'numba' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True).stdout.split()
+    assert printed == [store.numba_version().encode(), b"False"] and len(printed[0]) == 64
+
+
+# ---- kernels ----
+
+
+def emitted(function):
+    """An emitter and the source of ``function(x)``, a ufunc on doubles."""
+    kind = Array(np.dtype("d"), 1, "C")
+    b = Builder("stored", kind)
+    b.leave(2, b.op("ufunc", kind, b.inputs[0], exit=b.exit(1), ufunc=function, types="d->d",
+                    loop=function.types.index("d->d")))
+    emitter = NumbaEmitter(b.graph, Layout(b.graph))
+    return emitter, emitter.source("kernel")
+
+
+def test_a_kernel_comes_from_disk_and_not_from_numba(kept, monkeypatch):
+    emitter, source = emitted(np.exp)
+    machine_code.compiled(source, emitter.names, emitter.symbols, on_disk=True)
+    assert kept.contents().kernels == 1
+    monkeypatch.setattr(machine_code, "object_code", None)
+    address, owner = machine_code.compiled(source, emitter.names, emitter.symbols, on_disk=True)
+    assert address and owner is not None
+
+
+def test_sources_have_no_addresses():
+    (exp, first), (_, second), (sinh, third) = emitted(np.exp), emitted(np.exp), emitted(np.sinh)
+    assert first == second == third and list(sinh.symbols.values()) != list(exp.symbols.values())
+    assert list(exp.symbols.values()) == ["pijit.ufunc.exp.%d" % np.exp.types.index("d->d")]
+
+
+def test_what_lasts_no_longer_than_the_process_is_not_kept(kept, caplog):
+    caplog.set_level(logging.INFO, "pijit.cache")
+    unknown = np.frompyfunc(abs, 1, 1)
+    symbol = symbols.loop_symbol(unknown, 0, (1, 2))
+    assert not symbols.lasts(symbol) and symbols.lasts(symbols.loop_symbol(np.exp, 0, (3, 4)))
+    assert not symbols.lasts(symbols.loop_symbol(np.exp, 0, (5, 6)))  # somebody has changed NumPy's table
+    machine_code.compiled("def kernel(frame):\n    return 7\n", {}, {"loop_0": symbol}, on_disk=True)
+    assert kept.contents().kernels == 0 and "means something in this process alone" in lines(caplog)[0]
+
+
+PROGRAM = """
+import sys, numpy, pijit
+@pijit.jit
+def f(x, s):
+    for i in range(len(x)):
+        s += x[i] * 0.5
+    return s, numpy.exp(x) * 2.0 + s
+total, result = f(numpy.arange(9.0), 1.0)
+assert total == 19.0 and result.tobytes() == (numpy.exp(numpy.arange(9.0)) * 2.0 + 19.0).tobytes()
+assert pijit.explain(f, numpy.arange(9.0), 1.0).segments
+print("numba" in sys.modules)
+"""
+
+
+def start():
+    return subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE)
+
+
+def test_a_later_process_compiles_nothing(kept):
+    first, second = start(), start()  # at once, on an empty cache
+    assert [process.communicate()[0].strip() for process in (first, second)] == [b"True", b"True"]
+    assert kept.contents().kernels and not [name for name in os.listdir(kept.path) if name.startswith(".")]
+    assert start().communicate()[0].strip() == b"False"
+    names = sorted(os.listdir(kept.path))
+    with open(os.path.join(kept.path, names[0]), "r+b") as file:
+        file.truncate(100)
+    assert start().communicate()[0].strip() == b"True"
+    assert start().communicate()[0].strip() == b"False"
