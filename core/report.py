@@ -19,6 +19,7 @@ from pijit.core.graph.printer import format_graph
 from pijit.core.kernel.compile import Kernel
 from pijit.core.reasons import reason
 from pijit.core.records import BreakReport, EffectReport, SegmentReport, WayReport, break_report
+from pijit.core.split import Split, parts_of, split_of
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
                   "ROT_FOUR", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])
@@ -65,6 +66,7 @@ class CaptureRecord:
         self.guards = "\n".join(format_guards(candidates, program))
         self.effects = effect_reports(result, breaks)
         self.kernels = [kernel for kernel in compiled if hasattr(kernel, "source")]
+        self._parts = parts_of(result.candidates, compiled)
         self._code = function.__code__
         self._cfg = result.cfg
         self._linked = linked
@@ -76,6 +78,11 @@ class CaptureRecord:
     @property
     def bytecode(self) -> str:
         return dis.Bytecode(self._code).dis()
+
+    @property
+    def split(self) -> Split:
+        """The function as boxes and edges."""
+        return split_of(self._cfg, self._parts)
 
     @property
     def blocks(self) -> str:

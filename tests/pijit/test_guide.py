@@ -46,6 +46,7 @@ def test_breaks(tmp_path):
     number = PROGRAMS[1].splitlines().index("        names |= {i}") + 1
     assert lines and {line.split()[0] for line in lines} == {str(number)}
     assert all(re.match(r"\d+ PJ2\d\d \w", line) for line in lines)
+    assert "<svg" in (tmp_path / "norms.html").read_text() and (tmp_path / "dumps" / "norms" / "entry_0").is_dir()
 
 
 @needs_pipeline

@@ -1,0 +1,173 @@
+"""`Report`: what `pijit.explain` returns, as text, as HTML and as a picture."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+
+
+class Line(NamedTuple):
+    """A line of the source: the kernels that it is part of, and what is to say of it."""
+
+    number: int
+    mark: str
+    text: str
+    notes: Tuple[str, ...]
+
+
+class Report(NamedTuple):
+    """What pijit makes of a function.
+
+    `str(report)` is the source with, before each line, the kernels that it is part of
+    (`k0`; `k0/py` if part of the line stays bytecode) and, below it, the breaks on it.
+
+    Attributes:
+        name: the qualified name of the function.
+        filename: where its source is.
+        source: (line number, text) of each source line; empty if the source is not available.
+        segments: reports with id, kind ("kernel" or "bytecode"), start_line, end_line, instructions, exits,
+            reason, lines.
+        breaks: reports with reason_id, message, hint, filename, lineno, opname.
+        skipped: the reason why the whole function runs as plain Python, or None.
+        guards: what must hold for the compiled code to run, as text.
+        recompiles: why the function was captured again, oldest first.
+        failures: errors inside pijit, in spite of which the function ran; please report them.
+        callees: reports on the functions that it calls and that are compiled on their own, as far as calls went.
+        ways: the re-entries into loops that kernels leave when the interpreter has something to do.
+        effects: stores and other effects on what the function did not make: line, what and where ("k1", "bytecode").
+        records: the texts of all entries, oldest first, as `pijit.dump` writes them.
+    """
+
+    name: str
+    filename: str
+    source: Tuple[Tuple[int, str], ...]
+    segments: Tuple[Any, ...]
+    breaks: Tuple[Any, ...]
+    skipped: Optional[Any]
+    guards: Tuple[str, ...]
+    recompiles: Tuple[str, ...]
+    failures: Tuple[str, ...] = ()
+    callees: Tuple["Report", ...] = ()
+    ways: Tuple[Any, ...] = ()
+    effects: Tuple[Any, ...] = ()
+    records: Tuple[Any, ...] = ()
+
+    @property
+    def kernels(self) -> Tuple[Any, ...]:
+        """The segments that became kernels."""
+        return tuple(segment for segment in self.segments if segment.kind == "kernel")
+
+    @property
+    def split(self) -> Optional[Any]:
+        """The newest entry as boxes (`kind`, `number`, `first`, `last`, `takes`) and edges (`source`, `target`,
+        `kind`, `names`); None without an entry."""
+        return self.records[-1].split if self.records else None
+
+    @property
+    def counts(self) -> str:
+        """How many kernels, breaks and guards there are, in words."""
+        return ", ".join(_count(len(items), noun) for items, noun in (
+            (self.kernels, "kernel"), (self.breaks, "break"), (self.guards, "guard")))
+
+    @property
+    def lists(self) -> List[Tuple[str, List[Any]]]:
+        """What is listed below the source: titles and items, those that there are."""
+        callees = ["{} ({}): {}".format(callee.name, callee.filename, callee.counts) for callee in self.callees]
+        found = (("guards", self.guards), ("re-entries", self.ways), ("recompiles", self.recompiles),
+                 ("internal errors", self.failures), ("callees compiled on their own", callees))
+        return [(title, list(items)) for title, items in found if items]
+
+    @property
+    def annotated(self) -> List[Line]:
+        """The source lines, each with the kernels that it is part of and what is to say of it."""
+        marks = self._marks()
+        notes = self._notes(marks)
+        return [Line(number, marks.get(number, ""), text, tuple(notes.get(number, ())))
+                for number, text in self.source]
+
+    def __str__(self) -> str:
+        lines = ["{} ({}): {}".format(self.name, self.filename, self.counts)]
+        if self.skipped is not None:
+            lines += ["runs as plain Python: {} {}".format(self.skipped.id, self.skipped.title),
+                      self.skipped.why, "hint: " + self.skipped.hint]
+        lines += ["", *self._annotated_text()]
+        for title, items in self.lists:
+            lines += ["", title + ":"] + ["  {}".format(item) for item in items]
+        return "\n".join(lines)
+
+    def to_svg(self) -> str:
+        """How the function was split, as a picture: kernels and bytecode as boxes, control and data as lines.
+
+        Returns:
+            An SVG document, which follows the light or dark scheme of whoever shows it.
+
+        Example:
+            >>> open("split.svg", "w").write(pijit.explain(f, x).to_svg())      # doctest: +SKIP
+        """
+        from pijit.picture import svg_of
+
+        return svg_of(self)
+
+    def to_html(self, path: Union[str, "os.PathLike[str]"]) -> str:
+        """Write the report as a page: the picture, the annotated source, guards, recompiles and the rest.
+
+        Args:
+            path: the file; it is overwritten.
+
+        Returns:
+            The path.
+
+        Raises:
+            TypeError: `path` is no path.
+            OSError: the file cannot be written.
+
+        Example:
+            >>> pijit.explain(f, x).to_html("report.html")                      # doctest: +SKIP
+        """
+        from pijit.page import write_page
+
+        return write_page(path, [self], self.name)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from pijit.page import fragment_of
+
+        return fragment_of(self)
+
+    def _annotated_text(self) -> Iterator[str]:
+        lines = self.annotated
+        width = max([len(line.mark) for line in lines] + [1])
+        for line in lines:
+            yield "{:<{}} {:5} | {}".format(line.mark, width, line.number, line.text).rstrip()
+            yield from (" " * (width + 7) + note for note in line.notes)
+        shown = {line.number for line in lines}
+        for number, notes in sorted(self._notes(self._marks()).items()):
+            if number not in shown:
+                yield "{}:{}".format(self.filename, number)
+                yield from ("  " + note for note in notes)
+
+    def _notes(self, marks: Dict[int, str]) -> Dict[int, List[str]]:
+        """What is said below a line: its breaks, and why a segment is no kernel, if no kernel is there."""
+        notes = {}  # type: Dict[int, List[str]]
+        for report in self.breaks:
+            hint = ["  hint: " + report.hint] if report.hint else []
+            notes.setdefault(report.lineno, []).extend(["^ " + report.message] + hint)
+        for segment in self.segments:
+            if segment.kind != "kernel" and segment.lines and not set(segment.lines) & set(marks):
+                notes.setdefault(segment.lines[-1], []).append("^ " + segment.reason)
+        return notes
+
+    def _marks(self) -> Dict[int, str]:
+        """What stands before a line: `k0` in kernel 0; `k0/py` if part of the line stays bytecode."""
+        marks = {}  # type: Dict[int, str]
+        for segment in self.kernels:
+            for number in segment.lines:
+                label = "k{}".format(segment.id)
+                marks[number] = "{},{}".format(marks[number], label) if number in marks else label
+        for number in {report.lineno for report in self.breaks} & set(marks):
+            marks[number] += "/py"
+        return marks
+
+
+def _count(number: int, noun: str) -> str:
+    return "{} {}{}".format(number, noun, "" if number == 1 else "s")
