@@ -79,8 +79,10 @@ def _result(write: Writer) -> Items:
     return write.returned(write.load(RESULT))
 
 
-def _add(write: Writer) -> Items:
-    return [write.load(RESULT), Op("ROT_TWO"), Op("BINARY_ADD"), write.store(RESULT)]
+def _fold(name: str, operator: str) -> "Consumer":
+    """One operation after the other, from a first value on."""
+    return Consumer(name, _nothing,
+                    lambda write: [write.load(RESULT), Op("ROT_TWO"), Op(operator), write.store(RESULT)], _result)
 
 
 def _until(jump: str, answer: bool) -> Consumer:
@@ -121,7 +123,8 @@ def _extreme(symbol: str, by_key: bool, has_default: bool) -> Consumer:
                     lambda write: [write.const(NOTHING), write.store(RESULT)], each, last)
 
 
-SUM = Consumer("sum", _nothing, _add, _result)
+SUM = _fold("sum", "BINARY_ADD")
+PRODUCT = _fold("prod", "BINARY_MULTIPLY")
 ANY = _until("POP_JUMP_IF_TRUE", True)
 ALL = _until("POP_JUMP_IF_FALSE", False)
 LIST = _collect("list", "BUILD_LIST", "LIST_APPEND")

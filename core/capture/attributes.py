@@ -76,7 +76,9 @@ class Attributes:
         raise Break("PJ204", attribute=name, object=describe(owner))
 
     def _scalar_attribute(self, owner: Number, name: str) -> Abstract:
-        """Of NumPy's scalars what does not depend on the value."""
+        """Of NumPy's scalars what does not depend on the value; of real numbers the real part."""
+        if name == "real" and owner.type.dtype.kind in "fiu":
+            return owner
         if owner.type.family == "np" and name in SCALAR_ATTRIBUTES:
             return Const(getattr(owner.type.dtype.type(0), name))
         raise Break("PJ204", attribute=name, object=describe(owner))

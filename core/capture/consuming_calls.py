@@ -6,12 +6,14 @@ Each is a loop that is inlined, see `comprehensions`: what would raise leaves to
 from __future__ import annotations
 
 import builtins
+import math
 from types import CodeType
-from typing import Any, List, Tuple
+from typing import Any, List, Optional, Tuple
 
-from pijit.core.bytecode.consume import ALL, ANY, DEFAULT, EXTREMES, KEY, LIST, RESULT, SUM, Consumer
+from pijit.core.bytecode.consume import ALL, ANY, DEFAULT, EXTREMES, KEY, LIST, PRODUCT, RESULT, SUM, Consumer
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.iterators import iterator_over
+from pijit.core.capture.joining import is_short
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import extreme_of_numbers
 from pijit.core.capture.states import item_kinds
@@ -24,9 +26,11 @@ from pijit.core.capture.values import (
     LoopIterator,
     Made,
     Sequence,
+    class_of,
     number_type,
 )
 from pijit.core.errors import Break
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import ListOf, Object
 
 
@@ -78,12 +82,17 @@ def _extreme(name: str, symbol: str) -> Handler:
     return call
 
 
+def _known_items(self: Any, value: Abstract) -> Optional[List[Abstract]]:
+    """The items of a tuple or list if they are known, or few enough to be guarded one by one."""
+    return self.items_of(value) if is_short(self, value) else None  # type: ignore[no-any-return]
+
+
 def call_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list(iterable)``."""
     only(arguments, keywords, "list", 0, 1)
     if not arguments:
         return self.new_list([])  # type: ignore[no-any-return]
-    items = self.items_of(arguments[0])
+    items = _known_items(self, arguments[0])
     if items is not None:
         return self.new_list([self.use(item) for item in items])  # type: ignore[no-any-return]
     return self.consume(LIST, arguments[0])  # type: ignore[no-any-return]
@@ -94,7 +103,7 @@ def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     only(arguments, keywords, "tuple", 0, 1)
     if not arguments:
         return Const(())
-    items = self.items_of(arguments[0])
+    items = _known_items(self, arguments[0])
     if items is not None:
         known = isinstance(arguments[0], (Sequence, Const))
         return arguments[0] if known else self.new_tuple([self.use(item) for item in items])
@@ -104,15 +113,48 @@ def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     return Instance(Object(tuple), self.emit("tuple_of", [self.object_value(made)], Object(tuple), exits=True))
 
 
+def call_prod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``math.prod(iterable, start=...)``: one multiplication after the other."""
+    start = keywords.get("start", Const(1))
+    if set(keywords) - {"start"} or len(arguments) != 1:
+        raise Break("PJ211", callee="prod")
+    if number_type(start) is None:
+        raise Break("PJ203", operand=describe(start))
+    return self.consume(PRODUCT, arguments[0], {RESULT: start})  # type: ignore[no-any-return]
+
+
+def _numbers(self: Any, value: Abstract) -> Tuple[Abstract, Any]:
+    """A new list of all items of something, which are numbers of one type, and that type."""
+    made = call_list(self, [value], {})
+    kinds = item_kinds(made)
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind is None:
+        raise Break("PJ203", operand=describe(value))
+    return made, kind
+
+
+def call_fsum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``math.fsum(iterable)`` of numbers of one type."""
+    only(arguments, keywords, "fsum", 1)
+    made, _ = _numbers(self, arguments[0])
+    return self.invoke(FUNCTIONS["math.fsum"], [made], {})  # type: ignore[no-any-return]
+
+
+def call_dist(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``math.dist(p, q)`` of two tuples of numbers."""
+    only(arguments, keywords, "dist", 2)
+    for value in arguments:
+        items = self.items_of(value) if class_of(value) is tuple else None
+        if items is None or any(number_type(self.use(item)) is None for item in items):
+            raise Break("PJ203", operand=describe(value))
+    return self.invoke(FUNCTIONS["math.dist"], arguments, {})  # type: ignore[no-any-return]
+
+
 def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``sorted(iterable, reverse=...)`` of numbers of one type."""
     if set(keywords) - {"reverse"} or len(arguments) != 1:
         raise Break("PJ211", callee="sorted")
-    made = call_list(self, arguments, {})
-    kinds = item_kinds(made)
-    kind = kinds.pop() if len(kinds) == 1 else None
-    if kind is None:
-        raise Break("PJ203", operand=describe(arguments[0]))
+    made, kind = _numbers(self, arguments[0])
     operands = [self.object_value(made)] + [self.stored_value(value) for value in keywords.values()]
     attrs = {"function": "builtins.sorted", "keywords": tuple(keywords)}
     return Instance(ListOf(kind), self.emit("invoke", operands, ListOf(kind), attrs, exits=True))
@@ -148,4 +190,7 @@ CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.sorted, call_sorted),
     (builtins.map, call_map),
     (builtins.filter, call_filter),
+    (math.fsum, call_fsum),
 ]
+CONSUMING_CALLS += [(getattr(math, name), handler) for name, handler in (("prod", call_prod), ("dist", call_dist))
+                    if hasattr(math, name)]

@@ -134,13 +134,16 @@ class Containers:
         return True
 
     def contains(self, owner: Abstract, value: Abstract) -> Abstract:
-        """``value in owner`` of a dict, or of a tuple or list of plain values."""
+        """``value in owner`` of a dict, or of a tuple, a list or a constant set of plain values."""
         if class_of(owner) is str:
             return self._string_contains(owner, value)
         if class_of(owner) is dict:
             changing = self.is_changing(owner)
             return self.has_key_now(owner, value) if changing else Const(self.holds_item(owner, self.constant(value)))
-        items = self.items_of(owner)
+        if isinstance(owner, Const) and type(owner.object) is frozenset:
+            items: Optional[List[Abstract]] = [Const(item) for item in owner.object]
+        else:
+            items = self.items_of(owner)
         if items is None:
             raise Break("PJ203", operand=describe(owner))
         return self._any([self._same_or_equal(self.use(item), value) for item in items])

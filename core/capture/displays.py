@@ -9,6 +9,7 @@ import sys
 from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.joining import JOINS, taken_apart
 from pijit.core.capture.operators import describe
 from pijit.core.capture.states import State, item_kinds
 from pijit.core.capture.values import (
@@ -64,6 +65,10 @@ class Displays:
             raise Break("PJ216", keys="equal, or no ints and strings")
         pairs = [self.stored_value(part) for key, value in zip(keys, values) for part in (Const(key), value)]
         return Known(Object(dict), tuple(keys), values, self.emit("new_dict", pairs, Object(dict)))
+
+    def of_sequences(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+        """An operator on tuples and lists, or None where it is on something else."""
+        return JOINS[symbol](self, left, right) if symbol in JOINS else None
 
     def op_BUILD_TUPLE(self, instr: Instr) -> None:
         self.push(self.new_tuple(self.pop_many(instr.arg or 0)))
@@ -142,11 +147,7 @@ class Displays:
         return [self.use(item) for item in items]
 
     def op_UNPACK_SEQUENCE(self, instr: Instr) -> None:
-        value = self.pop()
-        items = self.items_of(value)
-        if items is None or len(items) != instr.arg:
-            raise Break("PJ203", operand=describe(value))
-        self.state.stack += reversed(items)
+        self.state.stack += reversed(taken_apart(self, self.pop(), instr.arg or 0))
 
     def op_UNPACK_EX(self, instr: Instr) -> None:
         before, after = (instr.arg or 0) & 0xFF, (instr.arg or 0) >> 8

@@ -24,6 +24,7 @@ from pijit.core.capture.effects import Effects
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.library_calls import LibraryCalls
+from pijit.core.capture.matching import Matching
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.subscripts import Subscripts
@@ -66,7 +67,7 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
-                  Comprehensions, Iteration, Effects, ContainerEffects):
+                  Comprehensions, Iteration, Effects, ContainerEffects, Matching):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is

@@ -163,7 +163,7 @@ def _step_sequence(self: Any, value: LoopIterator) -> Step:
     index, array = value.words[0], value.parts[0]
     size = self.emit("dim", [array.value], WORD, {"axis": 0})
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
-    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: _element(self, array, index))
+    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: element_of(self, array, index))
 
 
 def _step_list(self: Any, value: LoopIterator) -> Step:
@@ -176,10 +176,10 @@ def _step_list(self: Any, value: LoopIterator) -> Step:
 def _step_reversed(self: Any, value: LoopIterator) -> Step:
     index, array = value.words[0], value.parts[0]
     more = self.emit("compare", [index, _word(self, 0)], FLAG, {"operator": ">="})
-    return Step(more, value.stepped((_moved(self, index, "sub"),), value.parts), lambda: _element(self, array, index))
+    return Step(more, value.stepped((_moved(self, index, "sub"),), value.parts), lambda: element_of(self, array, index))
 
 
-def _element(self: Any, array: Tensor, index: Value) -> Abstract:
+def element_of(self: Any, array: Tensor, index: Value) -> Abstract:
     """``array[index]`` for an index that is known to be in range."""
     if array.type.ndim == 1:
         kind = numpy_scalar(array.type.dtype)

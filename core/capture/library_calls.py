@@ -18,7 +18,7 @@ from pijit.core.capture.values import Abstract, Const, Instance, Number, Tensor,
 from pijit.core.capture.values import Sequence as Tuple_
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.library import FUNCTIONS, Function
+from pijit.core.graph.library import FUNCTIONS, OF_HANDLERS, ON_INTEGERS, ON_NUMBERS, Function
 from pijit.core.graph.types import FLAG, WORD, Array, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
@@ -117,7 +117,8 @@ def method_row(name: str) -> Optional[Function]:
     return FUNCTIONS.get("ndarray." + name)
 
 
-_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if not row.path.startswith(("builtins.", "math."))}
+_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values()
+                if all(row.path not in table for table in (OF_HANDLERS, ON_INTEGERS, ON_NUMBERS))}
 
 
 def _names(row: Function, count: int, keywords: Arguments) -> List[str]:

@@ -9,9 +9,10 @@ from typing import Any, Dict, List, Tuple
 
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
+from pijit.core.capture.scalar_calls import NUMPY_SCALARS, call_bool, call_float, call_int
 from pijit.core.capture.values import Abstract, Const, Slice, number_type
 from pijit.core.errors import Break
-from pijit.core.graph.library import FUNCTIONS, ON_NUMBERS
+from pijit.core.graph.library import FUNCTIONS, ON_INTEGERS, ON_NUMBERS
 
 BINARY: Dict[str, str] = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
                           "pow": "**", "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "matmul": "@"}
@@ -41,11 +42,12 @@ def _unary(name: str, symbol: str) -> Handler:
     return call
 
 
-def _as_it_is(path: str) -> Handler:
+def _as_it_is(path: str, kinds: str) -> Handler:
     """A function that is called by the kernel; only of numbers: what it makes of arrays may come with warnings."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         for value in arguments:
-            if number_type(value) is None:
+            kind = number_type(value)
+            if kind is None or kind.dtype.kind not in kinds:
                 raise Break("PJ203", operand=describe(value))
         return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
     return call
@@ -72,10 +74,31 @@ def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def _rows() -> List[Tuple[Any, Handler]]:
-    rows = [(FUNCTIONS[path].object, _as_it_is(path)) for path in ON_NUMBERS if path in FUNCTIONS]
+    tables = ((ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"))
+    rows = [(FUNCTIONS[path].object, _as_it_is(path, kinds)) for table, kinds in tables for path in table
+            if path in FUNCTIONS]
     for names, make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary)):
         rows += [(getattr(operator, name), make(name, symbol)) for name, symbol in names.items()]
     return rows + [(operator.getitem, call_getitem), (builtins.slice, call_slice), (builtins.dict, call_dict)]
 
+
+def _item(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``item()`` of a NumPy scalar: the Python number."""
+    only(arguments, keywords, "item", 1)
+    return CONVERSIONS[number_type(arguments[0]).dtype.kind](self, arguments, keywords)  # type: ignore[union-attr]
+
+
+def _of_class(path: str) -> Handler:
+    """A method of a builtin class of numbers, called as it is."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, path, 1)
+        return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+    return call
+
+
+CONVERSIONS: Dict[str, Handler] = {"f": call_float, "i": call_int, "u": call_int, "b": call_bool}
+NUMBER_METHODS: Dict[Tuple[type, str], Handler] = {(kind, "item"): _item for kind in NUMPY_SCALARS}
+NUMBER_METHODS[int, "bit_length"] = _of_class("builtins.int.bit_length")
+NUMBER_METHODS[float, "is_integer"] = _of_class("builtins.float.is_integer")
 
 NUMBER_CALLS: List[Tuple[Any, Handler]] = _rows()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import types
 from typing import Any, Dict, List, Optional, Tuple
@@ -10,9 +11,11 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.container_effects import EFFECT_METHODS
 from pijit.core.capture.iterators import unrolled
+from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Opaque, class_of
+from pijit.core.capture.values import Abstract, Const, Number, Opaque, class_of
 from pijit.core.errors import Break
+from pijit.core.graph.types import BOOL
 from pijit.guards.facts import is_exactly, type_module
 from pijit.guards.held import is_heap_type
 from pijit.guards.reading import class_value
@@ -31,6 +34,7 @@ def call_type(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return Const(_known_class(arguments[0]))
 
 
+ABSTRACT = ("numbers", "collections.abc")
 PLAIN_READS = tuple(cls.__dict__["__getattribute__"] for cls in (object, type, types.ModuleType))
 
 
@@ -41,11 +45,41 @@ def call_isinstance(self: Any, arguments: List[Abstract], keywords: Arguments) -
     classes = _classes(self, arguments[1])
     if any(issubclass(kind, cls) for cls in classes if type(cls) is type):
         return Const(True)
+    if any(type(cls) is abc.ABCMeta for cls in classes):
+        return _isinstance_abstract(self, arguments, kind, classes)
+    if _is_builtin(kind) and all(type(cls) is type for cls in classes):
+        return Const(False)
     asked = [class_value(kind, name) for name in ("__class__", "__getattribute__")]
     if not (asked[0] is object.__dict__["__class__"] and any(asked[1] is one for one in PLAIN_READS)
             and all(type(cls) is type for cls in classes)):
         raise Break("PJ201", callee="isinstance")
     return Const(False)
+
+
+def _is_builtin(kind: type) -> bool:
+    """Whether a class is one of Python's or NumPy's own in C: its attributes never change."""
+    return not is_heap_type(kind) and type_module(kind) in ("builtins", "numpy")
+
+
+def _isinstance_abstract(self: Any, arguments: List[Abstract], kind: type, classes: List[type]) -> Abstract:
+    """``isinstance`` with Python's own abstract classes: what is registered stays so, else the kernel asks."""
+    plain = all(type(cls) is type or type(cls) is abc.ABCMeta and type_module(cls) in ABSTRACT for cls in classes)
+    if not plain or not _is_builtin(kind):
+        raise Break("PJ201", callee="isinstance")
+    if issubclass(kind, tuple(classes)):
+        return Const(True)
+    operands = [self.stored_value(value) for value in arguments]
+    attrs = {"function": "builtins.isinstance", "keywords": ()}
+    return Number(BOOL, self.emit("invoke", operands, BOOL, attrs, exits=True))
+
+
+def call_issubclass(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``issubclass(cls, classes)`` of classes that have no metaclass."""
+    only(arguments, keywords, "issubclass", 2)
+    kind, classes = arguments[0], _classes(self, arguments[1])
+    if not isinstance(kind, Const) or any(type(cls) is not type for cls in [kind.object] + classes):
+        raise Break("PJ201", callee="issubclass")
+    return Const(issubclass(kind.object, tuple(classes)))
 
 
 def _classes(self: Any, value: Abstract) -> List[type]:
@@ -157,10 +191,12 @@ OBJECT_METHODS[(dict, "get")] = call_dict_get
 OBJECT_METHODS.update({(dict, "keys"): _dict_view("forwards"), (dict, "values"): _dict_view("values"),
                        (dict, "items"): _dict_view("items")})
 OBJECT_METHODS.update(EFFECT_METHODS)
+OBJECT_METHODS.update(NUMBER_METHODS)
 
 OBJECT_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.type, call_type),
     (builtins.isinstance, call_isinstance),
+    (builtins.issubclass, call_issubclass),
     (builtins.callable, call_callable),
     (builtins.hasattr, call_hasattr),
     (builtins.getattr, call_getattr),

@@ -14,7 +14,6 @@ from pijit.core.capture.values import (
     Abstract,
     Const,
     Number,
-    Sequence,
     Tensor,
     class_of,
     number_type,
@@ -76,7 +75,7 @@ class Operators:
     is_changing: Callable[[Abstract], bool]
     length_now: Callable[[Abstract], Abstract]
     lengthen: Callable[[Abstract, Abstract], Abstract]
-    new_tuple: Callable[[List[Abstract]], Sequence]
+    of_sequences: Callable[..., Optional[Abstract]]
     invoke: Callable[..., Abstract]
     contains: Callable[[Abstract, Abstract], Abstract]
     negated: Callable[[Abstract], Abstract]
@@ -88,9 +87,8 @@ class Operators:
             return self.invoke(FUNCTIONS["matmul"], [left, right], {})
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self._array_binary(symbol, left, right)
-        if isinstance(left, Sequence) and isinstance(right, Sequence) and symbol == "+":
-            return self.new_tuple(list(left.items + right.items))
-        return self._scalar_binary(symbol, left, right)
+        found = self.of_sequences(symbol, left, right)
+        return found if found is not None else self._scalar_binary(symbol, left, right)
 
     def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` for the six rich comparisons, ``is`` and ``is not``."""
@@ -111,6 +109,8 @@ class Operators:
         """``left <symbol>= right``; an array is written and stays the same object."""
         if symbol == "+" and pointer_class(left) is list:
             return self.lengthen(left, right)
+        if pointer_class(left) is list:
+            raise Break("PJ203", operand=describe(left))
         if not isinstance(left, Tensor):
             return self.binary(symbol, left, right)
         ufunc, operands = self._array_operation(symbol, left, right)

@@ -11,6 +11,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Instance, Known, Number, Tensor, class_of, number_type
 from pijit.core.errors import Break
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, numpy_scalar
 from pijit.guards.facts import is_among
 
@@ -38,8 +39,10 @@ def call_abs(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
 
 
 def call_float(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``float`` of a number."""
+    """``float`` of a number, or of a known string."""
     only(arguments, keywords, "float", 1)
+    if class_of(arguments[0]) is str:
+        return _parsed(self, float, arguments[0])
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.kind not in "fiub" or kind.dtype.itemsize == 8 and kind.dtype.kind == "u":
         raise Break("PJ203", operand=describe(arguments[0]))
@@ -50,8 +53,10 @@ def call_float(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``int`` of an integer; of a float when it fits a machine word."""
+    """``int`` of an integer or of a known string; of a float when it fits a machine word."""
     only(arguments, keywords, "int", 1)
+    if class_of(arguments[0]) is str:
+        return _parsed(self, int, arguments[0])
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.char in "LQ":
         raise Break("PJ203", operand=describe(arguments[0]))
@@ -59,6 +64,14 @@ def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     if kind.dtype == INT.dtype:
         return Number(INT, value if kind == INT else self.emit("same", [value], INT))
     return Number(INT, self.emit("cast", [value], INT, exits=kind.dtype.kind == "f"))
+
+
+def _parsed(self: Any, kind: type, value: Abstract) -> Abstract:
+    """The number that a string says; bytecode raises where it says none."""
+    try:
+        return Const(kind(self.constant(value)))
+    except (ValueError, TypeError):
+        raise Break("PJ203", operand=describe(value))
 
 
 def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abstract:
@@ -75,16 +88,17 @@ def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abs
 
 
 def call_divmod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``divmod`` of Python numbers: the pair of ``//`` and ``%``."""
+    """``divmod`` of numbers: the pair of ``//`` and ``%``."""
     only(arguments, keywords, "divmod", 2)
-    kinds = [number_type(argument) for argument in arguments]
-    if any(kind is None or kind.family != "py" for kind in kinds):
+    if any(number_type(argument) is None for argument in arguments):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
     return self.new_tuple([self.binary("//", *arguments), self.binary("%", *arguments)])  # type: ignore[no-any-return]
 
 
 def call_pow(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``pow(x, y)``."""
+    """``pow(x, y)``, and ``pow(x, y, z)`` of integers."""
+    if len(arguments) == 3 and all(number_type(argument) == INT for argument in arguments):
+        return self.invoke(FUNCTIONS["builtins.pow"], arguments, keywords)  # type: ignore[no-any-return]
     only(arguments, keywords, "pow", 2)
     return self.binary("**", *arguments)
 
@@ -121,6 +135,8 @@ def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
 
 def _math(name: str) -> Callable[..., Abstract]:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        if name == "log" and len(arguments) == 2 and all(number_type(argument) is not None for argument in arguments):
+            return self.invoke(FUNCTIONS["math.log"], arguments, keywords)  # type: ignore[no-any-return]
         only(arguments, keywords, "math." + name, 1)
         kind = number_type(arguments[0])
         if kind is None or kind.dtype.kind not in "fi" or kind.dtype.itemsize != 8:

@@ -75,7 +75,7 @@ PLAIN = {
     "full_like": "a fill_value dtype*", "zeros_like": "a dtype*", "ones_like": "a dtype*", "tri": "N# M# k dtype*",
     "array_equal": "a1 a2", "isin": "element test_elements", "bincount": "x weights minlength#", "digitize": "x bins",
     "partition": "a kth*", "argpartition": "a kth*", "intersect1d": "ar1 ar2", "union1d": "ar1 ar2", "setdiff1d": "ar1 ar2",
-    "operator.getitem": "a b", "builtins.sorted": "iterable reverse*",
+    "operator.getitem": "a b",
     "sum": "a axis* dtype* keepdims*", "prod": "a axis* dtype* keepdims*", "cumsum": "a axis* dtype*",
     "cumprod": "a axis* dtype*", "diff": "a n* axis*", "ediff1d": "ary", "gradient": "f varargs",
     "nansum": "a axis*", "dot": "a b", "vdot": "a b", "inner": "a b", "outer": "a b", "matmul": "a b", "kron": "a b",
@@ -91,10 +91,22 @@ ON_NUMBERS = {
     "math.isinf": "x", "math.degrees": "x", "math.radians": "x", "math.asinh": "x", "math.acosh": "x",
     "math.atanh": "x",
     "math.erf": "x", "math.erfc": "x", "math.gamma": "x", "math.lgamma": "x", "math.log2": "x", "math.pow": "x y",
-    "math.hypot": "x y", "math.atan2": "x y", "math.fmod": "x y", "math.copysign": "x y",
-    "math.isclose": "a b", "math.gcd": "a b", "math.isqrt": "x", "builtins.round": "x n",
+    "math.hypot": "...", "math.atan2": "x y", "math.fmod": "x y", "math.copysign": "x y", "math.remainder": "x y",
+    "math.isclose": "a b rel_tol abs_tol", "math.modf": "x", "math.frexp": "x", "math.ldexp": "x i",
+    "math.nextafter": "x y", "math.ulp": "x", "builtins.round": "x n", "builtins.hash": "x",
 }
 """Functions that are called with numbers only."""
+
+ON_INTEGERS = {"math.gcd": "...", "math.lcm": "...", "math.isqrt": "x", "math.factorial": "x", "math.comb": "n k",
+               "math.perm": "n k"}
+"""Functions that are called with integers only: a float may be a warning."""
+
+OF_HANDLERS = {
+    "builtins.sorted": "iterable reverse*", "builtins.isinstance": "x cls", "builtins.pow": "x y z",
+    "math.log": "x base", "math.fsum": "items", "math.dist": "p q", "operator.add": "a b", "operator.mul": "a b",
+    "builtins.int.bit_length": "x", "builtins.float.is_integer": "x",
+}
+"""Functions that handlers of the capture call, which see to what they are called with."""
 
 STATISTICS = {
     "mean": "a axis* dtype* keepdims*", "var": "a axis* dtype* ddof* keepdims*", "std": "a axis* dtype* ddof* keepdims*",
@@ -120,7 +132,8 @@ CLIP_WARNS = hasattr(_methods, "_clip_dep_is_scalar_nan")
 
 
 def _rows() -> List[Function]:
-    named = [(path, names) for table in (PLAIN, ON_NUMBERS, STATISTICS) for path, names in table.items()]
+    tables = (PLAIN, ON_NUMBERS, ON_INTEGERS, OF_HANDLERS, STATISTICS)
+    named = [(path, names) for table in tables for path, names in table.items()]
     named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
     rows = [Function(path, tuple(names.split()), path in STRICT, "elements" if path.split(".")[-1] in STATISTICS else "")
             for path, names in named]

@@ -1,0 +1,119 @@
+"""Tuples and lists joined, repeated and taken apart: ``+``, ``*``, and targets of an assignment."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.capture.containers import is_container
+from pijit.core.capture.iterators import element_of, iterator_over, step_of
+from pijit.core.capture.states import item_kinds
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    LoopIterator,
+    Sequence,
+    Tensor,
+    Unrolled,
+    class_of,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import FLAG, INT, WORD, ListOf, Object
+from pijit.guards.facts import is_among
+
+LONGEST_REPEATED = 64
+
+
+def is_short(self: Any, value: Abstract) -> bool:
+    """Whether all items of a tuple or list are known, or may be guarded one by one."""
+    if is_container(value):
+        return len(value.sample) <= self.facts.unrolling and not self.is_changing(value)  # type: ignore[attr-defined]
+    return isinstance(value, (Sequence, Known)) or isinstance(value, Const) and type(value.object) is tuple
+
+
+def joined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """``left + right`` of two tuples or two lists, or None where they are neither."""
+    kind = class_of(left)
+    if kind is not class_of(right) or not is_among(kind, (tuple, list)):
+        return None
+    if not is_short(self, left) or not is_short(self, right):
+        kinds = item_kinds(left) | item_kinds(right)
+        expected = kinds.pop() if len(kinds) == 1 and kind is list else None
+        return _made(self, "operator.add", Object(kind) if expected is None else ListOf(expected),
+                     [self.object_value(left), self.object_value(right)])
+    items = [[self.use(item) for item in self.items_of(value)] for value in (left, right)]
+    if kind is list:
+        return self.new_list(items[0] + items[1])  # type: ignore[no-any-return]
+    if not items[0] or not items[1]:
+        return left if items[0] else right  # CPython hands the other one back
+    return self.new_tuple(items[0] + items[1])  # type: ignore[no-any-return]
+
+
+def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """``left * right`` of a tuple or list and an int, in either order, or None where they are neither."""
+    owner, count = (left, right) if is_among(class_of(left), (tuple, list)) else (right, left)
+    kind = class_of(owner)
+    if not is_among(kind, (tuple, list)) or number_type(count) != INT:
+        return None
+    times = count.object if isinstance(count, Const) else None
+    if times is None or not is_short(self, owner) or self.length_of(owner) * times > LONGEST_REPEATED:
+        return _made(self, "operator.mul", Object(kind), [self.object_value(owner), self.number_value(count)])
+    items = [self.use(item) for item in self.items_of(owner)]
+    if kind is list:
+        return self.new_list(items * times)  # type: ignore[no-any-return]
+    if times == 1:
+        return owner
+    return self.new_tuple(items * times) if items and times > 0 else Const(())
+
+
+def _made(self: Any, function: str, kind: Object, operands: List[Value]) -> Instance:
+    """A new tuple or list that a function of ``operator`` makes."""
+    attrs = {"function": function, "keywords": ()}
+    return Instance(kind, self.emit("invoke", operands, kind, attrs, exits=True))
+
+
+JOINS: Dict[str, Callable[..., Optional[Abstract]]] = {"+": joined, "*": repeated}
+
+
+def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
+    """The ``count`` items of something that is unpacked; the kernel leaves where it has another number of them."""
+    items = self.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
+    if isinstance(value, Known):
+        items = self.items_of(value)
+    if items is None and isinstance(value, (LoopIterator, Unrolled)):
+        items = all_items(self, value, count)
+    if items is not None:
+        if len(items) != count:
+            raise Break("PJ203", operand="%d items" % len(items))
+        return items  # type: ignore[no-any-return]
+    size, item = _parts(self, value)
+    wanted = self.emit("const", [], WORD, {"value": count})
+    self.emit("require", [self.emit("compare", [size, wanted], FLAG, {"operator": "=="})], None, exits=True)
+    return [item(self.emit("const", [], WORD, {"value": k})) for k in range(count)]
+
+
+def _parts(self: Any, value: Abstract) -> Tuple[Value, Any]:
+    """The length of an array or a list of numbers, and what makes the item at a position."""
+    if isinstance(value, Tensor) and value.type.ndim:
+        return (self.emit("dim", [value.value], WORD, {"axis": 0}), lambda index: element_of(self, value, index))
+    if isinstance(value, Instance) and isinstance(value.type, ListOf):
+        return (self.emit("list_size", [self.object_value(value)], WORD), lambda index: self.list_item(value, index))
+    raise Break("PJ203")
+
+
+def all_items(self: Any, value: Abstract, most: int) -> Optional[List[Abstract]]:
+    """All items of what is iterated, in order, if it is known how many there are, and no more than ``most``."""
+    iterator, items = iterator_over(self, value), []  # type: Any, List[Abstract]
+    while True:
+        step = step_of(self, iterator)
+        if not isinstance(step.more, bool) or len(items) > most:
+            return None
+        if not step.more:
+            return items
+        item = self.use(step.item())
+        made_by_step = isinstance(item, Sequence) and item.value is None and item.root is None
+        items.append(self.new_tuple([self.use(part) for part in item.items]) if made_by_step else item)
+        iterator = step.following
