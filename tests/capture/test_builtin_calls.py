@@ -104,7 +104,8 @@ def test_nothing_breaks(f, args):
 @pytest.mark.skipif(sys.version_info < (3, 8), reason="math.prod and math.dist are new")
 def test_products_and_distances():
     def f(xs, x, k):
-        return math.prod(xs), math.prod(x, start=2), math.prod(i + 1 for i in range(k)), math.dist((k, x[1]), (x[0], 1))
+        products = math.prod(xs), math.prod(x, start=2), math.prod(i + 1 for i in range(k))
+        return products, math.dist((x[0], 1), (k, x[1]))
 
     with fail_unless_captured():
         check(f, LONG[1:], X, 5, config=PYTHON, others=[
