@@ -105,7 +105,7 @@ class TypePropagator(Interpreter):
     def object_value(self, value: Abstract) -> Value:
         return Value(-1, object_type(value))
 
-    def cell_value(self, number: int) -> Value:
+    def cell_value(self, root: Any) -> Value:
         return Value(-1, CELL)
 
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
@@ -174,7 +174,7 @@ class Analysis:
         entry = self.entry.copy()
         for place in self.facts.places.values():
             if place.name not in entry.locals:
-                entry.locals[place.name] = place.initial(self.facts)
+                entry.locals[place.name] = place.initial(self.facts.base)
         start = self._new_version(self.cfg.blocks[0], self._prune(entry, 0))
         start.is_entry = True
         todo = [start]

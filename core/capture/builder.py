@@ -365,8 +365,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         return self._input(Constant(value.object) if value.root is None else value.root,  # type: ignore[attr-defined]
                            object_type(value))
 
-    def cell_value(self, number: int) -> Value:
-        return self._input(Root("closure", number), CELL)
+    def cell_value(self, root: Any) -> Value:
+        return self._input(root, CELL)
 
     def use(self, value: Abstract) -> Abstract:
         if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on

@@ -14,7 +14,7 @@ from pijit.core._hook import JitFunction
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.conditions import HasLength, HasType, LacksItem
 from pijit.core.capture.facts import Facts, Place
-from pijit.core.capture.places import CellPlace, GlobalPlace
+from pijit.core.capture.places import CellPlace, FreePlace, GlobalPlace
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Unknown
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly
@@ -48,13 +48,14 @@ class Callee(NamedTuple):
 class CalleeFacts(Facts):
     """What capture may look at inside an inlined callee: its module's globals, its builtins, its closure."""
 
-    __slots__ = ("callee", "outermost")
+    __slots__ = ("callee", "outermost", "_base")
 
     def __init__(self, code: Any, callee: Callee, outer: Facts) -> None:
         function = callee.function
         super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
                          outer.steering, outer.inliner, outer.depth + 1, outer.unrolling)
         self.callee = callee
+        self._base = outer.base
         self.outermost: Dict[str, Any] = getattr(outer, "outermost", outer.globals)
         self.changed, self.places = outer.changed, outer.places
 
@@ -64,15 +65,57 @@ class CalleeFacts(Facts):
     def global_place(self, name: str) -> Any:
         return super().global_place(name) if self.globals is self.outermost else None
 
+    @property
+    def base(self) -> Facts:
+        return self._base
+
+    def _cell(self, number: int) -> Any:
+        """The object of a closure variable; None for what is a plain variable of the callee's."""
+        number -= len(self.function.cellvars)
+        return self.cells[number] if number >= 0 else None
+
+    def _cell_of_base(self, cell: Any) -> Optional[int]:
+        """Which of the caller's cells it is."""
+        return next((k for k, other in enumerate(self.base.cells) if other is cell), None)
+
+    def _cell_path(self, number: int) -> Place:
+        return self.callee.place.then(Attr, "__closure__").then(Item, number - len(self.function.cellvars))
+
     def cell_place(self, number: int, name: str) -> Any:
-        return None
+        cell = self._cell(number)
+        known = self._cell_of_base(cell)
+        return self.places.get(self.base.cell_source(known) if known is not None else (CellPlace, id(cell)))
+
+    def cell_owners(self, number: int) -> List[Opaque]:
+        cell = self._cell(number)
+        if cell is None:
+            return []
+        path, known = self._cell_path(number), self._cell_of_base(cell)
+        owner = Opaque(cell, path.source)
+        owner.root = path.root
+        return [owner] + (self.base.cell_owners(known) if known is not None else [])
 
     def written_place(self, instr: Instr) -> Any:
-        if not instr.opname.endswith("_GLOBAL") or self.globals is not self.outermost:
-            raise Break("PJ220", name=instr.value, because="it is a callee's closure variable or in another module")
-        place = self.places.setdefault(Global(instr.value), GlobalPlace(Global(instr.value)))
-        self.changed.add(place.changed(self))
+        if instr.opname.endswith("_DEREF"):
+            place = self._written_cell(instr)
+        elif self.globals is self.outermost:
+            place = self.places.setdefault(Global(instr.value), GlobalPlace(Global(instr.value)))
+        else:
+            raise Break("PJ220", name=instr.value, because="it is in another module")
+        self.changed.add(place.changed(self.base))
         return place
+
+    def _written_cell(self, instr: Instr) -> Any:
+        """The place of a closure variable."""
+        number = instr.arg or 0
+        cell, path = self._cell(number), self._cell_path(number)
+        known = self._cell_of_base(cell)
+        if known is not None:
+            source = self.base.cell_source(known)
+            return self.places.setdefault(source, CellPlace(source, source.index - len(self.base.function.varnames)))
+        if cell is None or path.source is None:
+            raise Break("PJ220", name=instr.value, because="it is in a cell that is made here")
+        return self.places.setdefault((CellPlace, id(cell)), FreePlace(Opaque(cell, path.source)))
 
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         if (name, id(self.globals)) in self.changed:

@@ -12,7 +12,7 @@ from typing import Any, Callable, List, Optional
 import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.operators import describe
-from pijit.core.capture.places import AttributePlace, HeapPlace, ItemPlace, identity_of
+from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
 from pijit.core.capture.states import State, forget_items
 from pijit.core.capture.values import (
     Abstract,
@@ -48,7 +48,7 @@ class Effects:
     use: Callable[[Abstract], Abstract]
     number_value: Callable[[Abstract], Value]
     object_value: Callable[[Abstract], Value]
-    cell_value: Callable[[int], Value]
+    cell_value: Callable[[Any], Value]
     constant: Callable[[Abstract], Any]
     word: Callable[[Abstract], Value]
     moving: Callable[[Abstract], None]
@@ -61,12 +61,18 @@ class Effects:
         ``relied`` says that what the place then holds is known.
         """
         if isinstance(owner, Opaque):
+            if place is dict and self._is_namespace(owner.sample):
+                raise Break("PJ220", object=describe(owner), because="global variables are in it")
             self.facts.changed.add((place, identity_of(owner)))
         elif self.instr_of(owner) in LOOKUPS:
             self.facts.changed.add((place, None))
         self.note_access(place, owner, True, relied)
         self.facts.mutates = True
         forget_items(self.state)
+
+    def _is_namespace(self, sample: Any) -> bool:
+        """Whether a dict has the globals of a module, which are read under other guards than its items."""
+        return sample is self.facts.base.globals or sample is self.facts.globals or "__builtins__" in sample
 
     def instr_of(self, value: Abstract) -> str:
         """The instruction that made a value, or ""."""
@@ -103,7 +109,7 @@ class Effects:
         """What a place holds."""
         value = self.state.locals.get(place.name)
         if value is None:  # found in this very run of the analysis, which is done again
-            value = place.initial(self.facts)
+            value = place.initial(self.facts.base)
         if isinstance(value, Unbound):
             raise Break("PJ212", name=str(place.source))
         if isinstance(value, Unknown):
@@ -156,7 +162,15 @@ class Effects:
 
     def op_STORE_DEREF(self, instr: Instr) -> None:
         place = self.facts.written_place(instr)
-        self._write_place(place, "store_cell", [self.cell_value(place.number)], self.pop())
+        self.note_cell(instr.arg or 0, True)
+        cell = self.facts.cell_owners(instr.arg or 0)[-1]
+        self._write_place(place, "store_cell", [self.cell_value(cell.root)], self.pop())
+
+    def note_cell(self, number: int, changes: bool) -> None:
+        """A cell that is changed must be no other than the one it was, and none of those that are read."""
+        if changes or any(place is CellPlace for place, _ in self.facts.changed):
+            for owner in self.facts.cell_owners(number):
+                self.note_access(CellPlace, owner, changes, True)
 
     def stored_value(self, value: Abstract) -> Value:
         """What an effect stores: an array, a number, or an object by identity; Break for what only bytecode makes."""

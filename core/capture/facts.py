@@ -9,7 +9,7 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.places import Places, scope_place
 from pijit.core.capture.roots import Root
 from pijit.core.capture.steering import Steering
-from pijit.core.capture.values import Abstract
+from pijit.core.capture.values import Abstract, Opaque
 from pijit.core.errors import Break
 from pijit.guards.source import Cell, Global
 
@@ -63,6 +63,11 @@ class Facts:
         self.mutates = False
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
 
+    @property
+    def base(self) -> "Facts":
+        """Those of the function that is captured, in which the others are inlined."""
+        return self
+
     def find_written(self) -> None:
         """Note the globals and cells that the function writes."""
         for instr in self.function.instructions:
@@ -100,6 +105,13 @@ class Facts:
         """The place that an instruction writes which stores a global or a cell."""
         return scope_place(instr, self)
 
+    def cell_owners(self, number: int) -> List[Opaque]:
+        """The cell object of a cell or free variable, by each path that leads there."""
+        cell = self.cell_source(number).index - len(self.function.varnames)
+        owner = Opaque(self.cells[cell], None)
+        owner.root = Root("closure", cell)
+        return [owner]
+
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         """What LOAD_GLOBAL finds now, and where."""
         for scope in (self.globals, self.builtins):
@@ -133,6 +145,13 @@ class MadeFacts(Facts):
                          maker.unrolling)
         self.maker = maker
         self.changed, self.places = maker.changed, maker.places
+
+    @property
+    def base(self) -> Facts:
+        return self.maker.base
+
+    def cell_owners(self, number: int) -> List[Opaque]:
+        return []
 
     def global_place(self, name: str) -> Any:
         return self.maker.global_place(name)

@@ -43,10 +43,10 @@ class Body(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """Where a path returns: the result, and what is then in the places that the callee writes, by name."""
+    """Where a path returns: the result, and what is then in all places, by name."""
 
     result: Abstract
-    written: Dict[str, Abstract]
+    places: Dict[str, Abstract]
 
 
 class CalleePropagator(TypePropagator):
@@ -110,11 +110,13 @@ class CalleeAnalysis(Analysis):
 
     def _join(self, versions: List[Version]) -> bool:
         """Set what the call gives and leaves if control comes from these; whether it is known."""
-        self.result, self.written = self.returned[versions[0]]
+        names = sorted(set().union(*self.facts.stores.values()))
+        self.result, places = self.returned[versions[0]]
+        self.written = {name: places[name] for name in names}
         for other in versions[1:]:
-            result, written = self.returned[other]
+            result, places = self.returned[other]
             self.result = join(self.result, result)
-            self.written = {name: join(value, written[name]) for name, value in self.written.items()}
+            self.written = {name: join(value, places[name]) for name, value in self.written.items()}
         return not any(map(knows_nothing, [self.result, *self.written.values()]))
 
     def build_into(self, parent: Any, facts: Facts, entry: State) -> Abstract:
@@ -137,9 +139,8 @@ class CalleeAnalysis(Analysis):
 
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
         if interpreter.flow == "return":
-            names = set().union(*self.facts.stores.values())
             self.returned[version] = Returned(interpreter.returned, {
-                name: interpreter.state.locals[name] for name in sorted(names)})
+                name: value for name, value in interpreter.state.locals.items() if is_place(name)})
             return {}
         return super()._edges(version, last, interpreter)
 

@@ -256,6 +256,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     def cell_content(self, instr: Instr) -> Abstract:
         """What the cell holds that ``instr`` names."""
         place = self.facts.cell_place(instr.arg or 0, instr.value)
+        self.note_cell(instr.arg or 0, False)
         if place is not None:
             return self.read_place(place)
         sample, where = self.facts.find_cell(instr.arg or 0, self)

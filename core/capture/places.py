@@ -27,7 +27,7 @@ from pijit.core.capture.values import (
     number_type,
 )
 from pijit.guards import source as sources
-from pijit.guards.source import Attr, Cell, Global, Item, Local, read_attribute, read_item
+from pijit.guards.source import Attr, Cell, Global, Inner, Item, Local, read_attribute, read_item
 
 def identity_of(owner: Abstract) -> Optional[int]:
     """What tells an object from others at capture; a module is its namespace."""
@@ -156,8 +156,35 @@ class CellPlace(HeapPlace):
             return sources.UNBOUND
 
 
+class FreePlace(OwnedPlace):
+    """A closure variable of a function that is inlined, in a cell that is none of the caller's."""
+
+    __slots__ = ()
+
+    def __init__(self, cell: Opaque) -> None:
+        super().__init__(cell, CellPlace, lambda path: Inner(path, "cell_contents"))
+
+    def root(self, head: State, cells: int) -> Any:
+        found = super().root(head, cells)
+        return found if found is not None else next(self._by_others(head), None)
+
+    def _by_others(self, head: State) -> Iterator[Any]:
+        """By other functions with that closure variable, where the one that writes it is no longer there."""
+        for root, value in _variables(head):
+            if isinstance(value, Opaque) and type(value.sample) is types.FunctionType:
+                for number, cell in enumerate(value.sample.__closure__ or ()):
+                    if cell is self.owner.sample:
+                        yield self.step(Item(Attr(root, "__closure__"), number))
+
+    def sample(self, facts: Any) -> Any:
+        try:
+            return self.owner.sample.cell_contents
+        except ValueError:
+            return sources.UNBOUND
+
+
 Places = Dict[Any, HeapPlace]
-"""By source for globals and cells, by (name or position, id of the object) for attributes and items."""
+"""By source for globals and cells, by (name, position or `CellPlace`, id of the object) for what is in objects."""
 
 
 def scope_place(instr: Instr, facts: Any) -> HeapPlace:

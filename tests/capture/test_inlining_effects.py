@@ -37,6 +37,18 @@ class Sum:
         self.other.total = self.total + v
 
 
+class Best:
+    """Not every path writes the same."""
+
+    def __init__(self, best=0):
+        self.best = self.count = best
+
+    def note(self, x, i):
+        if x[i] > x[self.best]:
+            self.best = i
+        self.count += 1
+
+
 class Slots(Sum):
     """The same in slots, but for ``other``."""
 
@@ -157,6 +169,14 @@ def leaves_behind_a_call(acc, x, k):
     return s
 
 
+def finds_best(b, x):
+    s = 0
+    for i in range(len(x)):
+        b.note(x, i)
+        s += b.best
+    return s, b.best, b.count
+
+
 SELF = Sum(1.0)
 SELF.other = SELF
 PROGRAMS = [
@@ -169,6 +189,7 @@ PROGRAMS = [
     (through_another, lambda: (Sum(0.0, Sum(1.0)), X), [lambda: (SELF, X), lambda: (Sum(0.0, None), X)]),
     (puts, lambda: ([0.0] * 20, X), [lambda: ([0.0] * 5, X), lambda: ([], X), lambda: ((), X)]),
     (pushes, lambda: ([], X), [lambda: ([1], X), lambda: ((), X)]),
+    (finds_best, lambda: (Best(), X), [lambda: (Best(), X[::-1]), lambda: (Best(3), X[:4]), lambda: (Best(0.0), X)]),
     (overflows, lambda: (Sum(0), 1), [lambda: (Sum(0), 5), lambda: (Sum(0.0), 5)]),
     (leaves_behind_a_call, lambda: (Sum(), X, -1), [lambda: (Sum(), X, 1), lambda: (Sum(2), X, 0),
                                                     lambda: (Slots(), X, -30)]),
@@ -181,7 +202,7 @@ def test_effects_of_inlined_functions(f, args, others):
     assert not [one for one in pijit.explain(f, *args()).breaks if one.reason_id in ("PJ220", "PJ230", "PJ231")]
 
 
-@pytest.mark.parametrize("f, args, others", PROGRAMS[:8], ids=[row[0].__name__ for row in PROGRAMS[:8]])
+@pytest.mark.parametrize("f, args, others", PROGRAMS[:9], ids=[row[0].__name__ for row in PROGRAMS[:9]])
 def test_the_loop_is_one_kernel(f, args, others):
     if not CUT:
         assert 1 <= launches(jitted(f), *args()) <= 2
