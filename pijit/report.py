@@ -159,11 +159,11 @@ class Report(NamedTuple):
 
     def _marks(self) -> Dict[int, str]:
         """What stands before a line: `k0` in kernel 0; `k0/py` if part of the line stays bytecode."""
-        marks = {}  # type: Dict[int, str]
+        labels = {}  # type: Dict[int, Dict[str, None]]
         for segment in self.kernels:
             for number in segment.lines:
-                label = "k{}".format(segment.id)
-                marks[number] = "{},{}".format(marks[number], label) if number in marks else label
+                labels.setdefault(number, {})["k{}".format(segment.id)] = None  # once for all its versions
+        marks = {number: ",".join(found) for number, found in labels.items()}
         for number in {report.lineno for report in self.breaks} & set(marks):
             marks[number] += "/py"
         return marks

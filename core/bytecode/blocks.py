@@ -102,6 +102,13 @@ class CFG:
         """The innermost loop around a block, or None."""
         return self._loop_of.get(block)
 
+    def decides_loop(self, instruction: int) -> bool:
+        """Whether an instruction stands in a loop at the end of a block from which one way leads out of that loop."""
+        index = self.block_of[instruction]
+        loop = self.loop_of(index) if index is not None else None
+        ways = self.successors[instruction]
+        return loop is not None and len(ways) > 1 and any(self.block_of[way] not in loop.body for way in ways)
+
     def _immediate_dominators(self) -> List[int]:
         """Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm."""
         position, blocks = self._rpo_position, self.blocks

@@ -11,6 +11,7 @@ from functools import reduce
 from typing import Any, Callable, List, Optional
 
 import numpy as np
+from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import identity_of
@@ -45,6 +46,7 @@ LOOKED_AT = 256
 class ContainerReads:
     """Mixin of the interpreter: items and lengths, read at once."""
 
+    cfg: CFG
     facts: Any
     function: Function
     instr: Instr
@@ -60,6 +62,11 @@ class ContainerReads:
             kind, changed = type(owner.sample), self.facts.changed
             return is_among(kind, CHANGING) and ((kind, identity_of(owner)) in changed or (kind, None) in changed)
         return type(owner) is Instance and is_among(owner.type.python, CHANGING)
+
+    def asks_anew(self, owner: Abstract) -> bool:
+        """Whether the truth of a container decides here if a loop goes on; what the loop does may well change it."""
+        return (isinstance(owner, Opaque) and is_among(type(owner.sample), CHANGING)
+                and self.cfg.decides_loop(self.instr.index))
 
     def read_now(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""

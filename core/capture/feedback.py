@@ -67,11 +67,18 @@ def with_kind(kinds: Tuple[Abstract, ...], seen: Abstract) -> Tuple[Abstract, ..
     kinds = tuple(kind for kind in kinds if not isinstance(kind, Unknown))
     for number, kind in enumerate(kinds):
         both = join(kind, seen)
-        if not isinstance(both, Unknown):
+        if not _forgets(both, kind, seen):
             return kinds[:number] + (both,) + kinds[number + 1:]
         if isinstance(kind, Const) and isinstance(seen, Const) and type(kind.object) is type(seen.object):
             return kinds[:number] + (both,) + kinds[number + 1:]  # of texts, each is one of its own
     return kinds + (seen,) if len(kinds) < MAX_KINDS else kinds
+
+
+def _forgets(both: Abstract, kind: Abstract, seen: Abstract) -> bool:
+    """Whether nothing is left of what two kinds, or two items of two tuples at the same position, are known to be."""
+    if isinstance(both, Sequence) and isinstance(kind, Sequence) and isinstance(seen, Sequence):
+        return any(_forgets(*items) for items in zip(both.items, kind.items, seen.items))
+    return isinstance(both, Unknown) and not (isinstance(kind, Unknown) and isinstance(seen, Unknown))
 
 
 def _like(value: Any, index: int) -> Abstract:

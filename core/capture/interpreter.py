@@ -304,7 +304,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             return len(value.object) > 0 if type(value.object) is tuple else self.is_true(value)
         if isinstance(value, Sequence):
             return bool(value.items)
-        return self.is_true(value) if isinstance(value, (Opaque, Known)) and not self.is_changing(value) else None
+        if not isinstance(value, (Opaque, Known)) or self.is_changing(value) or self.asks_anew(value):
+            return None
+        return self.is_true(value)
 
     def op_JUMP_FORWARD(self, instr: Instr) -> None:
         self.flow = "jump"

@@ -73,6 +73,7 @@ class Operators:
     number_value: Callable[[Abstract], Value]
     constant: Callable[[Abstract], Any]
     is_changing: Callable[[Abstract], bool]
+    asks_anew: Callable[[Abstract], bool]
     length_now: Callable[[Abstract], Abstract]
     lengthen: Callable[[Abstract, Abstract], Abstract]
     of_sequences: Callable[..., Optional[Abstract]]
@@ -134,7 +135,7 @@ class Operators:
 
     def truth(self, value: Abstract) -> Optional[Value]:
         """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
-        if self.is_changing(value):
+        if self.is_changing(value) or self.asks_anew(value):
             value = self.length_now(value)
         if not isinstance(value, Number):
             raise Break("PJ203", operand=describe(value))

@@ -1,12 +1,14 @@
 """Type feedback: the first run observes what fallback calls return; then the code behind them becomes kernels."""
 
 import gc
+import heapq
 import operator
 import weakref
 
 import numpy as np
 import pytest
 
+import pijit
 from effects_common import CUT
 from pijit.core import pipeline
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS
@@ -190,6 +192,32 @@ def test_observation_in_a_loop_sees_all_types():
     for _ in range(4):
         same(j(X, makes), f(X, makes))
     same(j(X, makes[::-1]), f(X, makes[::-1]))
+
+
+def pop_and_add(x, rows):
+    total = 0.0
+    while rows:
+        weight, i = heapq.heappop(rows)
+        total += weight * x[i] + x[i + 1] * 2.0 - weight
+    return total
+
+
+def test_tuples_of_python_and_of_numpy_numbers_are_two_kinds():
+    def rows():
+        return [(0.5, 1), *zip(np.linspace(1.0, 2.0, 5), np.arange(5))]
+
+    j = jitted(plain_twin(pop_and_add), SEGMENTED)
+    for _ in range(3):
+        same(j(X, rows()), pop_and_add(X, rows()))
+    [entry] = j.state.entries
+    assert not any(report.reason_id == "PJ218" for report in entry.breaks)
+    assert len(entry.seen.profiles) == 2
+    before = [launcher.calls - launcher.misses for launcher in entry.launchers]
+    same(j(X, rows()), pop_and_add(X, rows()))
+    served = [launcher.calls - launcher.misses - ran for launcher, ran in zip(entry.launchers, before)]
+    assert sum(served) >= 6, served
+    lines = [line for line in str(pijit.explain(j)).splitlines() if "weight * x[i]" in line]
+    assert len(lines) == 1 and len(set(lines[0].split()[0].split("/")[0].split(","))) == lines[0].split()[0].count("k")
 
 
 def test_recursion_while_observing():
