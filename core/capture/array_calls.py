@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import numpy as np
 from pijit.core import _launcher
 from pijit.core.capture import sampling
+from pijit.core.capture.array_forms import FORM_METHODS
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Number, Tensor, array_type, number_type
@@ -197,8 +198,11 @@ def call_mean(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 def call_clip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.clip(x, low, high)`` of floats between constants, arrays or (where NaN is no special case) numbers."""
-    only(arguments, keywords, "clip", 3)
+    out = keywords.get("out")
+    only(arguments, {name: value for name, value in keywords.items() if name != "out"}, "clip", 3)
     array = arguments[0]
+    if out is not None and not (isinstance(out, Tensor) and out.type.writeable):
+        raise Break("PJ203", operand=describe(out))
     if not isinstance(array, Tensor) or array.type.dtype.kind != "f":
         raise Break("PJ203", operand=describe(array))
     for bound in arguments[1:]:
@@ -206,7 +210,7 @@ def call_clip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
         constant = is_exactly(known, (int, float)) and known == known
         if not constant and not isinstance(bound, Tensor) and (CLIP_WARNS or not isinstance(bound, Number)):
             raise Break("PJ214", operands="a bound of clip")
-    return self.ufunc_call(CLIP, arguments)  # type: ignore[no-any-return]
+    return self.ufunc_call(CLIP, arguments, out=out)  # type: ignore[no-any-return]
 
 
 _numpy_core: Any = getattr(np, "_core", None) or getattr(np, "core")
@@ -239,3 +243,4 @@ METHODS: Dict[str, Handler] = {
     "mean": call_mean,
     "clip": call_clip,
 }
+METHODS.update(FORM_METHODS)

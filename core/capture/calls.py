@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.array_calls import ARRAY_CALLS, METHODS
+from pijit.core.capture.array_forms import FORM_CALLS
 from pijit.core.capture.bound import BOUND_CALLS
 from pijit.core.capture.call_arguments import Arguments, Handler
 from pijit.core.capture.callees import find_callee
@@ -29,7 +30,7 @@ from pijit.guards.facts import type_module, type_name
 CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
-                 NUMBER_CALLS)
+                 NUMBER_CALLS, FORM_CALLS)
     for target, handler in rows}
 
 

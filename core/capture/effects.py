@@ -21,6 +21,7 @@ from pijit.core.capture.values import (
     LoopIterator,
     Opaque,
     Sequence,
+    Slice,
     Tensor,
     Unbound,
     Unknown,
@@ -28,6 +29,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.types import Object
 from pijit.guards._evaluate import attribute_rule
 from pijit.guards import source as sources
 from pijit.guards.reading import class_value
@@ -176,6 +178,10 @@ class Effects:
         """What an effect stores: an array, a number, or an object by identity; Break for what only bytecode makes."""
         if isinstance(value, Tensor):
             return value.value  # type: ignore[return-value]
+        if isinstance(value, Slice):
+            parts = [self.stored_value(part) for part in value.parts]
+            attrs = {"function": "builtins.slice", "keywords": ()}
+            return self.emit("invoke", parts, Object(slice), attrs, exits=True)  # type: ignore[return-value]
         found = value.root is not None and not isinstance(value, LoopIterator)
         if found or isinstance(value, (Instance, Opaque, Sequence)):
             return self.object_value(value)

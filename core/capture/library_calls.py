@@ -14,7 +14,7 @@ import numpy as np
 from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand, type_of_result
-from pijit.core.capture.values import Abstract, Const, Instance, Number, Tensor, class_of, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, Number, Slice, Tensor, class_of, number_type
 from pijit.core.capture.values import Sequence as Tuple_
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -27,7 +27,7 @@ EDGES = (2, 3, 1)
 
 INTEGERS = (1, 0, 2, -1)
 NUMBERS = (0.5, 1.0, 2.0, 0.25)
-PLAIN = (str, type(None), type(Ellipsis), np.dtype)
+PLAIN = (str, type(None), type(Ellipsis))
 
 
 class LibraryCalls:
@@ -61,6 +61,8 @@ class LibraryCalls:
         """What stands for an argument in a sample call: an Operand, or (tuple or list, what stands for the items)."""
         if mark == "*":
             return Operand(None, self._known(value), True)  # type: ignore[arg-type]
+        if isinstance(value, Slice):
+            return (slice, tuple(self._question(part, "") for part in value.parts))
         kind = number_type(value)
         if kind is not None and mark == "#":
             return Operand(kind)
@@ -88,7 +90,7 @@ class LibraryCalls:
 
     def require_index(self, owner: Tensor, index: Abstract) -> None:
         """Break unless NumPy takes an index of these types for an array."""
-        questions = (operand_of(owner), self._question(index, ""))
+        questions = (operand_of(owner), self._question(index, "#"))
         result_types("operator.getitem", questions, ())
 
     def _require_elements(self, named: Dict[str, Abstract]) -> None:
@@ -123,10 +125,11 @@ _BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values()
 
 def _names(row: Function, count: int, keywords: Arguments) -> List[str]:
     """The parameter of each argument, keywords last."""
-    names = [name for name in row.parameters if not name.startswith("...")]
-    if row.parameters[-1:] and row.parameters[-1].startswith("..."):
-        names += [row.parameters[-1]] * max(count - len(names), 0)
-    positional, by_keyword = names[:count], {name.strip("*#"): name for name in names[count:]}
+    at = next((k for k, name in enumerate(row.parameters) if name.startswith("...")), len(row.parameters))
+    names, more = list(row.parameters[:at]), row.parameters[at:at + 1]
+    names += list(more) * max(count - len(names), 0)
+    by_keyword = {name.strip("*#"): name for name in tuple(names[count:]) + row.parameters[at + 1:]}
+    positional = names[:count]
     if count > len(names) or set(keywords) - set(by_keyword):
         raise Break("PJ211", callee=row.path)
     return positional + [by_keyword[name] for name in keywords]
@@ -134,7 +137,7 @@ def _names(row: Function, count: int, keywords: Arguments) -> List[str]:
 
 def _is_plain(value: Any) -> bool:
     """Whether a value may be handed to a library function as it is."""
-    return is_exactly(value, PLAIN) or is_among(value, (bool, int, float)) or (
+    return is_exactly(value, PLAIN) or issubclass(type(value), np.dtype) or is_among(value, (bool, int, float)) or (
         type(value) is type and issubclass(value, np.generic))
 
 
@@ -201,7 +204,8 @@ def _answer(function: Any, arguments: List[Any], keywords: Dict[str, Any]) -> An
 
 def _sample(question: Any, edge: int, number: int) -> Any:
     if isinstance(question, tuple):
-        return question[0](_sample(item, edge, number) for item in question[1])
+        items = [_sample(item, edge, number) for item in question[1]]
+        return slice(*items) if question[0] is slice else question[0](items)
     if question.has_constant:
         return question.constant
     kind = question.type

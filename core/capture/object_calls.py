@@ -7,6 +7,8 @@ import builtins
 import types
 from typing import Any, Dict, List, Optional, Tuple
 
+import numpy as np
+from pijit.core.capture.array_forms import UFUNC_METHODS
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.container_effects import EFFECT_METHODS
@@ -192,6 +194,7 @@ OBJECT_METHODS.update({(dict, "keys"): _dict_view("forwards"), (dict, "values"):
                        (dict, "items"): _dict_view("items")})
 OBJECT_METHODS.update(EFFECT_METHODS)
 OBJECT_METHODS.update(NUMBER_METHODS)
+OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})
 
 OBJECT_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.type, call_type),

@@ -203,7 +203,18 @@ class Operators:
             return Number(INT, self.emit("mul", [value, value], INT, exits=True))
         if all(question.type in (INT, FLOAT) for question in questions) and FLOAT in (kind, questions[1].type):
             return self._float_power(left, right, questions)
+        if kind.family == "np" or questions[1].type.family == "np":
+            return self._numpy_power(left, right, questions)
         raise Break("PJ203", operand="power of scalars")
+
+    def _numpy_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+        """``x ** y`` with a NumPy scalar: of doubles by the C library, of others by NumPy's operator."""
+        double = numpy_scalar(np.dtype(np.float64))
+        kinds = [question.type for question in questions]
+        if not all(kind in (INT, FLOAT, double) for kind in kinds):
+            return self.invoke(FUNCTIONS["operator.pow"], [left, right], {})
+        power = self._float_power(left, right, questions)
+        return Number(double, self.emit("same", [power.value], double))  # type: ignore[attr-defined]
 
     def _float_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
         """``x ** y`` by the C library; leaves where it is not finite or tiny, which Python may call an overflow."""
@@ -233,7 +244,9 @@ class Operators:
             return self.emit("cast", [ssa], want)
         if have.family == "py" and source.kind == "i" and target.kind in "iu":
             return self.emit("cast", [ssa], want, exits=True)
-        if have.family == "py" and source.kind == "f" and target == np.float32:
+        if have.family == "py" and source.kind in "if" and target == np.float32:
+            if source.kind == "i":  # by way of a double, as NumPy does it
+                ssa = self.emit("cast", [ssa], FLOAT, exits=exact)
             return self.emit("cast", [ssa], want, exits=True)
         raise Break("PJ203", operand="%r with %r" % (have, want))
 
@@ -300,6 +313,9 @@ def _comparison_type(left: Scalar, right: Scalar) -> Scalar:
         if kind.kind == "f" and integral:
             raise Break("PJ203", operand="comparison of %r with %r" % (left, right))
         return Scalar(kind, "np" if "np" in (left.family, right.family) else "py")
+    single = [k for k in (left, right) if k.dtype == np.float32]
+    if single and all(k.family == "py" and k.dtype in doubles or k in single for k in (left, right)):
+        return single[0] if sampling.WEAK_SCALARS else numpy_scalar(np.dtype(np.float64))
     small = [k for k in (left, right) if k.dtype.itemsize < 8 and k.dtype.kind in "iub"]
     if small and all(k.dtype.kind in "iub" for k in (left, right)):
         return INT

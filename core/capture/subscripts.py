@@ -22,7 +22,7 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import Array, Scalar, numpy_scalar
+from pijit.core.graph.types import FLAG, Array, Scalar, numpy_scalar
 
 
 class Subscripts:
@@ -43,6 +43,7 @@ class Subscripts:
     require_index: Callable[[Tensor, Abstract], None]
     stored_value: Callable[[Abstract], Value]
     container_item: Callable[[Abstract, Abstract], Abstract]
+    size: Callable[[Tensor], Value]
 
     def op_BUILD_SLICE(self, instr: Instr) -> None:
         parts = self.pop_many(instr.arg or 2)
@@ -67,16 +68,20 @@ class Subscripts:
             raise Break("PJ205", object=describe(owner))
         if not owner.type.writeable:
             raise Break("PJ203", operand="read-only array")
+        if not (isinstance(value, Tensor) and value.part is not None and _is_part(value.part, owner, index)):
+            self.store(owner, index, value)
+
+    def store(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
+        """``owner[index] = value`` of an array that may be written."""
         if self._gathers(index):
             self._scatter(owner, index, value)
-            return
-        if isinstance(value, Tensor) and value.part is not None and _is_part(value.part, owner, index):
-            return
-        self._store(owner, self._index_items(index), value)
+        else:
+            self._store(owner, self._index_items(index), value)
 
     def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""
         if isinstance(owner, Tensor) and self._gathers(index):
+            self._require_elements_of(owner)
             return self.invoke(FUNCTIONS["operator.getitem"], [owner, index], {})
         if isinstance(owner, Tensor):
             items = self._index_items(index)
@@ -84,7 +89,7 @@ class Subscripts:
                 result = numpy_scalar(owner.type.dtype)
                 words = [self.word(item) for item in items]
                 return Number(result, self.emit("load", [owner.value] + words, result, exits=True))
-            view = self._view(owner, items)
+            view = self.view_of(owner, items)
             view.part = (owner.value, index)
             return view
         return self.container_item(owner, index)
@@ -105,13 +110,22 @@ class Subscripts:
 
     def _scatter(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
         """``owner[mask] = value`` and ``owner[integers] = value`` of values that every element can hold."""
+        question, target = operand_of(value), numpy_scalar(owner.type.dtype)
+        if isinstance(question.type, Scalar):
+            value = Number(target, self._stored_scalar(value, question, target.dtype))
         kind = operand_of(value).type.dtype
         if not np.can_cast(kind, owner.type.dtype, "safe") and (kind.kind, owner.type.dtype.kind) != ("i", "f"):
             raise Break("PJ203", operand="%s stored into %s" % (kind, owner.type.dtype))
         self.require_index(owner, index)
+        self._require_elements_of(owner)
         self.emit("set_items", [owner.value, self.stored_value(index), self.stored_value(value)], None, exits=True)
 
-    def _view(self, owner: Tensor, items: List[Abstract]) -> Tensor:
+    def _require_elements_of(self, owner: Tensor) -> None:
+        """Leave where there are none: of an index out of range NumPy would warn then, instead of raising."""
+        self.emit("require", [self.emit("truth", [self.size(owner)], FLAG)], None, exits=True)
+
+    def view_of(self, owner: Tensor, items: List[Abstract]) -> Tensor:
+        """``owner[items]`` of a basic index."""
         items = _without_ellipsis(items, owner.type.ndim)
         codes: List[str] = []
         words: List[Value] = []
@@ -150,7 +164,7 @@ class Subscripts:
             stored = self._stored_scalar(value, question, owner.type.dtype)
             self.emit("store", [owner.value] + words + [stored], None, exits=True)
             return
-        target = self._view(owner, items)
+        target = self.view_of(owner, items)
         if isinstance(question.type, Array):
             if not np.can_cast(question.type.dtype, target.type.dtype, "same_kind"):
                 raise Break("PJ203", operand="%r stored into %r" % (question.type, target.type))

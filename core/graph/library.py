@@ -7,7 +7,8 @@ those that C code gives name the caller's (``STRICT``: they are raised, and byte
 by ``warnings.warn`` with a stack level (``needs`` must say when there are none).
 
 Parameters are those that calls may use, in NumPy's order; a ``*`` marks those that must be known at capture since they
-steer the type of the result, a ``#`` those that are sizes: small ones stand for them in samples.
+steer the type of the result, a ``#`` those that are sizes: small ones stand for them in samples. Those behind ``...``
+are given by keyword only.
 """
 
 from __future__ import annotations
@@ -52,11 +53,13 @@ def resolve(path: str) -> Any:
 
 MODULES = {"operator": operator, "builtins": builtins, "math": math}
 STRICT = frozenset(["array", "asarray", "ascontiguousarray", "matmul", "ndarray.astype", "ndarray.cumsum", "ndarray.cumprod",
-                    "ndarray.round", "ndarray.trace"])
+                    "ndarray.round", "ndarray.trace", "operator.pow"]
+                   + ["%s.%s" % (ufunc, method) for ufunc in ("add", "multiply", "maximum", "minimum")
+                      for method in ("reduce", "accumulate")])
 """Functions that compute floats in C alone."""
 
 PLAIN = {
-    "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter", "unique": "ar",
+    "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter", "unique": "ar return_index* return_inverse* return_counts*",
     "argmin": "a axis*", "argmax": "a axis*", "any": "a axis* keepdims*", "all": "a axis* keepdims*",
     "count_nonzero": "a axis* keepdims*", "nonzero": "a", "flatnonzero": "a", "argwhere": "a", "where": "condition x y",
     "amin": "a axis* keepdims*", "amax": "a axis* keepdims*", "min": "a axis* keepdims*", "max": "a axis* keepdims*",
@@ -65,7 +68,7 @@ PLAIN = {
     "repeat": "a repeats# axis*", "tile": "A reps#", "roll": "a shift axis*", "flip": "m axis*", "fliplr": "m", "flipud": "m",
     "rot90": "m k*", "concatenate": "arrays axis*", "stack": "arrays axis*", "hstack": "tup", "vstack": "tup",
     "dstack": "tup", "column_stack": "tup", "append": "arr values axis*", "delete": "arr obj axis*",
-    "insert": "arr obj values axis*", "pad": "array pad_width# mode*",
+    "insert": "arr obj values axis*", "pad": "array pad_width# mode* ... constant_values reflect_type*",
     "reshape": "a newshape#", "ravel": "a order*", "transpose": "a axes*", "swapaxes": "a axis1* axis2*",
     "moveaxis": "a source* destination*", "expand_dims": "a axis*", "squeeze": "a axis*", "diagonal": "a offset axis1* axis2*",
     "diag": "v k", "triu": "m k", "tril": "m k", "atleast_1d": "a", "atleast_2d": "a",
@@ -75,11 +78,20 @@ PLAIN = {
     "full_like": "a fill_value dtype*", "zeros_like": "a dtype*", "ones_like": "a dtype*", "tri": "N# M# k dtype*",
     "array_equal": "a1 a2", "isin": "element test_elements", "bincount": "x weights minlength#", "digitize": "x bins",
     "partition": "a kth*", "argpartition": "a kth*", "intersect1d": "ar1 ar2", "union1d": "ar1 ar2", "setdiff1d": "ar1 ar2",
-    "operator.getitem": "a b",
+    "operator.getitem": "a b#",
+    "take_along_axis": "arr indices axis*", "lexsort": "keys axis*", "ix_": "...", "select": "condlist choicelist default",
+    "meshgrid": "... indexing* sparse* copy*", "broadcast_to": "array shape#", "unravel_index": "indices# shape#",
+    "ravel_multi_index": "multi_index# dims#", "lib.stride_tricks.sliding_window_view": "x window_shape# axis*",
+    "add.reduce": "array axis* dtype*", "multiply.reduce": "array axis* dtype*", "maximum.reduce": "array axis* dtype*",
+    "minimum.reduce": "array axis* dtype*", "logical_and.reduce": "array axis*", "logical_or.reduce": "array axis*",
+    "add.accumulate": "array axis* dtype*", "multiply.accumulate": "array axis* dtype*",
+    "maximum.accumulate": "array axis* dtype*", "minimum.accumulate": "array axis* dtype*",
     "sum": "a axis* dtype* keepdims*", "prod": "a axis* dtype* keepdims*", "cumsum": "a axis* dtype*",
-    "cumprod": "a axis* dtype*", "diff": "a n* axis*", "ediff1d": "ary", "gradient": "f varargs",
+    "cumprod": "a axis* dtype*", "diff": "a n* axis* prepend append", "ediff1d": "ary", "gradient": "f varargs",
     "nansum": "a axis*", "dot": "a b", "vdot": "a b", "inner": "a b", "outer": "a b", "matmul": "a b", "kron": "a b",
-    "tensordot": "a b axes*", "trace": "a offset", "einsum": "subscripts* ...", "linspace": "start stop num#",
+    "tensordot": "a b axes*", "trace": "a offset", "einsum": "subscripts* ... optimize*",
+    "linspace": "start stop num# endpoint* retstep* dtype*", "sinc": "x",
+    "hanning": "M#", "hamming": "M#", "blackman": "M#", "bartlett": "M#",
     "clip": "a a_min a_max", "around": "a decimals*", "round": "a decimals*", "interp": "x xp fp left right",
     "convolve": "a v mode*", "correlate": "a v mode*", "polyval": "p x", "vander": "x N#",
     "nan_to_num": "x", "allclose": "a b rtol atol", "isclose": "a b rtol atol",
@@ -104,6 +116,7 @@ ON_INTEGERS = {"math.gcd": "...", "math.lcm": "...", "math.isqrt": "x", "math.fa
 OF_HANDLERS = {
     "builtins.sorted": "iterable reverse*", "builtins.isinstance": "x cls", "builtins.pow": "x y z",
     "math.log": "x base", "math.fsum": "items", "math.dist": "p q", "operator.add": "a b", "operator.mul": "a b",
+    "operator.pow": "a b", "builtins.slice": "start stop step",
     "builtins.int.bit_length": "x", "builtins.float.is_integer": "x",
 }
 """Functions that handlers of the capture call, which see to what they are called with."""

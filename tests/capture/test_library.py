@@ -37,7 +37,13 @@ CALLS = (
     "np.kron(x, y)", "np.round(x, 1)", "x.round(2)", "np.clip(x, 0, 1)", "np.interp(x[0], [0.0, 1.0], [2.0, 3.0])",
     "np.searchsorted(x[0], 0.5)", "np.unique(x)", "np.argwhere(x)", "np.squeeze(x[:1], 0)", "np.array_equal(x, y)",
     "np.allclose(x, y)", "np.gradient(x[0])", "np.convolve(x[0], y[0])", "np.average(x, axis=0)", "np.quantile(x, 0.5)",
-    "np.bincount(np.arange(3))", "x[:3, :3].diagonal()", "np.moveaxis(x, 0, 1)",
+    "np.bincount(np.arange(3))", "x[:3, :3].diagonal()", "np.moveaxis(x, 0, 1)", "np.eye(3, dtype=x.dtype)",
+    "np.pad(x, 1, constant_values=2.0)", "np.diff(x, prepend=0.0)", "np.linspace(0, 1, 5, endpoint=False)",
+    "np.take_along_axis(x, np.argsort(x, axis=1), axis=1)", "np.lexsort((x[0], y[0]))", "x[np.ix_([0, 1], [1])]",
+    "np.select([x < 0, x > 1], [y, x], 0.5)", "np.broadcast_to(x[0], (2, 4))", "np.sinc(x)", "np.hanning(5)",
+    "np.unravel_index(5, (2, 3))", "np.add.reduce(x, axis=1)", "np.maximum.accumulate(x)", "np.add.accumulate(x, 1)",
+    "np.minimum.reduce(x)", "np.subtract.outer(x, y[0])", "np.outer(x[0], y[1])", "np.shape(x), np.size(x), np.ndim(x)",
+    "x[:, [0, 1]]", "x[[1, 0], 1:3]", "x[1:, x[0] > 1]", "x[..., ::2, [0, 2]]", "x.sum() ** 2, x[0, 1] ** 0.5",
 )
 MAY_WARN = (RuntimeWarning, DeprecationWarning)
 

@@ -1,0 +1,119 @@
+"""Functions and methods that are another name for an attribute, a subscript or an operation on views of arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Tuple
+
+import numpy as np
+from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.operators import describe, operand_of
+from pijit.core.capture.values import Abstract, Const, Tensor, class_of
+from pijit.core.errors import Break
+from pijit.core.graph.library import FUNCTIONS
+
+
+def _array(value: Abstract, writes: bool = False) -> Tensor:
+    """An array's value; Break for anything else, and for one that is read-only where it is written."""
+    if not isinstance(value, Tensor):
+        raise Break("PJ203", operand=describe(value))
+    if writes and not value.type.writeable:
+        raise Break("PJ203", operand="read-only array")
+    return value
+
+
+def _attribute(name: str) -> Handler:
+    """``np.shape(x)`` and its kin."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 1)
+        return self.attribute(_array(arguments[0]), name)  # type: ignore[no-any-return]
+    return call
+
+
+def call_copyto(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.copyto(x, y)``: ``x[...] = y`` where NumPy's rule for casting allows it."""
+    only(arguments, keywords, "copyto", 2)
+    target, kind = _array(arguments[0], writes=True), operand_of(arguments[1]).type
+    if not np.can_cast(kind.dtype, target.type.dtype, "same_kind"):
+        raise Break("PJ203", operand="%r stored into %r" % (kind, target.type))
+    self.store(target, Const(Ellipsis), arguments[1])
+    return Const(None)
+
+
+def call_put(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.put(x, indices, number)`` of one axis: ``x[indices] = number``."""
+    only(arguments, keywords, "put", 3)
+    target, index = _array(arguments[0], writes=True), arguments[1]
+    picks = class_of(index) is list or isinstance(index, Tensor) and index.type.dtype.kind == "i"
+    if target.type.ndim != 1 or not picks or isinstance(arguments[2], Tensor):
+        raise Break("PJ210", callee="put")
+    self.store(target, index, arguments[2])
+    return Const(None)
+
+
+def call_putmask(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.putmask(x, mask, number)``: ``x[mask] = number``."""
+    only(arguments, keywords, "putmask", 3)
+    target, mask = _array(arguments[0], writes=True), _array(arguments[1])
+    if mask.type.dtype.kind != "b" or mask.type.ndim != target.type.ndim or isinstance(arguments[2], Tensor):
+        raise Break("PJ210", callee="putmask")
+    self.store(target, mask, arguments[2])
+    return Const(None)
+
+
+def call_sort(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.sort()``: what ``np.sort`` gives, stored into x."""
+    target = _array(arguments[0], writes=True)
+    self.store(target, Const(Ellipsis), self.invoke(FUNCTIONS["sort"], arguments, keywords))
+    return Const(None)
+
+
+def _outer(self: Any, ufunc: np.ufunc, left: Tensor, right: Tensor) -> Abstract:
+    """``ufunc.outer(left, right)``: left with an axis more for each of right's."""
+    items: List[Abstract] = [Const(Ellipsis)]
+    wide = self.view_of(left, items + [Const(None)] * right.type.ndim)
+    return self.ufunc_call(ufunc, [wide, right])  # type: ignore[no-any-return]
+
+
+def call_outer(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.outer(x, y)`` of arrays of one axis."""
+    only(arguments, keywords, "outer", 2)
+    left, right = map(_array, arguments)
+    if left.type.ndim != 1 or right.type.ndim != 1:
+        raise Break("PJ210", callee="outer")
+    return _outer(self, np.multiply, left, right)
+
+
+def call_ufunc_outer(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.subtract.outer(x, y)`` and its kin."""
+    only(arguments, keywords, "outer", 3)
+    return _outer(self, arguments[0].object, _array(arguments[1]), _array(arguments[2]))  # type: ignore[attr-defined]
+
+
+def _of_ufunc(method: str) -> Handler:
+    """``np.add.reduce(x)`` and its kin, which kernels call as they are."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        ufunc = arguments[0].object  # type: ignore[attr-defined]
+        row = FUNCTIONS.get("%s.%s" % (ufunc.__name__, method))
+        if row is None or getattr(np, ufunc.__name__, None) is not ufunc:
+            raise Break("PJ210", callee="%s.%s" % (ufunc.__name__, method))
+        return self.invoke(row, arguments[1:], keywords)  # type: ignore[no-any-return]
+    return call
+
+
+FORM_CALLS: List[Tuple[Any, Handler]] = [
+    (np.shape, _attribute("shape")),
+    (np.size, _attribute("size")),
+    (np.ndim, _attribute("ndim")),
+    (np.copyto, call_copyto),
+    (np.put, call_put),
+    (np.putmask, call_putmask),
+    (np.outer, call_outer),
+]
+
+FORM_METHODS: Dict[str, Handler] = {"put": call_put, "sort": call_sort}
+
+UFUNC_METHODS: Dict[str, Handler] = {
+    "outer": call_ufunc_outer,
+    "reduce": _of_ufunc("reduce"),
+    "accumulate": _of_ufunc("accumulate"),
+}
