@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.passes.fuse import is_exact
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import array_views, reductions, scalar_ops
 from pijit.core.kernel.arrays import LISTENING, ArrayVariable, memory_code
@@ -131,6 +132,8 @@ def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str],
 
 # ---- ufuncs ----
 
+_FRESH, _EXACT = 1, 2  # flags of the runtime's ufunc
+
 
 def write_ufunc(emitter: Any, op: Op) -> None:
     dtypes, result_dtype = loop_dtypes(op.attrs["types"])
@@ -141,7 +144,8 @@ def write_ufunc(emitter: Any, op: Op) -> None:
             raise CompileError("a scalar result from operands with axes")
         at = emitter.layout.scratch(3)
         address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
-        _run_loop(emitter, op, operands, address, shape, 0)
+        out = _Operand(address, 0, result_dtype.itemsize, None, address)
+        _run_loop(emitter, op, operands, out, shape, _FRESH)
         emitter.define(op.result, emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
     else:
         emitter.arrays[op.result] = _computed(emitter, op, operands, shape, op.result.type,
@@ -158,24 +162,35 @@ def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], 
     likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     emitter.checked("alloc_like", "frame", address, kind.dtype.num, len(shape), len(operands), likes, op=op)
     array = emitter.describe(kind, name, at, shape)
-    _run_loop(emitter, op, operands, address, shape, 1)
+    out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
+    _run_loop(emitter, op, operands, out, shape, _FRESH)
     return array
 
 
-def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: str, shape: List[str], fresh: int) -> None:
+def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, shape: List[str], flags: int,
+              undo: Optional[Tuple[ArrayVariable, ArrayVariable]] = None) -> None:
+    """Run it; leaves when a flag was raised. ``undo``: an array that is written, and what was there before."""
     ufunc, index = op.attrs["ufunc"], op.attrs["loop"]
     table = emitter.let("%s()" % emitter.loop_table(ufunc, index))
-    words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(fresh)]
-    for operand in operands:
-        words += [str(operand.ndim), operand.address]
-    words += [str(len(shape)), out]
+    flags |= _EXACT if is_exact(op) else 0
+    words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(flags)]
+    dtypes, result = loop_dtypes(op.attrs["types"])
+    for operand, dtype in zip(operands + [out], dtypes + [result]):
+        words += [str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     sizes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(max(len(shape), 1)),
                                                       ", ".join(shape or ["0"])))
     if op.exit is not None:
         emitter.line(emitter.runtime("flags_clear"))
     emitter.checked("ufunc", "frame", spec, sizes, len(shape), op=op)
-    emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", LISTENING))
+    raised = "%s != 0" % emitter.runtime("flags_test", LISTENING)
+    if undo is not None:
+        raised = emitter.let(raised)
+        emitter.line("if %s:" % raised)
+        emitter.depth += 1
+        copy_into(emitter, op, *undo)
+        emitter.depth -= 1
+    emitter.guard(op, raised)
 
 
 def write_ufunc_into(emitter: Any, op: Op) -> None:
@@ -184,13 +199,32 @@ def write_ufunc_into(emitter: Any, op: Op) -> None:
     operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args[1:], dtypes)]
     for operand in operands:
         fits_into(emitter, op, operand.array.shape if operand.array else (), target.shape, False)
-    shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
-    # The loop may raise a flag at its last element, when nothing may have been written yet.
-    kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
-    result = _computed(emitter, op, operands, shape, kind, emitter.fresh())
-    copy_into(emitter, op, target, result)
-    emitter.release(result)
+    if is_exact(op):
+        shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
+        # The loop may raise a flag at its last element, when nothing may have been written yet.
+        kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
+        apart = _computed(emitter, op, operands, shape, kind, emitter.fresh())
+        copy_into(emitter, op, target, apart)
+    else:
+        apart = _computed_there(emitter, op, operands, target, result_dtype)
+    emitter.release(apart)
     _release_converted(emitter, operands)
+
+
+def _computed_there(emitter: Any, op: Op, operands: List[_Operand], target: ArrayVariable,
+                    dtype: np.dtype) -> ArrayVariable:
+    """The loop's results go to target, for bits depend on its strides; leaves with what was there before when a flag
+    was raised. Returns a temporary."""
+    apart = emitter.new_array(op, Array(dtype, len(target.shape), "C"), emitter.fresh(), target.shape)
+    converts = target.type.dtype != dtype
+    if not converts:
+        copy_into(emitter, op, apart, target)
+    written = emitter.descriptor(apart if converts else target, emitter.layout.scratch(2 + 2 * len(target.shape)))
+    out = _Operand(written, len(target.shape), 0 if converts else dtype.itemsize, target, written)
+    _run_loop(emitter, op, operands, out, list(target.shape), 0, None if converts else (target, apart))
+    if converts:
+        copy_into(emitter, op, target, apart)
+    return apart
 
 
 def _release_converted(emitter: Any, operands: List[_Operand]) -> None:

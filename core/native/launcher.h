@@ -40,12 +40,12 @@
  *       The raised flags of the mask that np.errstate does not ignore at this moment: 1 divide by zero,
  *       2 overflow, 4 underflow, 8 invalid, as NumPy numbers them. It is asked only when a flag is raised.
  *   ufunc(frame, spec, shape, ndim) (*)
- *       Runs a ufunc inner loop over `shape` -> ndim words. spec -> [function, data, nin, nout, fresh,
- *       (ndim_k, address of desc_k) * (nin + nout)]. Operands have the loop's dtypes and broadcast to shape.
- *       Axes are ordered, flipped and coalesced as NumPy's iterator does, so that the inner loop sees
- *       NumPy's strides: `fresh` is 1 if the outputs were made by alloc_like for these inputs, 0 for out=.
- *       Outputs must not overlap inputs, except that an output may have the memory and strides of an input.
- *       At most 16 operands. An exception that the loop sets is reported.
+ *       Runs a ufunc inner loop over `shape` -> ndim words. spec -> [function, data, nin, nout, flags,
+ *       (ndim_k, address of desc_k, itemsize_k) * (nin + nout)]. Operands have the loop's dtypes and broadcast to
+ *       shape; itemsize is negative where NumPy converts the operand. Flags: 1 the outputs were made by
+ *       alloc_like for these inputs, otherwise they came with out=; 2 bits do not depend on strides, and outputs
+ *       overlap no input, except that one may have the memory and strides of an input. Without 2 the inner loop
+ *       is called as NumPy calls it. At most 16 operands. An exception that the loop sets is reported.
  *   reduce(frame, spec) (*)
  *       A ufunc's reduction, with NumPy's bits for any layout where the module's reduce_supported(...) says
  *       so. spec -> [function, data, typenum, ndim, address of desc, axis, has identity, identity word,

@@ -14,6 +14,7 @@
 
 #define NEST_MAXDIMS 32         /* NumPy 1.x has no more */
 #define NEST_MAXOPS 16
+#define BUFFER_SIZE 8192        /* elements in a buffer of NumPy's iterator */
 
 typedef struct {
     int ndim;
@@ -129,10 +130,12 @@ nest_permute(Nest *nest, const int *perm)
     }
 }
 
-/* Reverses the axes along which none of the first nops operands goes forward and one goes backward. */
-static void
+/* Reverses the axes along which none of the first nops operands goes forward and one goes backward; a bit for each
+ * axis that was reversed. */
+static int64_t
 nest_flip(Nest *nest, int nops)
 {
+    int64_t flipped = 0;
     for (int axis = 0; axis < nest->ndim; axis++) {
         int backward = 0, forward = 0;
         for (int op = 0; op < nops; op++) {
@@ -142,11 +145,13 @@ nest_flip(Nest *nest, int nops)
         if (!backward || forward) {
             continue;
         }
+        flipped |= (int64_t)1 << axis;
         for (int op = 0; op < nest->nops; op++) {
             nest->data[op] += nest->strides[axis][op] * (nest->shape[axis] - 1);
             nest->strides[axis][op] = -nest->strides[axis][op];
         }
     }
+    return flipped;
 }
 
 static int
@@ -189,6 +194,46 @@ nest_coalesce(Nest *nest)
         }
     }
     nest->ndim = last + 1;
+}
+
+/* Moves a nest's pointers to the next position on the axes from `first` on; 0 after the last. */
+static int
+nest_next(Nest *nest, npy_intp *index, int first)
+{
+    for (int axis = first; axis < nest->ndim; axis++) {
+        int wraps = ++index[axis] == nest->shape[axis];
+        npy_intp steps = wraps ? 1 - nest->shape[axis] : 1;
+        for (int op = 0; op < nest->nops; op++) {
+            nest->data[op] += steps * nest->strides[axis][op];
+        }
+        if (!wraps) {
+            return 1;
+        }
+        index[axis] = 0;
+    }
+    return 0;
+}
+
+/* Copies elements from one stride to another. */
+static void
+elements_copy(char *target, npy_intp target_stride, const char *source, npy_intp source_stride, npy_intp count,
+              npy_intp size)
+{
+    if (size == 8) {
+        for (npy_intp i = 0; i < count; i++) {
+            memcpy(target + i * target_stride, source + i * source_stride, 8);
+        }
+    }
+    else if (size == 4) {
+        for (npy_intp i = 0; i < count; i++) {
+            memcpy(target + i * target_stride, source + i * source_stride, 4);
+        }
+    }
+    else {
+        for (npy_intp i = 0; i < count; i++) {
+            memcpy(target + i * target_stride, source + i * source_stride, size);
+        }
+    }
 }
 
 /* ---- layouts ---- */

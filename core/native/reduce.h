@@ -15,7 +15,6 @@
 #include "nest.h"
 #include <numpy/ufuncobject.h>
 
-#define BUFFER_SIZE 8192
 #define PROBE_SIZE (3 * BUFFER_SIZE)
 
 enum { REDUCE_UNPROBED = 0, REDUCE_UNKNOWN = -1 };
@@ -56,45 +55,6 @@ row_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride,
     }
 }
 
-/* Moves a nest's pointers to the next position on the axes from `first` on; 0 after the last. */
-static int
-nest_next(Nest *nest, npy_intp *index, int first)
-{
-    for (int axis = first; axis < nest->ndim; axis++) {
-        int wraps = ++index[axis] == nest->shape[axis];
-        npy_intp steps = wraps ? 1 - nest->shape[axis] : 1;
-        for (int op = 0; op < nest->nops; op++) {
-            nest->data[op] += steps * nest->strides[axis][op];
-        }
-        if (!wraps) {
-            return 1;
-        }
-        index[axis] = 0;
-    }
-    return 0;
-}
-
-/* Copies strided elements to a buffer. */
-static void
-elements_gather(char *buffer, const char *source, npy_intp stride, npy_intp count, npy_intp size)
-{
-    if (size == 8) {
-        for (npy_intp i = 0; i < count; i++) {
-            memcpy(buffer + i * 8, source + i * stride, 8);
-        }
-    }
-    else if (size == 4) {
-        for (npy_intp i = 0; i < count; i++) {
-            memcpy(buffer + i * 4, source + i * stride, 4);
-        }
-    }
-    else {
-        for (npy_intp i = 0; i < count; i++) {
-            memcpy(buffer + i * size, source + i * stride, size);
-        }
-    }
-}
-
 /* All axes, of an operand that does not coalesce into one: runs are gathered. 0, or -1 with MemoryError set.
  * */
 static int
@@ -113,7 +73,7 @@ gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skip
         more = nest_next(nest, index, 1);
         for (npy_intp start = 0; start < length;) {
             npy_intp count = length - start < reduce_chunk - filled ? length - start : reduce_chunk - filled;
-            elements_gather(buffer + filled * size, row + start * stride, stride, count, size);
+            elements_copy(buffer + filled * size, size, row + start * stride, stride, count, size);
             start += count;
             filled += count;
             if (filled == reduce_chunk || (!more && start == length)) {

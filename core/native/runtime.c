@@ -3,8 +3,8 @@
  * launcher.h documents every entry. All take and return int64_t, so that generated code needs one kind of
  * call; the first argument of most is the frame, whose word 1 leads to the references that this call owns.
  * NumPy objects are made by NumPy: its allocator, its base rules, its assignment. The loop nests are in
- * nest.h, reductions in reduce.h, floating-point flags in flags.h, effects on Python objects in effects.h and
- * containers.h, and what Python calls in addresses.h. */
+ * nest.h, runs of loops in ufunc.h and pieces.h, reductions in reduce.h, floating-point flags in flags.h,
+ * effects on Python objects in effects.h and containers.h, and what Python calls in addresses.h. */
 #include "launcher.h"
 #include "nest.h"
 #include "reduce.h"
@@ -364,51 +364,7 @@ runtime_same(int64_t a, int64_t b, int64_t ndim)
            && memcmp(x + DESC_SHAPE, y + DESC_SHAPE, 2 * ndim * sizeof(int64_t)) == 0;
 }
 
-/* ---- floating-point flags and loops ---- */
-
-/* Calls an inner loop along axis 0 for each position on the outer axes. */
-static void
-nest_run(Nest *nest, PyUFuncGenericFunction function, void *data)
-{
-    npy_intp index[NEST_MAXDIMS] = {0};
-    do {
-        char *pointers[NEST_MAXOPS];
-        npy_intp count = nest->shape[0];
-        memcpy(pointers, nest->data, sizeof(pointers));
-        function(pointers, &count, nest->strides[0], data);
-    } while (nest_next(nest, index, 1));
-}
-
-static int64_t
-runtime_ufunc(int64_t frame, int64_t spec, int64_t shape, int64_t ndim)
-{
-    const int64_t *words = (const int64_t *)spec;
-    int nin = (int)words[2], nargs = nin + (int)words[3];
-    int leading = words[4] ? nin : nargs;
-    Operand operands[NEST_MAXOPS];
-    Nest nest;
-    int perm[NEST_MAXDIMS];
-
-    nest_init(&nest, (int)ndim, (const int64_t *)shape);
-    for (int op = 0; op < nargs; op++) {
-        operands[op].ndim = (int)words[5 + 2 * op];
-        operands[op].desc = (const int64_t *)words[6 + 2 * op];
-        nest_add(&nest, &operands[op]);
-    }
-    for (int axis = 0; axis < nest.ndim; axis++) {
-        if (nest.shape[axis] == 0) {
-            return OK;
-        }
-    }
-    if (ndim > 1) {
-        nest_order(&nest, leading, perm);
-        nest_permute(&nest, perm);
-        nest_flip(&nest, leading);
-    }
-    nest_coalesce(&nest);
-    nest_run(&nest, (PyUFuncGenericFunction)words[0], (void *)words[1]);
-    return PyErr_Occurred() ? LAUNCHER_ERROR : OK;
-}
+#include "ufunc.h"
 
 static int64_t
 runtime_reduce(int64_t frame, int64_t spec)

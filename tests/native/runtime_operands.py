@@ -38,9 +38,10 @@ def random_array(random, shape, dtype="f8"):
     return array
 
 
-def random_operands(random, count, dtypes, choices=(1, 2, 3, 5)):
-    """Arrays that broadcast against each other."""
-    shape = random_shape(random, random.randrange(5), choices)
+def random_operands(random, count, dtypes, choices=(1, 2, 3, 5), shape=None):
+    """Arrays that broadcast against each other, to a shape if it is given."""
+    if shape is None:
+        shape = random_shape(random, random.randrange(5), choices)
     operands = []
     for _ in range(count):
         own = list(shape)

@@ -256,7 +256,7 @@ def ufunc_spec(ufunc, types, operands, fresh):
     descriptors = [descriptor(each) for each in operands]
     words = [function, data, ufunc.nin, ufunc.nout, fresh]
     for each, own in zip(operands, descriptors):
-        words += [each.ndim, own.ctypes.data]
+        words += [each.ndim, own.ctypes.data, each.itemsize]
     return np.array(words, np.int64), descriptors
 
 
@@ -333,14 +333,14 @@ def exp_of_rows(frame):
     if alloc_like(frame, (base, base + 8 * 60, 12, 2, 1, base + 8 * 50)) != 0:
         return -2
     frame[70], frame[71], frame[72], frame[73], frame[74] = frame[8], frame[9], 1, 1, 1
-    frame[75], frame[76], frame[77], frame[78] = 2, base + 16, 2, base + 8 * 60
+    frame[75], frame[76], frame[77], frame[78], frame[79], frame[80] = 2, base + 16, 8, 2, base + 8 * 60, 8
     if run_loop(frame, (base, base + 8 * 70, base + 8 * 62, 2)) != 0:
         return -2
-    frame[80] = frame[2] + frame[6]
-    frame[82], frame[83], frame[84], frame[85] = frame[4] - 1, frame[5], frame[6], frame[7]
-    if view(frame, (base, base + 8 * 80, 2, 12, frame[3])) != 0:
+    frame[90] = frame[2] + frame[6]
+    frame[92], frame[93], frame[94], frame[95] = frame[4] - 1, frame[5], frame[6], frame[7]
+    if view(frame, (base, base + 8 * 90, 2, 12, frame[3])) != 0:
         return -2
-    frame[40], frame[41] = frame[61], frame[81]
+    frame[40], frame[41] = frame[61], frame[91]
     return 0
 
 

@@ -75,6 +75,14 @@ def scalar_operation(op: Op) -> str:
     return name if result == ("?" if op.attrs["ufunc"] in COMPARISONS else operands[0]) else ""
 
 
+def is_exact(op: Op) -> bool:
+    """Whether each element's bits are the same however the ufunc's loop is called."""
+    operands, _, result = op.attrs["types"].partition("->")
+    kinds = {np.dtype(code).kind for code in operands + result}
+    return not kinds & {"f", "c"} or len(set(operands)) == 1 and op.attrs["ufunc"] in _LOOPS.get(
+        np.dtype(operands[0]).kind, {})
+
+
 def sums_rows(op: Op) -> bool:
     """Whether an operation adds up the last axis of what may be computed element by element."""
     if op.name != "reduce" or op.exit is None or op.attrs["ufunc"] is not np.add or op.attrs["keepdims"]:
