@@ -65,7 +65,7 @@ class CaptureRecord:
                               for text in format_use(candidate.captured, result.cfg.function))
         self.guards = "\n".join(format_guards(candidates, program))
         self.effects = effect_reports(result, breaks)
-        self.kernels = [kernel for kernel in compiled if hasattr(kernel, "source")]
+        self.kernels = [kernel for kernel in compiled if isinstance(kernel, Kernel)]
         self._parts = parts_of(result.candidates, compiled)
         self._code = function.__code__
         self._cfg = result.cfg

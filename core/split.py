@@ -7,6 +7,7 @@ from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, S
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.usedef import ARGUMENT, STORE, UseDef
 from pijit.core.capture.capture import Candidate
+from pijit.core.kernel.compile import Kernel
 
 GLUE = frozenset(["LOAD_FAST", "LOAD_CONST", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR",
                   "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP", "RETURN_VALUE", "STORE_FAST"])
@@ -66,7 +67,7 @@ def parts_of(candidates: Sequence[Candidate], compiled: Sequence[Any]) -> Tuple[
         Part(number, candidate.captured.start, frozenset(candidate.region.instructions()),
              {exit.target: exit.stack > 0 for exit in candidate.captured.graph.exits if not (exit.side or exit.poll)},
              tuple(sorted({root.name for root in map(_base, candidate.captured.inputs) if root.kind == "local"})))
-        for number, (candidate, kernel) in enumerate(zip(candidates, compiled)) if hasattr(kernel, "source"))
+        for number, (candidate, kernel) in enumerate(zip(candidates, compiled)) if isinstance(kernel, Kernel))
 
 
 def _base(path: Any) -> Any:

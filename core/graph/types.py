@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
 from pijit.guards.facts import type_name
+
+
+@functools.lru_cache(maxsize=256)
+def dtype_name(dtype: np.dtype) -> str:
+    """What NumPy calls a dtype, which it makes up anew each time."""
+    return str(dtype.name)
 
 
 class Scalar:
@@ -28,7 +35,7 @@ class Scalar:
         return hash((self.dtype.str, self.family))
 
     def __repr__(self) -> str:
-        return "%s.%s" % (self.family, self.dtype.name)
+        return "%s.%s" % (self.family, dtype_name(self.dtype))
 
 
 class Array:
@@ -53,7 +60,7 @@ class Array:
         return hash((self.dtype.str, self.ndim, self.layout, self.writeable))
 
     def __repr__(self) -> str:
-        return "%s[%dd,%s%s]" % (self.dtype.name, self.ndim, self.layout, "" if self.writeable else ",ro")
+        return "%s[%dd,%s%s]" % (dtype_name(self.dtype), self.ndim, self.layout, "" if self.writeable else ",ro")
 
     def join(self, other: "Array") -> Optional["Array"]:
         """The type that covers both, or None when dtype or ndim differ."""

@@ -8,7 +8,7 @@ import linecache
 import threading
 import time
 from collections import OrderedDict
-from typing import Any, Callable, Dict, Tuple, Union
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
 
 from pijit.core.graph.ir import Graph
 from pijit.core.kernel import machine_code, numba_backend, python_backend
@@ -25,37 +25,77 @@ _lock = threading.Lock()
 _compiled: "OrderedDict[Any, Tuple[int, Any]]" = OrderedDict()
 
 
+class Written(NamedTuple):
+    """The text of a kernel, how many words its frame has, and what makes (kernel, owner) of the text."""
+
+    source: str
+    words: int
+    make: Callable[[], Tuple[Union[int, Any], Any]]
+
+
 class Kernel:
     """A compiled graph: what the launcher needs, and the text it was made from.
 
     ``inputs`` are the launcher's input codes, ``words`` and ``output_word`` describe the frame, ``exits``
     is a tuple of (graph exit number, output codes) by exit id, ``kernel`` is an address or a callable,
-    ``owner`` keeps it alive; both are None until ``compile`` is called.
+    ``owner`` keeps it alive; both are None until ``compile`` is called. Until something needs the text, it is not
+    written, and ``words`` are without the scratch words that it needs.
     """
 
-    __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "source", "owner", "seconds", "_make")
+    __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "owner", "seconds", "_graph", "_backend",
+                 "_on_disk", "_written")
 
-    def __init__(self, name: str, layout: Layout, source: str, make: Callable[[], Tuple[Union[int, Any], Any]],
-                 seconds: float) -> None:
-        self.name = name
+    def __init__(self, graph: Graph, backend: str, on_disk: bool, later: bool) -> None:
+        start = time.perf_counter()
+        layout = Layout(graph)
+        self.name = graph.name
         self.inputs = layout.inputs
-        self.words = layout.words
         self.output_word = layout.output_word
         self.exits: Tuple[Tuple[int, Tuple[Any, ...]], ...] = tuple(layout.exits)
         self.kernel: Union[int, Any] = None
-        self.source = source
         self.owner: Any = None
-        self.seconds = seconds
-        self._make: Any = make
+        self._graph: Any = graph
+        self._backend = backend
+        self._on_disk = on_disk
+        self._written: Optional[Written] = None if later else self._write(graph, layout)
+        self.words = layout.words
+        self.seconds = time.perf_counter() - start
 
-    def compile(self) -> Tuple[Union[int, Any], Any]:
-        """Compile unless that is done; returns (kernel, owner). Raises CompileError."""
+    @property
+    def source(self) -> str:
+        """The text; of a kernel that is made when it is needed and cannot be, why not."""
+        try:
+            return self._text().source
+        except CompileError as error:
+            return "# %s\n" % error
+
+    def compile(self) -> Tuple[Union[int, Any], Any, int]:
+        """Compile unless that is done; returns (kernel, owner, words). Raises CompileError."""
         if self.kernel is None:
             start = time.perf_counter()
-            self.kernel, self.owner = self._make()
-            self._make = None
+            self.kernel, self.owner = self._text().make()
             self.seconds += time.perf_counter() - start
-        return self.kernel, self.owner
+        return self.kernel, self.owner, self.words
+
+    def _text(self) -> Written:
+        """Several threads may write it, each the same."""
+        graph, written = self._graph, self._written
+        if written is None:
+            self._written = written = self._write(graph, Layout(graph))
+            self.words = written.words
+        self._graph = None
+        return written
+
+    def _write(self, graph: Graph, layout: Layout) -> Written:
+        numba = self._backend == "numba"
+        emitter: Any = (numba_backend.NumbaEmitter if numba else python_backend.PythonEmitter)(graph, layout)
+        try:
+            source = emitter.source("kernel")
+        except RecursionError as error:
+            raise CompileError("the control flow is nested too deeply") from error
+        make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk) if numba
+                else functools.partial(_function, source, emitter.names, graph.name))
+        return Written(source, layout.words, make)
 
 
 def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False) -> Kernel:
@@ -71,20 +111,9 @@ def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_
     back end.
     Example: ``kernel = compile_graph(graph); Launcher(..., kernel.inputs, kernel.words, ...)``
     """
-    start = time.perf_counter()
     if backend not in ("numba", "python"):
         raise ValueError("backend must be 'numba' or 'python', got %r" % (backend,))
-    layout = Layout(graph)
-    emitter: Any = (numba_backend.NumbaEmitter if backend == "numba" else python_backend.PythonEmitter)(graph, layout)
-    try:
-        source = emitter.source("kernel")
-    except RecursionError as error:
-        raise CompileError("the control flow is nested too deeply") from error
-    if backend == "numba":
-        make = functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), on_disk)
-    else:
-        make = functools.partial(_function, source, emitter.names, graph.name)
-    kernel = Kernel(graph.name, layout, source, make, time.perf_counter() - start)
+    kernel = Kernel(graph, backend, on_disk, later)
     if not later:
         kernel.compile()
     return kernel

@@ -40,9 +40,12 @@ class Lifetimes:
                 if op.name in VIEWS or _is_borrowed(op):
                     self._root[op.result] = self._root.get(op.args[0], op.args[0])
         self.owners = self._find_owners(used)
-        self._live_in = self._liveness(flow)
+        self._live_in: Dict[Block, Set[Value]] = {}
         self._after: Dict[Op, List[Value]] = {}
         self._source: Dict[Jump, Block] = {}
+        if not self.owners and not any(map(_made_in, flow.order)):
+            return
+        self._live_in = self._liveness(flow)
         for block in flow.order:
             if block in self._looping:
                 self._source.update((jump, block) for jump in block.terminator.targets())
@@ -79,8 +82,7 @@ class Lifetimes:
 
     def _temporaries(self, block: Block) -> Set[Value]:
         """The arrays that a block outside of loops makes and needs no longer at its end."""
-        made = {op.result for op in block.ops if op.name in TEMPORARIES and isinstance(op.result.type, Array)}
-        return made - self._live_out(block)
+        return _made_in(block) - self._live_out(block)
 
     def _counted(self, values: Iterable[Value]) -> Set[Value]:
         found = {value for value in values if isinstance(value.type, COUNTED)}
@@ -129,6 +131,11 @@ class Lifetimes:
             self._after[op] = sorted(ending & self.owners, key=lambda value: value.id)
             live.discard(op.result)
             live |= self._op_uses(op)
+
+
+def _made_in(block: Block) -> Set[Value]:
+    """The arrays that a block makes."""
+    return {op.result for op in block.ops if op.name in TEMPORARIES and isinstance(op.result.type, Array)}
 
 
 def _is_borrowed(op: Op) -> bool:

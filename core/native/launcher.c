@@ -94,8 +94,10 @@ kernel_prepare(Launcher *self)
     int status = made == NULL ? -1 : self->enabled;
     if (status == 0 && made != Py_None && self->prepare != NULL) {
         PyObject *kernel, *owner;  /* borrowed */
-        status = PyArg_Parse(made, "(OO)", &kernel, &owner) && kernel_set(self, kernel) == 0 ? 1 : -1;
+        Py_ssize_t words;
+        status = PyArg_Parse(made, "(OOn)", &kernel, &owner, &words) && kernel_set(self, kernel) == 0 ? 1 : -1;
         if (status == 1) {
+            self->words = words > self->words ? words : self->words;
             Py_INCREF(owner);
             Py_SETREF(self->owner, owner);
             self->enabled = 1;

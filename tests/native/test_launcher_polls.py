@@ -95,7 +95,7 @@ def lazy(prepare):
     return launcher(None, INT, ((("int", 40),),), width=1, prepare=prepare)
 
 
-@pytest.mark.parametrize("made", [(count_up, "owner"), (increment.address, increment)], ids=["python", "native"])
+@pytest.mark.parametrize("made", [(count_up, "owner", 9), (increment.address, increment, 9)], ids=["python", "native"])
 def test_kernel_is_made_by_the_first_call(made):
     calls = []
 
@@ -118,7 +118,7 @@ def test_no_kernel_to_be_had():
 
 
 def test_exception_while_the_kernel_is_made():
-    answers = [KeyboardInterrupt("now"), (count_up, None)]
+    answers = [KeyboardInterrupt("now"), (count_up, None, 0)]
 
     def prepare():
         answer = answers.pop(0)
@@ -131,7 +131,7 @@ def test_exception_while_the_kernel_is_made():
     assert one.callable(4) == (0, 5)
 
 
-@pytest.mark.parametrize("made", [3, (), (0, None), ("kernel", None), (count_up,)])
+@pytest.mark.parametrize("made", [3, (), (0, None, 9), ("kernel", None, 9), (count_up, None), (count_up, None, "9")])
 def test_what_is_no_kernel(made):
     with pytest.raises((TypeError, ValueError)):
         lazy(lambda: made).callable(4)
@@ -144,14 +144,14 @@ def test_call_while_the_kernel_is_made():
         if not answers:
             answers.append(None)
             answers.append(one.callable(10))
-        return count_up, None
+        return count_up, None, 0
     one = lazy(prepare)
     assert one.callable(4) == (0, 5) and answers == [None, (0, 11)]
 
 
 def test_nothing_leaks():
     def cycle():
-        one = lazy(lambda: (count_up, one))
+        one = lazy(lambda: (count_up, one, 0))
         one.callable(4)
         two = lazy(lambda: two)
         three = launcher(count_up, INT, ((("int", 40),),), polls=(0,), held=(1000,))

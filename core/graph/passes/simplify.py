@@ -20,8 +20,7 @@ from pijit.core.graph.ops import EFFECTS
 def simplify(graph: Graph) -> List[int]:
     """Simplify in place; returns the numbers of the inputs that were kept, in order."""
     _drop_unreachable(graph)
-    while _merge_parameters(graph):
-        pass
+    _merge_parameters(graph)
     _drop_dead(graph)
     return _drop_inputs(graph)
 
@@ -29,9 +28,7 @@ def simplify(graph: Graph) -> List[int]:
 def rename(graph: Graph, names: Dict[Value, Value]) -> None:
     """Replace every use of a key of ``names``."""
     def new(value: Value) -> Value:
-        while value in names:
-            value = names[value]
-        return value
+        return _now(value, names)
 
     def leave(exit: SideExit) -> SideExit:
         return SideExit(exit.exit, [output.map(new) for output in exit.outputs])
@@ -52,6 +49,13 @@ def rename(graph: Graph, names: Dict[Value, Value]) -> None:
             block.terminator = arm(last)
 
 
+def _now(value: Value, names: Dict[Value, Value]) -> Value:
+    """What a value is called after all renaming."""
+    while value in names:
+        value = names[value]
+    return value
+
+
 def _drop_unreachable(graph: Graph) -> None:
     seen: List[Block] = []
     todo = [graph.blocks[0]]
@@ -65,25 +69,27 @@ def _drop_unreachable(graph: Graph) -> None:
         block.index = number
 
 
-def _merge_parameters(graph: Graph) -> bool:
-    """Drop parameters that always get one value (or themselves); whether any was dropped."""
+def _merge_parameters(graph: Graph) -> None:
+    """Drop parameters that always get one value (or themselves)."""
     incoming: Dict[Block, List[Jump]] = {}
     for block in graph.blocks:
         for jump in block.terminator.targets():
             incoming.setdefault(jump.block, []).append(jump)
     names: Dict[Value, Value] = {}
-    for block, jumps in incoming.items():
-        for position in reversed(range(len(block.params))):
-            parameter = block.params[position]
-            given = {jump.args[position] for jump in jumps} - {parameter}
-            if len(given) == 1 and next(iter(given)) not in names and next(iter(given)).type == parameter.type:
-                names[parameter] = given.pop()
-                del block.params[position]
-                for jump in jumps:
-                    jump.args = jump.args[:position] + jump.args[position + 1:]
+    before = -1
+    while before < len(names):
+        before = len(names)
+        for block, jumps in incoming.items():
+            for position in reversed(range(len(block.params))):
+                parameter = block.params[position]
+                given = {_now(jump.args[position], names) for jump in jumps} - {parameter}
+                if len(given) == 1 and next(iter(given)).type == parameter.type:
+                    names[parameter] = given.pop()
+                    del block.params[position]
+                    for jump in jumps:
+                        jump.args = jump.args[:position] + jump.args[position + 1:]
     if names:
         rename(graph, names)
-    return bool(names)
 
 
 def _used(graph: Graph) -> Set[Value]:
@@ -139,7 +145,7 @@ def _drop_inputs(graph: Graph) -> List[int]:
     def identity(output: Output) -> Output:
         if output.kind == "value" and output.value in number:
             return Output("input", number[output.value])
-        return output.with_parts([identity(part) for part in output.parts])
+        return output.with_parts([identity(part) for part in output.parts]) if output.parts else output
 
     _map_outputs(graph, identity)
     needed = {number[v] for v in _used(graph) if v in number}
@@ -160,7 +166,7 @@ def _input_numbers(output: Output) -> List[int]:
 def _renumber(output: Output, position: Dict[int, int]) -> Output:
     if output.kind in ("input", "advance"):
         return Output(output.kind, position[output.value], (), output.words)
-    return output.with_parts([_renumber(part, position) for part in output.parts])
+    return output.with_parts([_renumber(part, position) for part in output.parts]) if output.parts else output
 
 
 def side_exits(graph: Graph) -> List[SideExit]:
