@@ -103,3 +103,12 @@ YIELD_OPS = op_set("YIELD_VALUE", "YIELD_FROM", "GET_YIELD_FROM_ITER", "GEN_STAR
 
 #: A frame that has one of these is not captured at all.
 SKIP_FRAME = frozenset(name for name, kind in CLASSIFICATION.items() if kind == SKIP)
+
+#: Operators, by instruction.
+BINARY = {
+    "BINARY_ADD": "+", "BINARY_SUBTRACT": "-", "BINARY_MULTIPLY": "*", "BINARY_TRUE_DIVIDE": "/",
+    "BINARY_FLOOR_DIVIDE": "//", "BINARY_MODULO": "%", "BINARY_POWER": "**", "BINARY_AND": "&", "BINARY_OR": "|",
+    "BINARY_XOR": "^", "BINARY_LSHIFT": "<<", "BINARY_RSHIFT": ">>", "BINARY_MATRIX_MULTIPLY": "@",
+}
+INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
+UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}

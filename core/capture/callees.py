@@ -15,6 +15,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.conditions import HasLength, HasType, LacksItem
 from pijit.core.capture.facts import Facts, Place
 from pijit.core.capture.places import CellPlace, FreePlace, GlobalPlace
+from pijit.core.capture.specials import method_called, operator_method
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Unknown
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly
@@ -171,6 +172,9 @@ def known_constant(sample: Any, place: Place, interpreter: Any) -> Abstract:
 
 def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.FunctionType]:
     """The Python function that an instruction calls, as far as the operand stack tells; not those of jitted ones."""
+    special = method_called(instr)
+    if special is not None and special[1] < len(stack):
+        return _function_of(operator_method(instr, stack[-1 - special[1]]))
     below = CALLEE_BELOW.get(instr.opname)
     if below is None or below(instr.arg or 0) >= len(stack):
         return None

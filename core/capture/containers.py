@@ -12,6 +12,7 @@ import numpy as np
 from pijit.core.capture.conditions import ClassLacks, HasItem, HasLength, LacksItem
 from pijit.core.capture.operators import describe
 from pijit.core.capture.sampling import PYTHON_OPERATORS
+from pijit.core.capture.specials import contains_special
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -135,6 +136,9 @@ class Containers:
 
     def contains(self, owner: Abstract, value: Abstract) -> Abstract:
         """``value in owner`` of a dict, or of a tuple, a list or a constant set of plain values."""
+        found = contains_special(self, owner, value)
+        if found is not None:
+            return found
         if class_of(owner) is str:
             return self._string_contains(owner, value)
         if class_of(owner) is dict:

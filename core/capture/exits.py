@@ -11,6 +11,7 @@ from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.captured import Refusal
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.places import is_place
+from pijit.core.capture.specials import method_called
 from pijit.core.capture.states import State
 from pijit.core.capture.values import (
     FRAGILE,
@@ -48,6 +49,7 @@ class Exits:
     resume: Optional[Tuple[int, State]]
     leaving: Set[int]
     wrote: bool
+    derived: bool
     use: Callable[[Abstract], Any]
     _input: Callable[[Any, Type], Value]
 
@@ -59,12 +61,20 @@ class Exits:
 
     def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
         """Leave in the middle of the call that is being built: bytecode runs its rest and goes on behind it."""
-        if self.instr.opname not in CALLEE_BELOW:
-            raise Break("PJ231")
-        target = self.instr.index + 1
+        target = self._behind_call()
         names, outputs, stack = self._left(self.live_around(target), self.state)
         number = self.graph.exit_number(target, names, len(stack) + 1, True, True, None, rest)
         return SideExit(number, outputs + [packed] + stack)
+
+    def _behind_call(self) -> int:
+        """The instruction behind the call that is being built, whose result is what is pushed.
+
+        Raises:
+            Break: something is made of the result first.
+        """
+        if self.derived or self.instr.opname not in CALLEE_BELOW and method_called(self.instr) is None:
+            raise Break("PJ231")
+        return self.instr.index + 1
 
     def live_around(self, target: int) -> Set[str]:
         """What is live at ``target``, and what else the statement reads: that is to be seen in the frame during a call."""

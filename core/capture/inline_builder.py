@@ -7,7 +7,6 @@ from typing import Any, Container, Dict, Iterator, List, Optional, Sequence as I
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.builder import GraphBuilder
-from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.places import is_place
 from pijit.core.capture.segments import Piece
@@ -133,9 +132,7 @@ class InlineBuilder(GraphBuilder):
         return exit
 
     def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
-        if self.instr.opname not in CALLEE_BELOW:
-            raise Break("PJ231")
-        target = self.instr.index + 1
+        target = self._behind_call()
         return self._leave_inside(target, self.live_around(target), self.state, rest, [packed])
 
     def _leave_inside(self, target: int, live: Container[str], state: State, inner: Optional[Rest] = None,

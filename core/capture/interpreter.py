@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
-from pijit.core.bytecode.opcodes import CLASS_OF_NAME
+from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, UNARY
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.calls import Calls
 from pijit.core.capture.comprehensions import Comprehensions
@@ -26,6 +26,7 @@ from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.library_calls import LibraryCalls
 from pijit.core.capture.matching import Matching
 from pijit.core.capture.operators import Operators, describe
+from pijit.core.capture.specials import truth_special
 from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.subscripts import Subscripts
 from pijit.core.capture.values import (
@@ -52,13 +53,6 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
 from pijit.guards.facts import is_exactly
 
-BINARY = {
-    "BINARY_ADD": "+", "BINARY_SUBTRACT": "-", "BINARY_MULTIPLY": "*", "BINARY_TRUE_DIVIDE": "/",
-    "BINARY_FLOOR_DIVIDE": "//", "BINARY_MODULO": "%", "BINARY_POWER": "**", "BINARY_AND": "&", "BINARY_OR": "|",
-    "BINARY_XOR": "^", "BINARY_LSHIFT": "<<", "BINARY_RSHIFT": ">>", "BINARY_MATRIX_MULTIPLY": "@",
-}
-INPLACE = {name.replace("BINARY_", "INPLACE_"): symbol for name, symbol in BINARY.items()}
-UNARY = {"UNARY_NEGATIVE": "neg", "UNARY_POSITIVE": "pos", "UNARY_INVERT": "invert"}
 REASON_OF = {"IMPORT_NAME": "PJ207", "IMPORT_FROM": "PJ207", "FORMAT_VALUE": "PJ216"}
 REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("BUILD_"))
 """Why instructions that never have a handler stay bytecode, where there is a better reason than PJ202."""
@@ -72,7 +66,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
     true, else on; branches whose condition is known become "fall" or "jump". A loop's step is ("iterate", flag, enter):
-    on if the FLAG is true, with what ``enter()`` makes on the stack, else to the target.
+    on if the FLAG is true, with what ``enter()`` makes on the stack, else to the target. ``derived``: a call is being made
+    whose result is not that of the instruction.
     """
 
     def __init__(self, function: Function, facts: Facts) -> None:
@@ -81,6 +76,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.state = State({}, [])
         self.instr: Instr = function.instructions[0]
         self.flow: Any = "fall"
+        self.derived = False
 
     # what the two users define
 
@@ -288,7 +284,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.push(self.compare("not in" if instr.arg else "in", left, right))
 
     def op_UNARY_NOT(self, instr: Instr) -> None:
-        value = self.pop()
+        value = truth_special(self, self.pop())
         known = self.known_truth(value)
         if known is not None:
             self.push(Const(not known))
@@ -316,13 +312,14 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     def _conditional(self, when: bool, keep: Optional[bool]) -> None:
         """Jump if the truth of the top is ``when``; ``keep`` says on which outcome the value stays."""
         value = self.pop()
-        known = self.known_truth(value)
+        asked = truth_special(self, value)
+        known = self.known_truth(asked)
         if known is not None:
             self.flow = "jump" if known == when else "fall"
             if keep is not None and known == keep:
                 self.push(value)
             return
-        flag = self.truth(value)
+        flag = self.truth(asked)
         if not when:
             flag = self.emit("not", [flag], FLAG)
         self.flow = ("branch", flag, [value] if keep is not None else [])

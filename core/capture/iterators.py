@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
+from pijit.core.capture.specials import iterator_special
 from pijit.core.capture.states import steps_list
 from pijit.core.capture.values import (
     Abstract,
@@ -67,6 +68,9 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
     """``iter(value)``, or Break."""
     if isinstance(value, (LoopIterator, Unrolled)):
         return value
+    found = iterator_special(self, value)
+    if found is not None:
+        return found
     if isinstance(value, Range):
         start, step, length = value.words
         return LoopIterator("range", (_word(self, 0), start, step, length))

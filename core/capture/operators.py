@@ -9,6 +9,7 @@ import numpy as np
 from pijit.core.bytecode.consume import Nothing
 from pijit.core.capture import sampling
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
+from pijit.core.capture.specials import binary_special, call_special, compare_special, inplace_special
 from pijit.core.capture.values import (
     BY_IDENTITY,
     Abstract,
@@ -88,7 +89,9 @@ class Operators:
             return self.invoke(FUNCTIONS["matmul"], [left, right], {})
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self._array_binary(symbol, left, right)
-        found = self.of_sequences(symbol, left, right)
+        found = binary_special(self, symbol, left, right)
+        if found is None:
+            found = self.of_sequences(symbol, left, right)
         return found if found is not None else self._scalar_binary(symbol, left, right)
 
     def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
@@ -103,7 +106,9 @@ class Operators:
             return Const(sampling.PYTHON_OPERATORS[symbol](left.object, right.object))
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self.ufunc_call(COMPARE_UFUNCS[symbol], [left, right])
-        known = self.compare_objects(symbol, left, right)
+        known = compare_special(self, symbol, left, right)
+        if known is None:
+            known = self.compare_objects(symbol, left, right)
         return known if known is not None else self._scalar_compare(symbol, left, right)
 
     def inplace(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
@@ -113,7 +118,8 @@ class Operators:
         if pointer_class(left) is list:
             raise Break("PJ203", operand=describe(left))
         if not isinstance(left, Tensor):
-            return self.binary(symbol, left, right)
+            found = inplace_special(self, symbol, left, right)
+            return found if found is not None else self.binary(symbol, left, right)
         ufunc, operands = self._array_operation(symbol, left, right)
         if not left.type.writeable:
             raise Break("PJ203", operand="read-only array")
@@ -124,6 +130,9 @@ class Operators:
         """``-x``, ``+x``, ``~x``, ``abs(x)``."""
         if isinstance(value, Tensor):
             return self.ufunc_call(UNARY_UFUNCS[name], [value])
+        found = call_special(self, "__%s__" % name, value)
+        if found is not None:
+            return found
         kind = operand_of(value).type
         if not isinstance(kind, Scalar) or kind.dtype.kind == "b" or (name == "invert" and kind.dtype.kind not in "iu"):
             raise Break("PJ203", operand=describe(value))

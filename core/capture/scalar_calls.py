@@ -9,6 +9,7 @@ from typing import Any, Callable, List, Tuple
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
+from pijit.core.capture.specials import length_special, truth_special
 from pijit.core.capture.values import Abstract, Const, Instance, Known, Number, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
@@ -27,9 +28,12 @@ def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     if self.is_changing(value):
         return self.length_now(value)  # type: ignore[no-any-return]
     length = self.length_of(value)
-    if length is None:
+    if length is not None:
+        return Const(length)
+    found = length_special(self, value)
+    if found is None:
         raise Break("PJ203", operand=describe(value))
-    return Const(length)
+    return found
 
 
 def call_abs(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -106,12 +110,13 @@ def call_pow(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
 def call_bool(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``bool`` of a number or a container."""
     only(arguments, keywords, "bool", 1)
-    known = self.known_truth(arguments[0])
+    value = truth_special(self, arguments[0])
+    known = self.known_truth(value)
     if known is not None:
         return Const(known)
-    if number_type(arguments[0]) is None:
-        raise Break("PJ203", operand=describe(arguments[0]))
-    flag = self.emit("truth", [self.number_value(arguments[0])], FLAG)
+    if number_type(value) is None:
+        raise Break("PJ203", operand=describe(value))
+    flag = self.emit("truth", [self.number_value(value)], FLAG)
     return Number(BOOL, self.emit("flag", [flag], BOOL))
 
 

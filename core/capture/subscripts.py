@@ -8,6 +8,7 @@ import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
+from pijit.core.capture.specials import ask_special, call_special
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -65,7 +66,9 @@ class Subscripts:
             self.store_key(owner, index, value)
             return
         if not isinstance(owner, Tensor):
-            raise Break("PJ205", object=describe(owner))
+            if ask_special(self, "__setitem__", owner, index, value) is None:
+                raise Break("PJ205", object=describe(owner))
+            return
         if not owner.type.writeable:
             raise Break("PJ203", operand="read-only array")
         if not (isinstance(value, Tensor) and value.part is not None and _is_part(value.part, owner, index)):
@@ -92,7 +95,8 @@ class Subscripts:
             view = self.view_of(owner, items)
             view.part = (owner.value, index)
             return view
-        return self.container_item(owner, index)
+        found = call_special(self, "__getitem__", owner, index)
+        return found if found is not None else self.container_item(owner, index)
 
     def _index_items(self, index: Abstract) -> List[Abstract]:
         """The items of an index: those of a tuple, or the index itself."""

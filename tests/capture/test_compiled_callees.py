@@ -59,6 +59,33 @@ def test_a_helper_that_prints_now_and_then_and_its_caller_both_run_kernels():
     assert not _hook.installed()
 
 
+def guarded(x, i):
+    try:
+        y = x * 2.0 - 1.0
+        v = (y * y)[i]
+    except IndexError:
+        v = -1.0
+    with np.errstate(all="ignore"):
+        z = x * v + 1.0
+        w = z * z - x
+    return w
+
+
+def calls_guarded(x, n):
+    s = 0.0
+    for i in range(n):
+        y = x[i % 20] * 3.0 + i
+        s += guarded(x, i)[0] * y
+    return s * 2.0
+
+
+def test_a_callee_with_try_and_with_and_its_caller_both_run_kernels():
+    j = check(calls_guarded, X, 25, others=[(X.astype("f"), 25), (X, 3)])
+    assert kernels_run(j.state) > 50 and kernels_run(callees_of(j)["guarded"]) > 50
+    found = jitted(calls_guarded, {"force_breaks": None}).explain(X, 25).breaks
+    assert any("instead: compiled on its own" in one.message and "guarded" in one.message for one in found)
+
+
 def test_explain_names_the_callee():
     j = jitted(stepping, {"force_breaks": None})
     first = j.explain(X, 3)
