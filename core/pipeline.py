@@ -356,7 +356,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     moved = linked_from(start.header) if start is not None else None
     clock.done("link")
     causes = [cause for one in results for cause in one.causes()]
-    program = entry_program((candidate.captured for _, candidate, _ in kept), causes)
+    by_shape = config.enable_dynamic_shape is False
+    program = entry_program((candidate.captured for _, candidate, _ in kept), causes, roots if by_shape else None)
     segments = segment_reports(result, compiled[0])
     for one, outcomes in zip(results[1:], compiled[1:]):
         segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
@@ -366,7 +367,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     outcomes = [outcome for one in compiled for outcome in one] + [way.kernel for way in reentries.values()]
     record = CaptureRecord(state.py_func, results, outcomes, linked, program, segments, breaks + stay, why, ways,
                            stages, clock.seconds)
-    whole = frameless(result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
+    whole = None if by_shape else frameless(  # which asks the segment's guards alone
+        result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
     if whole is None and seen.kinds and not observers and seen.renewals < MAX_RENEWALS:
         for launcher in last:
             launcher.entry = program

@@ -16,6 +16,8 @@ import sys
 import types
 from typing import Any, Dict, List, Sequence, Tuple, Union
 
+import numpy
+
 from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.facts import describe, is_exactly
 from pijit.guards.reading import (NoPlaceError, SourceError, class_value, dict_item, instance_dict, is_plain_tuple,
@@ -292,13 +294,14 @@ class ClassAttr(Source):
 
 class Inner(Source):
     """A part of a function, method or cell that Python shows by a computed attribute: `L['f'].__defaults__`;
-    None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`, and the MRO
-    of a class."""
+    None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`, the MRO of a
+    class, and the shape of an array."""
 
     __slots__ = fields = ("base", "part")
     base: Source
     part: str
-    PARTS = ("__defaults__", "__kwdefaults__", "cell_contents", "__func__", "__self__", "__dict__", "__mro__")
+    PARTS = ("__defaults__", "__kwdefaults__", "cell_contents", "__func__", "__self__", "__dict__", "__mro__",
+             "shape")
 
     def __init__(self, base: Source, part: str) -> None:
         if part not in self.PARTS:
@@ -353,7 +356,8 @@ def _make_cell(value: Any) -> Any:
 
 
 CellType = type(_make_cell(None))
-_OWNERS = (types.FunctionType, types.FunctionType, CellType, types.MethodType, types.MethodType)
+_OWNERS = (types.FunctionType, types.FunctionType, CellType, types.MethodType, types.MethodType, None, None,
+           numpy.ndarray)
 
 
 def is_absent(base: Any, source: Source) -> bool:

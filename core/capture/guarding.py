@@ -14,7 +14,7 @@ from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import Cell, Local, closure_of
+from pijit.guards.source import Cell, Inner, Local, closure_of
 
 ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
                     "enumerate": enumerate, "zip": zip}
@@ -110,11 +110,12 @@ def lines_of(segments: Iterable[Captured]) -> Dict[Any, str]:
     return {fact.source: fact.line for fact in reversed(facts)}
 
 
-def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]] = ()) -> GuardProgram:
+def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]] = (),
+                  roots: Any = None) -> GuardProgram:
     """The guards of an entry: every fact of its segments that can be checked when the function is called.
 
     ``causes`` are the (source, value) of what stayed bytecode for its type: such a function must get another chance
-    when it is called with other types.
+    when it is called with other types. With the ``roots`` of a call, arrays keep the shapes that they have there.
     """
     guards: List[Any] = []
     for captured in segments:
@@ -128,4 +129,6 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
     for source, value in causes:
         if source not in guarded:
             guards += [g for g in type_guards(source, value) if g not in guards]
+    arrays = [guard.source for guard in guards if isinstance(guard, kinds.IsArray)] if roots is not None else []
+    guards += [kinds.Equals(Inner(source, "shape"), source.fetch(*roots).shape) for source in arrays]
     return GuardProgram(guards, [])

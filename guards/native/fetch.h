@@ -331,12 +331,30 @@ raw_attribute_fetch(PyObject *object, PyObject *name)
     return on_type;
 }
 
+/* The shape of an exact array: a NEW tuple; NULL without an exception if there is none. */
+static PyObject *
+shape_fetch(PyObject *object)
+{
+    if (Py_TYPE(object) != &PyArray_Type) {
+        return NULL;
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
+    PyObject *shape = PyArray_IntTupleFromIntp(PyArray_NDIM(array), PyArray_DIMS(array));  /* owned, given away */
+    if (shape == NULL) {
+        PyErr_Clear();
+    }
+    return shape;
+}
+
 /* Parts of functions, cells and methods, and instance dicts, read from their structs: the attributes would tell audit hooks.
  * `part` counts as Inner.PARTS in guards/source.py. */
 static inline PyObject *
 inner_fetch(PyObject *object, Py_ssize_t part)
 {
     PyObject *value;  /* borrowed; NULL: none */
+    if (part == 7) {
+        return shape_fetch(object);
+    }
     if (part == 5) {
         PyObject **dict = PyType_Check(object) ? NULL : _PyObject_GetDictPtr(object);
         value = dict != NULL ? *dict : NULL;

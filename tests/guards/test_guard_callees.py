@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pijit import jit
+from pijit.guards.guard import Equals
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, KeyAt, Local, TypeOf
 from tests.guards.test_guard_sources import ABSENT, Plain, fetch
@@ -59,6 +60,20 @@ def test_empty_cells_and_other_objects_have_no_parts():
     for part in Inner.PARTS:
         for value in (3, len, [].append, UNBOUND):
             assert fetch(Inner(X, part), value) is ABSENT
+
+
+def test_shapes_of_exact_arrays():
+    class Sub(np.ndarray):
+        @property
+        def shape(self):
+            raise AssertionError("asked")
+
+    def holds(value, shape):
+        return GuardProgram([Equals(Inner(X, "shape"), shape)], []).check((value,), {}, {}) is not None
+
+    assert holds(np.zeros((3, 0, 2)), (3, 0, 2)) and holds(np.zeros(()), ()) and not holds(np.zeros(4), (3,))
+    for value in (np.zeros(3).view(Sub), np.float64(1.0), (3,)):
+        assert not holds(value, (3,)) and fetch(Inner(X, "shape"), value) is ABSENT
 
 
 def test_instance_dicts():

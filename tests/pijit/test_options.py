@@ -13,7 +13,6 @@ from pijit import jit, options
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 WITHOUT_EFFECT = {
-    "enable_dynamic_shape": True,
     "fastmath": True, "parallel": False, "nogil": True, "perf_statistics": False,
 }
 
