@@ -6,6 +6,7 @@ strict switch, which the test suite turns on, it is raised instead.
 
 from __future__ import annotations
 
+import linecache
 import logging
 from typing import Any, Dict, Sequence, Set, Tuple
 
@@ -43,22 +44,27 @@ class Skip(Exception):
 
 
 class FullGraphError(RuntimeError):
-    """A function with the option ``fullgraph`` has breaks, or is not captured at all.
+    """A function that must be one graph has breaks, or is not captured at all.
 
     Attributes:
         name: the qualified name of the function.
+        because: why it must be one graph: "fullgraph is set".
         breaks: a report per break, with reason_id, message, hint, filename, lineno, opname.
     """
 
-    def __init__(self, name: str, breaks: Sequence[Any]) -> None:
-        super().__init__(name, breaks)
+    def __init__(self, name: str, breaks: Sequence[Any], because: str = "fullgraph is set") -> None:
+        super().__init__(name, breaks, because)
         self.name = name
+        self.because = because
         self.breaks = tuple(breaks)
 
     def __str__(self) -> str:
-        lines = ["fullgraph is set, but not all of %s can be captured:" % self.name]
+        lines = ["%s, but not all of %s can be captured:" % (self.because, self.name)]
         for report in self.breaks:
             lines.append("  %s:%d: %s" % (report.filename, report.lineno, report.message))
+            text = linecache.getline(report.filename, report.lineno).strip()
+            if text:
+                lines.append("    " + text)
             lines.append("    hint: %s" % report.hint)
         return "\n".join(lines)
 

@@ -34,6 +34,7 @@ from pijit.core.graph.key import graph_key
 from pijit.core.graph.passes import recorded
 from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.kernel.shared import kernels_of
+from pijit.core.modes import one_graph
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
 from pijit.core.report import CaptureRecord, Clock, break_reports, segment_reports, way_report
@@ -94,12 +95,16 @@ class State:
     def __del__(self) -> None:
         self.cache.clear()  # the code object, which may live on, holds it
 
-    def clear(self) -> None:
-        """Forget all entries."""
+    def forget(self) -> None:
+        """Forget all entries; what was compiled for them serves again."""
         self.cache.clear()
         del self.entries[:], self.pending[:], self.failures[:]
         self.callees.clear()
         self.met.clear()
+
+    def clear(self) -> None:
+        """Forget all entries and kernels."""
+        self.forget()
         self.kernels.clear()
         self.shared_kernels.clear()
 
@@ -163,14 +168,14 @@ class State:
         why = stance.allow(self.py_func, self._why_again(roots))
         self.steering = self.steering.after([guard for entry in self.entries for guard in entry.program.guards], *roots)
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
-        return self._add(pending, make_entry(self, code, roots, pending.used, pending, why))
+        return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
 
     def _observe_anew(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """In place of an entry whose segments no longer fit: the same, and what calls return is observed again."""
         why = stance.allow(self.py_func, reason("PJ305", guard=_guard_that_failed(entry)))
         self.entries = [other for other in self.entries if other is not entry]
         pending = Pending(self._on_visit(), entry.seen)
-        return self._add(pending, make_entry(self, code, roots, pending.used, pending, why))
+        return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
 
     def _on_visit(self) -> Callable[..., Any]:
         """`on_visit`, without keeping this alive."""
@@ -197,7 +202,7 @@ class State:
         news = pending.take()
         why = reason("PJ302" if start is None else "PJ304", values=news) if news else ""
         still = pending if news and pending.rounds < MAX_OBSERVATIONS else None
-        return self._add(pending, make_entry(self, code, roots, pending.used, still, why, start), start)
+        return self.add(pending, make_entry(self, code, roots, pending.used, still, why, start), start)
 
     def _move(self, pending: Pending, header: int, code: types.CodeType,
               roots: Tuple[Any, ...]) -> Optional[Tuple[types.CodeType, int]]:
@@ -208,11 +213,12 @@ class State:
         linked = self._observed(pending, code, entry_roots, Start(header, pending.arrived or {}))
         return linked, linked.co_varnames.index(STACK)
 
-    def _add(self, pending: Pending, entry: Entry, start: Optional[Start] = None) -> types.CodeType:
+    def add(self, pending: Pending, entry: Entry, start: Optional[Start] = None) -> types.CodeType:
+        """Let an entry serve, or first observe. Raises FullGraphError."""
         if self.config.on_capture is not None:
             self.config.on_capture(entry.record)
-        if self.config.fullgraph and entry.breaks:
-            raise FullGraphError(self.py_func.__qualname__, entry.breaks)
+        if entry.breaks and one_graph(self.config):
+            raise FullGraphError(self.py_func.__qualname__, entry.breaks, one_graph(self.config))
         self.entries.append(entry)
         if entry.why:
             self.recompiles.append(entry.why)
@@ -249,6 +255,12 @@ def reset() -> None:
         state.reset()
 
 
+def forget() -> None:
+    """Forget the entries of every function; kernels stay."""
+    for state in list(_states.values()) + list(_callees.values()):
+        state.forget()
+
+
 def attach(py_func: types.FunctionType, config: Any) -> State:
     """Mark a function's code so that its calls are captured, or note why it is not.
 
@@ -260,9 +272,9 @@ def attach(py_func: types.FunctionType, config: Any) -> State:
     skip = why_not_captured(code)
     if skip is not None:
         state.skip = REASONS[skip]
-        if config.fullgraph:
-            raise FullGraphError(py_func.__qualname__, [break_report(Break(skip), code.co_filename,
-                                                                     code.co_firstlineno, "")])
+        if one_graph(config):
+            report = break_report(Break(skip), code.co_filename, code.co_firstlineno, "")
+            raise FullGraphError(py_func.__qualname__, [report], one_graph(config))
         return state
     _hook.mark(function.__code__, state.cache, _on_miss_of(state))
     _states[id(function.__code__)] = state

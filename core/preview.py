@@ -1,11 +1,13 @@
-"""What a call would lead to, without making it."""
+"""What a call would lead to, without making it: to be told, or to be there when the first call comes."""
 
 from __future__ import annotations
 
 import builtins as builtins_module
+import types
 from typing import Any, Dict, List, Tuple
 
-from pijit.core.capture.feedback import Seen
+from pijit.core.capture.feedback import Pending, Seen
+from pijit.core.errors import report_internal
 from pijit.core.functions import bound_locals
 from pijit.core.graph.passes import recorded
 from pijit.core.pipeline import State, make_entry
@@ -19,10 +21,25 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
     state = State(function, function, known.config)
     state.met = known.met
     seen = known.entries[-1].seen if known.entries else Seen()
-    roots = (bound_locals(function, args, kwargs), function.__globals__, vars(builtins_module))
+    roots = _roots(function, args, kwargs)
     try:
         with recorded():
             return [make_entry(state, function.__code__, roots, seen, None, "")], state.failures
     except Exception as error:
         state.fail("PJ901", error)
         return [], state.failures
+
+
+def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+    """Compile a function for a call with these arguments. If nothing in it has to be observed, such calls are hits
+    from the first one on; otherwise they find the kernels."""
+    try:
+        entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), Seen(), None, "")
+        if not entry.breaks:
+            state.add(Pending(), entry)
+    except Exception as error:
+        report_internal("PJ901", state.py_func.__qualname__, error)
+
+
+def _roots(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Any, ...]:
+    return bound_locals(function, args, kwargs), function.__globals__, vars(builtins_module)

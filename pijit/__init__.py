@@ -13,15 +13,18 @@ from __future__ import annotations
 from pijit._version import __version__
 from pijit.code_extra import get_code_extra
 from pijit.compare import Difference
+from pijit.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from pijit.control import Stance, disable, reset, stance
 from pijit.core.errors import FullGraphError, RecompileError
-from pijit.decorator import UnsupportedPythonWarning, jit
+from pijit.decorator import UnsupportedPythonWarning, jit, jit_class, ms_function
 from pijit.differential import DifferenceError, check
 from pijit.dump import dump
 from pijit.explain import Report, explain
 from pijit.info import Info, info
 from pijit.logs import set_logs
+from pijit.signature import Symbol, Tensor
 
-__all__ = ["Difference", "DifferenceError", "FullGraphError", "Info", "RecompileError", "Report", "Stance",
-           "UnsupportedPythonWarning", "__version__", "check", "disable", "dump", "explain", "get_code_extra", "info",
-           "jit", "reset", "set_logs", "stance"]
+__all__ = ["Difference", "DifferenceError", "FullGraphError", "GRAPH_MODE", "Info", "PYNATIVE_MODE",
+           "RecompileError", "Report", "Stance", "Symbol", "Tensor", "UnsupportedPythonWarning", "__version__",
+           "check", "disable", "dump", "explain", "get_code_extra", "get_context", "info", "jit", "jit_class",
+           "ms_function", "reset", "set_context", "set_logs", "stance"]

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, TypeVar, overload
 
 from pijit import options
 from pijit.core.reasons import reason
+from pijit.names import closest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -18,8 +19,8 @@ ACCEPTED = ("a Python function, a method, a staticmethod or classmethod object, 
             "one of these, an object whose class defines __call__ in Python, or a class that defines "
             "__call__ or construct")
 
-MODES = {"PIJit": None, "PSJit": "mode 'PSJit' is not available in this version; use 'PIJit'"}
-"""Each mode that `jit` knows, and why it refuses it."""
+MODES = ("PIJit", "PSJit")
+"""Each mode that `jit` knows."""
 
 
 class UnsupportedPythonWarning(UserWarning):
@@ -30,16 +31,16 @@ _warned = False
 
 
 @overload
-def jit(fn: F, input_signature: None = ..., hash_args: None = ...,
+def jit(fn: F, input_signature: Any = ..., hash_args: Any = ...,
         jit_config: Optional[Mapping[str, Any]] = ..., mode: str = ...) -> F: ...
 
 
 @overload
-def jit(fn: None = ..., input_signature: None = ..., hash_args: None = ...,
+def jit(fn: None = ..., input_signature: Any = ..., hash_args: Any = ...,
         jit_config: Optional[Mapping[str, Any]] = ..., mode: str = ...) -> Callable[[F], F]: ...
 
 
-def jit(fn: Any = None, input_signature: None = None, hash_args: None = None,
+def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
         jit_config: Optional[Mapping[str, Any]] = None, mode: str = "PIJit") -> Any:
     """Compile the numeric parts of a function when it is called; the rest stays Python.
 
@@ -48,45 +49,104 @@ def jit(fn: Any = None, input_signature: None = None, hash_args: None = None,
     Args:
         fn: the function; also a method, a staticmethod or classmethod object, a functools.partial, an object
             with a `__call__`, or a class, whose `__call__` and `construct` are then wrapped in place.
-        input_signature: None; signatures are not available in this version.
-        hash_args: None; not available in this version.
+        input_signature: what the arguments are like: `pijit.Tensor`, an example array, int, float, bool, complex,
+            None (anything), lists and tuples of these; a list or tuple by position, a dict by name. Each call is
+            checked, and the function is compiled at once if nothing is left open.
+        hash_args: a value, or a list or tuple of values, on which the function depends: when the hash of one, the
+            items of a container or the bytes of an array change, the next call captures again.
         jit_config: options, see docs/options.md.
-        mode: "PIJit".
+        mode: "PIJit": what cannot be compiled stays Python. "PSJit": the function must be one graph; what is not is
+            an error or falls back, as the option `jit_syntax_level` says.
 
     Returns:
         The jitted function with `py_func`, `explain`, `graphs`, `cache_info` and `cache_clear`. `fn` itself,
         unchanged, if PIJIT_DISABLE or NUMBA_DISABLE_JIT is set, or on a Python that is not supported.
 
     Raises:
-        TypeError: `fn` or `jit_config` is not what is accepted, or an option has a wrong type.
-        ValueError: unknown `mode`, an argument that is not available, or a wrong value of an option.
-        FullGraphError: the option `fullgraph` is set, and the function is not captured at all; calls raise it
-            if something in the function is not captured.
+        TypeError: `fn`, `input_signature` or `jit_config` is not what is accepted, or an option has a wrong type; in
+            calls: an argument does not fit `input_signature` in type or dtype.
+        ValueError: unknown `mode`, a wrong value of an option, or a signature of other arguments; in calls: an
+            argument does not fit `input_signature` in shape.
+        FullGraphError: the function must be one graph and is not captured at all; calls raise it if something in the
+            function is not captured.
 
     Example:
         >>> @jit
         ... def f(x):
         ...     return x * 2.0 + 1.0
     """
-    refusal = why_not_arguments(input_signature, hash_args, mode)
-    if refusal is not None:
-        raise ValueError(refusal)
     config = options.parse(jit_config, stacklevel=3)
+    arguments = _arguments(input_signature, hash_args, mode)
     if os.environ.get("PIJIT_CHECK", "0") not in ("", "0"):
-        config = options.Options(dict(config.changed(), check=True))
+        arguments["check"] = True
+    if arguments:
+        config = options.Options(dict(config.changed(), **arguments))
     if fn is None:
         return functools.partial(_decorate, config=config)
     return _decorate(fn, config, stacklevel=4)
 
 
-def why_not_arguments(input_signature: Any, hash_args: Any, mode: Any) -> Optional[str]:
-    """Why `jit` refuses these arguments, or None."""
-    for name, value in (("input_signature", input_signature), ("hash_args", hash_args)):
-        if value is not None:
-            return "{} is not available in this version; it must be None, not {!r}".format(name, value)
-    if not isinstance(mode, str) or mode not in MODES:
-        return "unknown mode {!r}; accepted: 'PIJit'".format(mode)
-    return MODES[mode]
+def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
+                jit_config: Optional[Mapping[str, Any]] = None) -> Any:
+    """The same as `jit(..., mode="PSJit")`: the function must be one graph.
+
+    Args, returns and errors are those of `jit`.
+
+    Example:
+        >>> @ms_function(jit_config={"jit_syntax_level": "STRICT"})
+        ... def f(x):
+        ...     return x * 2.0 + 1.0
+    """
+    return jit(fn, input_signature, hash_args, jit_config, "PSJit")
+
+
+def jit_class(cls: type) -> type:
+    """Jit the methods that a class defines itself, in place: plain, static and class methods, and `__call__`.
+
+    Other special methods, such as `__init__`, and properties stay; jitted methods that call them compile them with
+    themselves.
+
+    Args:
+        cls: the class.
+
+    Returns:
+        The class itself.
+
+    Raises:
+        TypeError: `cls` is no class.
+
+    Example:
+        >>> @jit_class
+        ... class Scale:
+        ...     def apply(self, x):
+        ...         return x * 2.0 + 1.0
+    """
+    if not isinstance(cls, type):
+        raise TypeError("jit_class: cls must be a class, not {!r}".format(cls))
+    for name, value in list(vars(cls).items()):
+        function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
+        special = name.startswith("__") and name.endswith("__") and name != "__call__"
+        if isinstance(function, types.FunctionType) and not special:
+            setattr(cls, name, jit(value))
+    return cls
+
+
+def _arguments(input_signature: Any, hash_args: Any, mode: Any) -> Dict[str, Any]:
+    """What the arguments of `jit` become in its options; raises for wrong ones."""
+    if not isinstance(mode, str):
+        raise TypeError("jit: mode must be 'PIJit' or 'PSJit', not {!r}".format(mode))
+    if mode not in MODES:
+        raise ValueError("jit: mode must be {}".format(closest(mode, MODES)))
+    found = {"mode": mode} if mode != "PIJit" else {}  # type: Dict[str, Any]
+    if input_signature is not None:
+        from pijit.signature import Signature
+
+        found["input_signature"] = Signature(input_signature)
+    if hash_args is not None:
+        from pijit.hashed import HashArgs
+
+        found["hash_args"] = HashArgs(hash_args)
+    return found
 
 
 def why_not_python() -> Optional[str]:
@@ -136,9 +196,9 @@ def _wrap(fn: Any, config: options.Options) -> Any:
 
 
 def _wrap_function(fn: types.FunctionType, config: options.Options) -> Any:
-    from pijit.function import Checked, Jitted
+    from pijit.function import jitted_class
 
-    return (Checked if config.check else Jitted)(fn, config)
+    return jitted_class(config)(fn, config)
 
 
 def _jit_again(fn: Any, config: options.Options) -> Any:
@@ -173,4 +233,4 @@ _WRAPS = (
 
 def rebuild(py_func: types.FunctionType, config: Dict[str, Any]) -> Any:
     """Unpickle a jitted function that was sent by value."""
-    return jit(py_func, jit_config=config)
+    return _decorate(py_func, options.Options(config))

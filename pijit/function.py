@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any, List, NamedTuple
+from typing import Any, List, NamedTuple, Type
 
 from pijit import logs, printing
-from pijit.core import pipeline
+from pijit.core import pipeline, preview
 from pijit.core._hook import JitFunction
 from pijit.differential import checked_call, plain_twin
 from pijit.explain import Report, explain
+from pijit.hashed import key_of
 from pijit.options import Options
+from pijit.signature import Checker
 
 
 class CacheInfo(NamedTuple):
@@ -89,6 +91,32 @@ def _is_cloudpickle(frame: types.FrameType) -> bool:
     return any(kind.__module__.split(".")[0] == "cloudpickle" for kind in pickler.__mro__)
 
 
+class Watched(Jitted):
+    """A jitted function with an `input_signature`, which each call has to fit, or with `hash_args`."""
+
+    plain_inside = True
+    """Calls from compiled code are compiled as if the function were not decorated."""
+
+    def __init__(self, py_func: types.FunctionType, options: Options) -> None:
+        super().__init__(py_func, options)
+        self._checker = None if options.input_signature is None else Checker(py_func, options.input_signature)
+        self._hashed = None if options.hash_args is None else options.hash_args.values
+        self._key = key_of(self._hashed)
+        example = self._checker.example() if self._checker is not None else None
+        if example is not None and self.state.skip is None:
+            preview.prepare(self.state, *example)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Look at the arguments and at `hash_args` first."""
+        if self._checker is not None:
+            self._checker(args, kwargs)
+        if self._hashed is not None:
+            before, self._key = self._key, key_of(self._hashed)
+            if self._key != before:
+                self.state.forget()
+        return super().__call__(*args, **kwargs)
+
+
 class Checked(Jitted):
     """A jitted function each call of which is compared with a plain one (the option `check`)."""
 
@@ -99,3 +127,14 @@ class Checked(Jitted):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call both; see `pijit.differential.checked_call`."""
         return checked_call(self.py_func, self._plain, super().__call__, args, kwargs)
+
+
+class CheckedWatched(Watched, Checked):
+    """Both: first the signature, then the comparison."""
+
+
+def jitted_class(options: Options) -> Type[Jitted]:
+    """The class of jitted functions with these options."""
+    watched = options.input_signature is not None or options.hash_args is not None
+    return {(False, False): Jitted, (True, False): Watched, (False, True): Checked,
+            (True, True): CheckedWatched}[watched, options.check]

@@ -54,6 +54,7 @@ def _module_names(value: Any) -> Optional[Tuple[str, ...]]:
     return tuple(sorted(item if isinstance(item, str) else item.__name__ for item in value))
 
 
+_ANYTHING = Accepts("anything", _always, _always)
 _SWITCH = _one_of(True, False)
 _SWITCH_OR_NONE = _one_of(None, True, False)
 _SWITCH_OR_AUTO = _one_of("auto", True, False)
@@ -98,6 +99,9 @@ _ROWS = (
     Option("cache_limit", 8, _integer(1),
            "The number of entries a function may have; at the limit they keep serving."),
     Option("fullgraph", False, _SWITCH, "Make a break an error that shows the line of your function."),
+    Option("jit_syntax_level", None, _one_of(None, "STRICT", "LAX"),
+           "Under the mode \"PSJit\" or in GRAPH_MODE, what is not one graph is an error (\"STRICT\") or falls back "
+           "to Python (\"LAX\"); None: as `set_context` says, which starts with \"LAX\"."),
     Option("backend", "numba", _one_of("numba", "python"),
            'What runs captured segments: machine code, or ("python") the segment as a Python function, '
            'for finding faults.'),
@@ -116,13 +120,21 @@ _ROWS = (
            "For tests: break at each instruction where a break is possible."),
 )
 
+_ARGUMENTS = (
+    Option("mode", "PIJit", _one_of("PIJit", "PSJit"), "The argument of `jit`."),
+    Option("input_signature", None, _ANYTHING, "The argument of `jit`, checked: a `pijit.signature.Signature`."),
+    Option("hash_args", None, _ANYTHING, "The argument of `jit`, in a `pijit.hashed.HashArgs`."),
+)
+"""What the arguments of `jit` become: no `jit_config` keys, but kept and pickled with them."""
+
 OPTIONS: Dict[str, Option] = {row.name: row for row in _ROWS}
+ALL: Dict[str, Option] = {row.name: row for row in _ROWS + _ARGUMENTS}
 
 _warned = set()  # type: Set[str]
 
 
 class Options:
-    """The options of one jitted function; attributes are the keys of `OPTIONS`, and `on_capture`.
+    """The options of one jitted function; attributes are the keys of `ALL`, and `on_capture`.
 
     Args:
         values: options that differ from their defaults, already validated.
@@ -133,14 +145,14 @@ class Options:
         2
     """
 
-    __slots__ = tuple(OPTIONS) + ("on_capture",)
+    __slots__ = tuple(ALL) + ("on_capture",)
 
     if TYPE_CHECKING:  # the slots come from the table, which a type checker does not read
         def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, values: Optional[Mapping[str, Any]] = None,
                  on_capture: Optional[Callable[[Any], None]] = None) -> None:
-        for row in OPTIONS.values():
+        for row in ALL.values():
             object.__setattr__(self, row.name, row.default)
         for name, value in (values or {}).items():
             object.__setattr__(self, name, value)
@@ -152,9 +164,9 @@ class Options:
     __delattr__ = __setattr__  # type: ignore[assignment]
 
     def changed(self) -> Dict[str, Any]:
-        """The options that differ from their defaults: a valid `jit_config`."""
-        values = {name: getattr(self, name) for name in OPTIONS}
-        return {name: value for name, value in values.items() if value != OPTIONS[name].default}
+        """What differs from its default, by name."""
+        values = {name: getattr(self, name) for name in ALL}
+        return {name: value for name, value in values.items() if value != ALL[name].default}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Options) and self.changed() == other.changed()

@@ -265,7 +265,8 @@ def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keyw
 def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
                  interpreter: Any) -> Found:
     """As if undecorated; not where a subclass does more than call."""
-    if type(sample).__call__ is not JitFunction.__call__ or not sample.enabled:
+    plain_inside = class_value(type(sample), "plain_inside") is True
+    if type(sample).__call__ is not JitFunction.__call__ and not plain_inside or not sample.enabled:
         return None
     if sample.__wrapped__ is not sample.py_func:
         return None

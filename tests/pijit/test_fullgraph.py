@@ -54,7 +54,7 @@ def test_breaks_are_raised_by_every_call_before_anything_runs(capsys):
     lines = str(caught.value).splitlines()
     assert lines[0] == "fullgraph is set, but not all of broken can be captured:"
     assert lines[1].startswith("  {}:{}: PJ201 ".format(__file__, first + 2)) and "print" in lines[1]
-    assert lines[2].startswith("    hint: ")
+    assert lines[2] == '    print("here")' and lines[3].startswith("    hint: ")
 
 
 def test_the_error_is_a_plain_exception():

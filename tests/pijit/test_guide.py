@@ -13,7 +13,7 @@ from tests.harness import needs_pipeline
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "guide.md").read_text()
 PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, re.S | re.M)
-TITLES = ["start", "breaks", "options", "logs", "off"]
+TITLES = ["start", "breaks", "options", "more", "logs", "off"]
 
 
 def run(program, folder, **environment):
@@ -58,15 +58,21 @@ def test_options(tmp_path):
 
 
 @needs_pipeline
+def test_more(tmp_path):
+    assert run(PROGRAMS[3], tmp_path).splitlines() == [
+        "1", "0", "weighted: argument weights has shape (5,), but dimension 0 must be 3, as that of rows, dimension 0"]
+
+
+@needs_pipeline
 def test_logs(tmp_path):
-    out = run(PROGRAMS[3], tmp_path).splitlines()
+    out = run(PROGRAMS[4], tmp_path).splitlines()
     assert "pijit recompiles: scaled: PJ301" in out[0] and "now has dtype float32" in out[0]
     assert out[1].startswith("scaled (") and "entries: 2 of at most 8" in out
 
 
 @needs_pipeline
 def test_off(tmp_path):
-    assert run(PROGRAMS[4], tmp_path) == "0\n0\n"
+    assert run(PROGRAMS[5], tmp_path) == "0\n0\n"
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([a-z]+\.md)\)", PAGE))
