@@ -46,7 +46,7 @@ def extensions() -> list:
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
-                  ["core/native/hook.c", "core/native/dispatch.c", "core/native/function.c",
+                  ["core/native/hook.c", "core/native/dispatch.c", "core/native/trial.c", "core/native/function.c",
                    "core/native/frame_%s.c" % family],
                   depends=headers, include_dirs=["core/native"], extra_compile_args=flags),
         Extension("pijit.core._launcher",

@@ -27,7 +27,7 @@ def mark(code: CodeType, cache: Optional[EntryCache], on_miss: OnMiss) -> None:
     Arguments:
         code: the code object. Neither `cache` nor `on_miss` may keep it alive: the garbage collector does not
             see the reference that the code object has to them.
-        cache: payloads under guards; a payload is a code object, a Frameless, or None to run the original. None: no
+        cache: payloads under guards; a payload is a code object, a Frameless, a Trial, or None to run the original. None: no
             cache.
         on_miss: called as on_miss(code, localsplus, globals, builtins), with this thread disabled, when the
             cache has no payload; returns the code object to run this time, or None for the original.
@@ -185,6 +185,24 @@ class Frameless:
     code: CodeType
     launcher: object
     def __init__(self, code: CodeType, launcher: object, slots: Tuple[int, ...]) -> None: ...
+
+class Trial:
+    """A payload that is measured: after some calls, the next ones run it or the function as it is, and are timed.
+
+    Arguments:
+        payload: a code object or a Frameless.
+        on_verdict: called as on_verdict(lost, payload_ns, plain_ns) with the medians, when it is decided; plain_ns is
+            -1 if the function was not run as it is. After a defeat it may be called again.
+        limit: in nanoseconds; a payload that takes longer is kept without measuring more; 0: no limit.
+
+    Raises:
+        TypeError: an argument of another kind.
+    """
+
+    payload: object
+    state: str
+    """"warming", "measuring", "kept" or "lost"."""
+    def __init__(self, payload: object, on_verdict: Callable[[bool, int, int], object], limit: int) -> None: ...
 
 class JitFunction:
     """A Python function whose calls go through the frame hook; otherwise it looks and acts like the function.

@@ -39,6 +39,7 @@ from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
 from pijit.core.report import CaptureRecord, Clock, break_reports, segment_reports, way_report
 from pijit.core.sites import Way, make_launcher, make_movers, make_sites, without_repeats
+from pijit.core.trials import trial_of
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 
 MAX_FAILURES = 3
@@ -226,8 +227,16 @@ class State:
             pending.serve(entry)
             self.pending.append(pending)
         else:
+            entry.trial = trial_of(entry, self.config, self.on_verdict)
             self.cache.add(entry.program, entry.payload)
         return entry.linked_code if start is None else entry.moved_code
+
+    def on_verdict(self, entry: Entry, lost: Optional[str]) -> None:
+        """An entry was measured; ``lost`` says how, where the function as it is was faster."""
+        entry.retired = lost
+        if lost is None:
+            entry.trial = None
+            self.cache.replace(entry.program, entry.payload)
 
     def on_idle(self) -> None:
         """Compiling this function has come to nothing: drop linked code of its callers that did nothing else."""

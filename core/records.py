@@ -83,6 +83,8 @@ class Entry:
         seen: what it was captured with, see `feedback`.
         lines: by source, the line of the program that relies on it first.
         record: a ``CaptureRecord``, the texts of the capture.
+        trial: what measures it against the function as it is, as long as that is not decided; see `trials`.
+        retired: why it lost, or None.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
@@ -92,6 +94,8 @@ class Entry:
                  ways: Sequence[WayReport] = (), whole: Any = None, seen: Any = None,
                  lines: Optional[Dict[Any, str]] = None, record: Any = None) -> None:
         self.record = record
+        self.trial: Any = None
+        self.retired: Optional[str] = None
         self.seen = seen
         self.lines = lines or {}
         self.program = program
@@ -110,9 +114,9 @@ class Entry:
 
     @property
     def payload(self) -> Any:
-        """What the cache has for calls that fit: a Frameless or the linked code, or None if that gains nothing."""
+        """What the cache has for calls that fit: a Trial, a Frameless or the linked code, or None if that gains nothing."""
         gains = self.launchers or not all(callee.callee.idle for callee in self.callees)
-        return (self.whole or self.linked_code) if gains else None
+        return (self.trial or self.whole or self.linked_code) if gains else None
 
     @property
     def guards(self) -> List[str]:

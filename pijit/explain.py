@@ -81,7 +81,8 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
              for name in ("segments", "breaks", "guards", "ways")}
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
                   source=_source(function), skipped=skip, recompiles=tuple(recompiles),
-                  failures=tuple(failures), effects=records[-1].effects if records else (), records=records, **parts)
+                  failures=tuple(failures), effects=records[-1].effects if records else (), records=records,
+                  retired=tuple(entry.retired for entry in entries if entry.retired), **parts)
 
 
 def _source(function: Any) -> Tuple[Tuple[int, str], ...]:

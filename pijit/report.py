@@ -36,6 +36,7 @@ class Report(NamedTuple):
         ways: the re-entries into loops that kernels leave when the interpreter has something to do.
         effects: stores and other effects on what the function did not make: line, what and where ("k1", "bytecode").
         records: the texts of all entries, oldest first, as `pijit.dump` writes them.
+        retired: why compiled code is not used although it was made: it was measured and lost.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Report(NamedTuple):
     ways: Tuple[Any, ...] = ()
     effects: Tuple[Any, ...] = ()
     records: Tuple[Any, ...] = ()
+    retired: Tuple[str, ...] = ()
 
     @property
     def kernels(self) -> Tuple[Any, ...]:
@@ -74,7 +76,7 @@ class Report(NamedTuple):
         """What is listed below the source: titles and items, those that there are."""
         callees = ["{} ({}): {}".format(callee.name, callee.filename, callee.counts) for callee in self.callees]
         found = (("guards", self.guards), ("re-entries", self.ways), ("recompiles", self.recompiles),
-                 ("internal errors", self.failures), ("callees compiled on their own", callees))
+                 ("retired", self.retired), ("internal errors", self.failures), ("callees compiled on their own", callees))
         return [(title, list(items)) for title, items in found if items]
 
     @property

@@ -22,7 +22,7 @@ if "PIJIT_TEST_CACHE" not in os.environ:
                                                                                     ignore_errors=True))
 
 import pijit  # noqa: E402
-from pijit.core import errors  # noqa: E402
+from pijit.core import errors, trials  # noqa: E402
 
 if os.environ.get("PIJIT_TEST_INSTALLED"):
     assert os.path.dirname(os.path.abspath(pijit.__file__)) != os.path.join(ROOT, "pijit"), "not installed"
@@ -57,6 +57,18 @@ def strict():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     errors.set_strict(previous)
+
+
+@pytest.fixture(autouse=True)
+def unmeasured(request, monkeypatch):
+    """What a test sees does not depend on the clock, but where it is about that."""
+    if "measured" not in request.fixturenames:
+        monkeypatch.setattr(trials, "LIMIT_NS", {})
+
+
+@pytest.fixture
+def measured():
+    """Asks for entries to be measured, as the option perf_statistics says."""
 
 
 @pytest.fixture(autouse=True, scope="module")

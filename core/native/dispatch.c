@@ -168,11 +168,16 @@ frameless_serve(const Mark *mark, const BoundCall *call, PyObject **result)
 {
     PyObject *cache = mark->cache, *payload;  /* borrowed, and owned while it runs */
     for (Py_ssize_t i = 0; (payload = mark->guards->cache_payload(cache, i)) != NULL; i++) {
-        if (Py_TYPE(payload) != &Frameless_Type || !frameless_fits((Frameless *)payload, call)) {
+        PyObject *inner = trial_payload(payload);  /* borrowed from the payload */
+        if (Py_TYPE(inner) != &Frameless_Type || trial_side(payload) == TRIAL_PLAIN
+                || !frameless_fits((Frameless *)inner, call)) {
             continue;
         }
+        TrialRun run;
         Py_INCREF(payload);
-        int served = frameless_run((Frameless *)payload, call, result);
+        trial_begin(&run, payload);
+        int served = frameless_run((Frameless *)inner, call, result);
+        trial_end(&run, served && *result != NULL);
         if (served) {
             mark->guards->cache_hit(cache, payload);
             hook_count(1);
@@ -191,7 +196,7 @@ pace_slow(Pace *pace, const Mark *mark)
 {
     PyObject *payload;  /* borrowed */
     for (Py_ssize_t i = 0; (payload = mark->guards->cache_payload(mark->cache, i)) != NULL; i++) {
-        if (payload != Py_None) {
+        if (trial_payload(payload) != Py_None) {
             pace->in_vain = 0;
             return;
         }
@@ -209,7 +214,7 @@ payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call)
     PyObject *payload = mark->guards->cache_lookup(mark->cache, call->slots, call->nslots, globals,
                                                    call->builtins);  /* owned */
     hook_count(payload != NULL);
-    if (payload == Py_None) {
+    if (payload != NULL && trial_payload(payload) == Py_None) {
         pace_slow(pace, mark);
     }
     else {
@@ -220,17 +225,23 @@ payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call)
 }
 
 static Dispatched
-call_serve(const Mark *mark, Pace *pace, const BoundCall *call, PyObject **result)
+call_serve(const Mark *mark, Pace *pace, const BoundCall *call, TrialRun *run, PyObject **result)
 {
     if (frameless_serve(mark, call, result)) {
         return DISPATCH_DONE;
     }
-    PyObject *payload = payload_of_call(mark, pace, call);  /* owned, given away */
+    PyObject *payload = payload_of_call(mark, pace, call);  /* owned */
     if (payload == NULL) {
         *result = NULL;
         return DISPATCH_DONE;
     }
-    PyCodeObject *linked = hook_accept(call->code, payload);  /* owned */
+    trial_begin(run, payload);
+    if (run->trial != NULL && run->side == TRIAL_KERNELS) {
+        trial_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals,
+                     call->builtins);
+    }
+    PyCodeObject *linked = run->side != TRIAL_PLAIN ? hook_accept(call->code, trial_payload(payload)) : NULL;  /* owned */
+    Py_DECREF(payload);
     if (linked == NULL) {
         return DISPATCH_PLAIN;
     }
@@ -240,13 +251,14 @@ call_serve(const Mark *mark, Pace *pace, const BoundCall *call, PyObject **resul
 }
 
 Dispatched
-dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, PyObject **result)
+dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run, PyObject **result)
 {
     PyObject *slots[MOST_SLOTS];  /* items owned */
     PyCodeObject *code = (PyCodeObject *)function->func_code;  /* borrowed, owned once it is bound */
     PyThreadState *tstate = PyThreadState_Get();
     Mark mark;
 
+    run->trial = NULL;
     if (pace->rest > 0) {
         pace->rest--;
         return DISPATCH_PLAIN;
@@ -266,7 +278,7 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
     Py_INCREF(mark.cache);
     Py_INCREF(mark.on_miss);
     Dispatched done = call.builtins != NULL && arguments_bind(function, code, arguments, slots)
-                          ? call_serve(&mark, pace, &call, result) : DISPATCH_HOOKED;
+                          ? call_serve(&mark, pace, &call, run, result) : DISPATCH_HOOKED;
     for (Py_ssize_t i = 0; i < nslots; i++) {
         Py_XDECREF(slots[i]);
     }

@@ -4,6 +4,7 @@
 
 #include "frame.h"
 #include "launch_api.h"
+#include "trial.h"
 #include "../../guards/native/evaluate.h"
 
 /* The arguments of a call, all borrowed from the caller. */
@@ -27,8 +28,9 @@ typedef enum {
     DISPATCH_HOOKED              /* the call needs the frame hook */
 } Dispatched;
 
-/* dispatch.c: calls a function. */
-Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, PyObject **result);
+/* dispatch.c: calls a function. `run` is filled: the caller ends it, after the function where that is to run as it is. */
+Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run,
+                         PyObject **result);
 
 /* dispatch.c: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
 PyObject *payload_code(PyObject *payload);
@@ -62,8 +64,8 @@ int hook_mark_of(PyCodeObject *code, Mark *mark);
 PyObject *hook_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots,
                    PyObject *globals, PyObject *builtins);
 
-/* hook.c: a NEW reference to the code object that is to run for `payload`, which is taken over; NULL for the
- * original, a payload that is none of `code` being reported. */
+/* hook.c: a NEW reference to the code object that is to run for `payload`; NULL for the original, a payload that is
+ * none of `code` being reported. */
 PyCodeObject *hook_accept(PyCodeObject *code, PyObject *payload);
 
 /* hook.c: whether linked code may run in place of a code object; a refusal is reported. */

@@ -47,10 +47,12 @@ function_of(JitFunction *self)
 
 /* The result of a call that needs no frame hook, or NULL with *how saying what is left to do. */
 static inline PyObject *
-function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, Dispatched *how)
+function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, TrialRun *run, Dispatched *how)
 {
     PyObject *result = NULL;  /* owned, given away */
-    *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, &result) : DISPATCH_PLAIN;
+    run->trial = NULL;
+    *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, run, &result)
+                         : DISPATCH_PLAIN;
     return result;
 }
 
@@ -58,12 +60,13 @@ function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *argumen
 
 /* As function_dispatch, for what tp_call gets. */
 static PyObject *
-tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, Dispatched *how)
+tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, TrialRun *run, Dispatched *how)
 {
     PyObject *names[MOST_KEYWORDS], *values[MOST_KEYWORDS];  /* borrowed: they are bound before any code runs */
     Arguments arguments = {&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), names, values, 0};
     Py_ssize_t position = 0, count = kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0;
 
+    run->trial = NULL;
     if (count > MOST_KEYWORDS) {
         *how = DISPATCH_HOOKED;
         return NULL;
@@ -71,7 +74,7 @@ tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *k
     while (count > 0 && PyDict_Next(kwargs, &position, &names[arguments.nkeywords], &values[arguments.nkeywords])) {
         arguments.nkeywords++;
     }
-    return function_dispatch(self, py_func, &arguments, how);
+    return function_dispatch(self, py_func, &arguments, run, how);
 }
 
 static PyObject *
@@ -87,7 +90,8 @@ function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     /* Whoever calls tp_call has counted a level of recursion for it, which the function alone would not cost.
      * */
     tstate->recursion_depth--;
-    PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &how);  /* owned, given away */
+    TrialRun run;
+    PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &run, &how);  /* owned, given away */
     if (how != DISPATCH_DONE) {
         HookCall call = {NULL, NULL};
         if (how == DISPATCH_HOOKED) {
@@ -96,6 +100,7 @@ function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
         result = PyObject_Call(py_func, args, kwargs);
         hook_call_end(&call);
     }
+    trial_end(&run, result != NULL);
     tstate->recursion_depth++;
     Py_DECREF(py_func);
     return result;
@@ -122,7 +127,8 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
         arguments.nkeywords = PyTuple_GET_SIZE(kwnames);
     }
     Dispatched how;
-    PyObject *result = function_dispatch(self, py_func, &arguments, &how);  /* owned, given away */
+    TrialRun run;
+    PyObject *result = function_dispatch(self, py_func, &arguments, &run, &how);  /* owned, given away */
     if (how != DISPATCH_DONE) {
         HookCall call = {NULL, NULL};
         if (how == DISPATCH_HOOKED) {
@@ -131,6 +137,7 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
         result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);
         hook_call_end(&call);
     }
+    trial_end(&run, result != NULL);
     Py_DECREF(py_func);
     return result;
 }

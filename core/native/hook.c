@@ -202,6 +202,19 @@ error_report(PyCodeObject *code)
     Py_XDECREF(traceback);
 }
 
+void
+hook_tell(PyObject *callable, PyObject *args, PyObject *code)
+{
+    here.disabled++;
+    PyObject *done = args != NULL ? PyObject_Call(callable, args, NULL) : NULL;  /* owned */
+    here.disabled--;
+    if (done == NULL) {
+        error_report((PyCodeObject *)code);
+    }
+    Py_XDECREF(done);
+    Py_XDECREF(args);
+}
+
 #include "call_site.h"
 
 /* ---- Choosing what runs -------------------------------------------------------------------------------- */
@@ -335,17 +348,15 @@ PyCodeObject *
 hook_accept(PyCodeObject *code, PyObject *payload)
 {
     PyObject *linked = payload_code(payload);  /* borrowed, then the result */
-    Py_INCREF(linked);
-    Py_DECREF(payload);
     if (linked != Py_None && !PyCode_Check(linked)) {
         PyErr_Format(PyExc_TypeError, "a code object or None is to run in place of %U, not %.200s",
                      code->co_name, Py_TYPE(linked)->tp_name);
         error_report(code);
     }
     else if (linked != Py_None && linked != (PyObject *)code && hook_fits(code, (PyCodeObject *)linked)) {
+        Py_INCREF(linked);
         return (PyCodeObject *)linked;
     }
-    Py_DECREF(linked);
     return NULL;
 }
 
@@ -354,37 +365,49 @@ static PyObject *
 payload_of_callee(Callee *callee, PyFrameObject *frame)
 {
     PyObject *payload = payload_of_cache(callee->cache, callee->on_miss, frame);  /* owned, given away */
-    callee->idle = payload == Py_None ? callee->idle + 1 : 0;
+    callee->idle = payload != NULL && trial_payload(payload) == Py_None ? callee->idle + 1 : 0;
     if (callee->idle == IDLE_LIMIT) {
-        here.disabled++;
-        PyObject *done = PyObject_CallFunctionObjArgs(callee->on_idle, NULL);  /* owned */
-        here.disabled--;
-        if (done == NULL) {
-            error_report(frame->f_code);
-        }
-        Py_XDECREF(done);
+        hook_tell(callee->on_idle, PyTuple_New(0), (PyObject *)frame->f_code);
     }
     return payload;
 }
 
 /* What is to run for a frame: a NEW reference to a code object that fits; NULL without an exception for the
- * original; NULL with one that the function's caller is to get. `callee`: what linked code calls, or NULL. */
+ * original; NULL with one that the function's caller is to get. `callee`: what linked code calls, or NULL. `run` is
+ * filled. */
 static PyObject *
-payload_find(PyFrameObject *frame, int take_marked, Callee *callee)
+payload_find(PyFrameObject *frame, int take_marked, Callee *callee, TrialRun *run)
 {
     PyCodeObject *code = frame->f_code;  /* borrowed from the frame */
     CodeExtra *extra = code_extra_get(code);
-    PyObject *payload = NULL;  /* owned, given away */
+    PyObject *payload = NULL;  /* owned */
+    PyObject *cache = NULL;  /* owned */
     if (take_marked && extra != NULL && extra->on_miss != NULL) {
-        payload = payload_of_cache(extra->cache, extra->on_miss, frame);
+        cache = extra->cache;
+        Py_XINCREF(cache);
+        payload = payload_of_cache(cache, extra->on_miss, frame);
     }
     else if (callee != NULL) {
+        cache = callee->cache;
+        Py_XINCREF(cache);
         payload = payload_of_callee(callee, frame);
     }
     else if (hook.filter != NULL) {
         payload = payload_of_filter(code);
     }
-    return payload == NULL ? NULL : (PyObject *)hook_accept(code, payload);
+    PyObject *linked = NULL;  /* owned, given away */
+    run->trial = NULL;
+    if (payload != NULL) {
+        trial_begin(run, payload);
+        if (run->trial != NULL && run->side == TRIAL_KERNELS) {
+            trial_repeat(hook.guards, cache, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
+                         frame->f_builtins);
+        }
+        linked = run->side != TRIAL_PLAIN ? (PyObject *)hook_accept(code, trial_payload(payload)) : NULL;
+        Py_DECREF(payload);
+    }
+    Py_XDECREF(cache);
+    return linked;
 }
 
 PyObject *
@@ -410,14 +433,19 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
         Py_XDECREF(callee);
         return evaluator_call(previous, tstate, frame, throwflag);
     }
-    PyObject *payload = payload_find(frame, take_marked, callee);  /* owned */
+    TrialRun run;
+    PyObject *payload = payload_find(frame, take_marked, callee, &run);  /* owned */
+    PyObject *result = NULL;  /* owned, given away */
     Py_XDECREF(callee);
-    if (payload == NULL) {
-        return PyErr_Occurred() ? NULL : evaluator_call(previous, tstate, frame, 0);
+    if (payload != NULL) {
+        hook.shadow_frames++;
+        result = shadow_evaluate(tstate, frame, (PyCodeObject *)payload);
+        Py_DECREF(payload);
     }
-    hook.shadow_frames++;
-    PyObject *result = shadow_evaluate(tstate, frame, (PyCodeObject *)payload);  /* owned, given away */
-    Py_DECREF(payload);
+    else if (!PyErr_Occurred()) {
+        result = evaluator_call(previous, tstate, frame, 0);
+    }
+    trial_end(&run, result != NULL);
     return result;
 }
 

@@ -7,7 +7,7 @@ from pijit.core.kernel import python_runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
 
 WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls",
-                "test_moves")
+                "test_moves", "test_retired_code")
 
 
 @pytest.fixture(autouse=True)

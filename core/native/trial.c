@@ -1,0 +1,273 @@
+/* Trial: the payload of an entry that is measured against the function as it is (perf_statistics).
+ *
+ *   WARMING    the first calls run the payload
+ *   MEASURING  calls run one or the other, in random order, and are timed, until there are enough of both or it is
+ *              clear that the payload wins; a payload that takes long is not measured: the function may take far longer
+ *   KEPT       the payload runs; on_verdict is to take the Trial out of the cache
+ *   LOST       the function runs as it is. A run that takes far longer than those that were measured starts the
+ *              measurement anew, a few times: larger arrays may be another matter
+ *
+ * Medians are compared: interrupts and other threads hit a few runs. */
+#include "dispatch.h"
+#include "trial.h"
+#include <string.h>
+#include <time.h>
+
+#define WARM_RUNS 16
+#define SAMPLES 15
+#define FIRST_SAMPLES 3          /* of the payload, before the function is run as it is */
+#define CLEAR_WIN 2              /* the function took so many times as long: nothing more to measure */
+#define LONG_RUN 20000           /* ns; how cold the caches are hardly matters */
+#define LONGER 4                 /* so many times the median of a lost trial is another matter */
+#define NEW_STARTS 3
+#define TOLERANCE(ns) ((ns) / 20 + 20)
+
+typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
+
+typedef struct {
+    int count;
+    int64_t ns[SAMPLES];
+} Sample;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *payload;           /* owned: what is measured */
+    PyObject *on_verdict;        /* owned */
+    int64_t limit;               /* ns; what takes longer is not measured; 0: no limit */
+    TrialState state;
+    TrialSide next;
+    int busy;                    /* a measured call is running; those inside it are not measured */
+    int warm;
+    int new_starts;
+    uint32_t random;
+    int64_t plain_median;        /* of a lost trial */
+    Sample kernels, plain;
+} Trial;
+
+static int64_t
+now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static int64_t
+sample_median(const Sample *sample)
+{
+    int64_t sorted[SAMPLES];
+    for (int i = 0; i < sample->count; i++) {
+        int at = i;
+        for (; at > 0 && sorted[at - 1] > sample->ns[i]; at--) {
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = sample->ns[i];
+    }
+    return sorted[sample->count / 2];
+}
+
+/* Which side a measuring trial has next. Not in turn: arguments may alternate too. */
+static TrialSide
+side_choose(Trial *self)
+{
+    int ahead = self->kernels.count - self->plain.count;
+    if (self->kernels.count < FIRST_SAMPLES || ahead < -1) {
+        return TRIAL_KERNELS;
+    }
+    if (self->plain.count == 0 || self->kernels.count == SAMPLES || ahead > 1) {
+        return TRIAL_PLAIN;
+    }
+    if (self->plain.count == SAMPLES) {
+        return TRIAL_KERNELS;
+    }
+    self->random = self->random * 1664525u + 1013904223u;
+    return self->random >> 31 ? TRIAL_KERNELS : TRIAL_PLAIN;
+}
+
+static void
+measuring_start(Trial *self)
+{
+    self->state = MEASURING;
+    self->kernels.count = self->plain.count = 0;
+    self->next = TRIAL_KERNELS;
+}
+
+static void
+verdict_give(Trial *self, TrialState state)
+{
+    int64_t kernels = sample_median(&self->kernels);
+    int64_t plain = self->plain.count > 0 ? sample_median(&self->plain) : -1;
+    self->state = state;
+    self->next = state == LOST ? TRIAL_PLAIN : TRIAL_UNTIMED;
+    self->plain_median = plain;
+    hook_tell(self->on_verdict,
+              Py_BuildValue("(OLL)", state == LOST ? Py_True : Py_False, (long long)kernels, (long long)plain),
+              payload_code(self->payload));
+}
+
+/* Look at what a measuring trial knows. */
+static void
+measuring_judge(Trial *self)
+{
+    int64_t kernels = sample_median(&self->kernels);
+    if (self->plain.count == 0) {
+        if (self->kernels.count == FIRST_SAMPLES && self->limit > 0 && kernels > self->limit) {
+            verdict_give(self, KEPT);
+            return;
+        }
+    }
+    else {
+        int64_t plain = sample_median(&self->plain);
+        int enough = self->kernels.count == SAMPLES && self->plain.count == SAMPLES;
+        int sure = self->plain.count == FIRST_SAMPLES || plain > LONG_RUN;
+        if (enough || (sure && plain > CLEAR_WIN * kernels)) {
+            verdict_give(self, enough && kernels > plain + TOLERANCE(plain) ? LOST : KEPT);
+            return;
+        }
+    }
+    self->next = side_choose(self);
+}
+
+PyObject *
+trial_payload(PyObject *payload)
+{
+    if (Py_TYPE(payload) != &Trial_Type) {
+        return payload;
+    }
+    Trial *self = (Trial *)payload;
+    return self->state == LOST ? Py_None : self->payload;
+}
+
+TrialSide
+trial_side(PyObject *payload)
+{
+    if (Py_TYPE(payload) != &Trial_Type) {
+        return TRIAL_UNTIMED;
+    }
+    Trial *self = (Trial *)payload;
+    return self->busy && self->state != LOST ? TRIAL_UNTIMED : self->next;
+}
+
+void
+trial_begin(TrialRun *run, PyObject *payload)
+{
+    run->side = trial_side(payload);
+    run->trial = NULL;
+    if (Py_TYPE(payload) != &Trial_Type || ((Trial *)payload)->busy) {
+        return;
+    }
+    Trial *self = (Trial *)payload;
+    if (self->state == WARMING && ++self->warm >= WARM_RUNS) {
+        measuring_start(self);
+    }
+    if (run->side != TRIAL_UNTIMED) {
+        self->busy = 1;
+        Py_INCREF(payload);
+        run->trial = payload;
+        run->start = now_ns();
+    }
+}
+
+void
+trial_end(TrialRun *run, int succeeded)
+{
+    if (run->trial == NULL) {
+        return;
+    }
+    int64_t ns = now_ns() - run->start;
+    Trial *self = (Trial *)run->trial;  /* owned */
+    run->trial = NULL;
+    self->busy = 0;
+    if (succeeded && self->state == LOST) {
+        if (ns > LONGER * self->plain_median && self->new_starts < NEW_STARTS) {
+            self->new_starts++;
+            measuring_start(self);
+        }
+    }
+    else if (succeeded && self->state == MEASURING) {
+        Sample *sample = run->side == TRIAL_PLAIN ? &self->plain : &self->kernels;
+        sample->ns[sample->count++] = ns;
+        measuring_judge(self);
+    }
+    Py_DECREF(self);
+}
+
+/* ---- the type ------------------------------------------------------------------------------------------ */
+
+static PyObject *
+trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"payload", "on_verdict", "limit", NULL};
+    PyObject *payload, *on_verdict;  /* borrowed */
+    long long limit;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOL:Trial", names, &payload, &on_verdict, &limit)) {
+        return NULL;
+    }
+    if (!PyCode_Check(payload_code(payload))) {
+        return PyErr_Format(PyExc_TypeError, "payload must be a code object or a Frameless, not %.200s",
+                            Py_TYPE(payload)->tp_name);
+    }
+    if (!PyCallable_Check(on_verdict)) {
+        return PyErr_Format(PyExc_TypeError, "on_verdict must be callable, not %.200s", Py_TYPE(on_verdict)->tp_name);
+    }
+    Trial *self = (Trial *)type->tp_alloc(type, 0);  /* owned, given away */
+    if (self != NULL) {
+        Py_INCREF(payload);
+        self->payload = payload;
+        Py_INCREF(on_verdict);
+        self->on_verdict = on_verdict;
+        self->limit = limit;
+        self->random = 1;
+    }
+    return (PyObject *)self;
+}
+
+static int
+trial_traverse(Trial *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->payload);
+    Py_VISIT(self->on_verdict);
+    return 0;
+}
+
+static void
+trial_dealloc(Trial *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(self->payload);
+    Py_XDECREF(self->on_verdict);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *
+trial_get_state(Trial *self, void *Py_UNUSED(closure))
+{
+    static const char *const names[] = {"warming", "measuring", "kept", "lost"};
+    return PyUnicode_FromString(names[self->state]);
+}
+
+static PyObject *
+trial_get_payload(Trial *self, void *Py_UNUSED(closure))
+{
+    Py_INCREF(self->payload);
+    return self->payload;
+}
+
+static PyGetSetDef trial_getset[] = {
+    {"state", (getter)trial_get_state, NULL, "\"warming\", \"measuring\", \"kept\" or \"lost\".", NULL},
+    {"payload", (getter)trial_get_payload, NULL, "What is measured.", NULL},
+    {NULL},
+};
+
+/* Like a tuple it refers to all from its construction on, so that it needs no tp_clear. */
+PyTypeObject Trial_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.core._hook.Trial",
+    .tp_doc = "Trial(payload, on_verdict, limit)\n--\n\nA payload that is measured against the function as it is.",
+    .tp_basicsize = sizeof(Trial),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_new = trial_new,
+    .tp_dealloc = (destructor)trial_dealloc,
+    .tp_traverse = (traverseproc)trial_traverse,
+    .tp_getset = trial_getset,
+};

@@ -1,0 +1,49 @@
+/* Between trial.c, dispatch.c, hook.c and function.c: entries that are measured against the function as it is. */
+#ifndef PIJIT_CORE_TRIAL_H
+#define PIJIT_CORE_TRIAL_H
+
+#include "../../guards/native/evaluate.h"
+#include <stdint.h>
+
+typedef enum {
+    TRIAL_UNTIMED,               /* the payload is to run, and the run is not measured */
+    TRIAL_KERNELS,               /* the payload is to run, and is measured */
+    TRIAL_PLAIN                  /* the function is to run as it is, and is measured */
+} TrialSide;
+
+/* A call that goes through a Trial. */
+typedef struct {
+    PyObject *trial;             /* owned from trial_begin to trial_end; NULL: nothing is measured */
+    TrialSide side;
+    int64_t start;               /* in ns */
+} TrialRun;
+
+extern PyTypeObject Trial_Type;
+
+/* What calls run for a payload of an entry cache, borrowed: what a Trial is about, Py_None if it has lost; other
+ * payloads are returned as they are. */
+PyObject *trial_payload(PyObject *payload);
+
+/* What a call is to run for a payload: which side a Trial has next; TRIAL_UNTIMED for other payloads. */
+TrialSide trial_side(PyObject *payload);
+
+/* Start the clock for a payload, as trial_side says. `run` is filled in any case. */
+void trial_begin(TrialRun *run, PyObject *payload);
+
+/* The call is over, with or without a result, which is the caller's; an exception that is set stays so. */
+void trial_end(TrialRun *run, int succeeded);
+
+/* Look a measured call up in its cache once more: before the clock started the guards were checked, and they are a part of
+ * what compiled code costs. */
+static inline void
+trial_repeat(const GuardsAPI *guards, PyObject *cache, PyObject *const *slots, Py_ssize_t nslots, PyObject *globals,
+             PyObject *builtins)
+{
+    Py_XDECREF(guards->cache_lookup(cache, slots, nslots, globals, builtins));
+}
+
+/* hook.c: call something of ours that Python code defines, on a thread where nothing is captured meanwhile; takes over
+ * `args`, a tuple, or NULL with an exception. Errors are reported as those of `code`. */
+void hook_tell(PyObject *callable, PyObject *args, PyObject *code);
+
+#endif

@@ -1,0 +1,38 @@
+"""Entries that are measured against the function as it is, and retired where they lose (the option perf_statistics).
+
+The clock is core/native/trial.c's; here is which entries are measured, and what a verdict leads to.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Callable, Optional
+
+from pijit.core._hook import Trial
+from pijit.core.reasons import reason
+from pijit.core.records import Entry
+
+LIMIT_NS = {"auto": 1000000, True: 0}
+"""By value of the option: calls that take longer are not measured. Plain Python may take a thousand times as long."""
+
+
+def trial_of(entry: Entry, config: Any, verdict: Callable[[Entry, Optional[str]], None]) -> Optional[Trial]:
+    """What the cache is to hold for an entry until it is measured; None if it is not to be measured.
+
+    ``verdict`` is told the entry and, if it lost, why it is retired; neither it nor the entry is kept alive.
+    """
+    limit = LIMIT_NS.get(config.perf_statistics)
+    if limit is None or entry.payload is None or config.backend != "numba" or config.force_breaks is not None:
+        return None
+    weak_entry, weak_verdict = weakref.ref(entry), weakref.WeakMethod(verdict)  # type: ignore[arg-type]
+
+    def on_verdict(lost: bool, kernels: int, plain: int) -> None:
+        alive, tell = weak_entry(), weak_verdict()
+        if alive is not None and tell is not None:
+            tell(alive, reason("PJ402", compiled=_time(kernels), bytecode=_time(plain)) if lost else None)
+
+    return Trial(entry.payload, on_verdict, limit)
+
+
+def _time(ns: int) -> str:
+    return "%.2f us" % (ns / 1000) if ns < 1000000 else "%.2f ms" % (ns / 1000000)

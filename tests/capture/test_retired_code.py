@@ -1,0 +1,74 @@
+"""The option perf_statistics: compiled code that is measured against the function, and retired where it loses."""
+
+import numpy as np
+import pytest
+
+import pijit
+from pijit import jit
+
+pytestmark = pytest.mark.usefixtures("measured")
+
+ENOUGH = 60
+
+
+def polynomial(x):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i] * x[i] - 1.0
+    return total
+
+
+def calls(function, count=ENOUGH):
+    x = np.linspace(0.0, 1.0, 200)
+    return {function(x) for _ in range(count)}
+
+
+def lose(function):
+    """What the clock says of the newest entry when it has lost."""
+    state = function.state
+    state.on_verdict(state.entries[-1], "PJ402 measured slower than bytecode (compiled: 2.00 us, bytecode: 1.00 us)")
+
+
+def test_a_winner_is_measured_once_and_then_called_without_a_trial():
+    function = jit(polynomial)
+    assert len(calls(function)) == 1
+    [(_, payload, _)] = function.state.cache.entries
+    entry = function.state.entries[-1]
+    assert payload is entry.linked_code and entry.trial is None and entry.retired is None
+    assert entry.launchers[0].calls > ENOUGH - 10
+
+
+@pytest.mark.parametrize("config", [{"perf_statistics": False}, {"backend": "python"}])
+def test_nothing_is_measured(config):
+    function = jit(polynomial, jit_config=config)
+    calls(function, 1)
+    [(_, payload, _)] = function.state.cache.entries
+    assert type(payload).__name__ != "Trial"
+    calls(function)
+    assert function.state.entries[-1].launchers[0].calls == ENOUGH + 1
+
+
+def test_explain_says_what_was_retired():
+    function = jit(polynomial)
+    calls(function, 3)
+    lose(function)
+    report = pijit.explain(function)
+    assert report.retired == ("PJ402 measured slower than bytecode (compiled: 2.00 us, bytecode: 1.00 us)",)
+    assert "retired:\n  PJ402" in str(report)
+
+
+def test_a_verdict_is_for_its_entry_alone():
+    function = jit(polynomial)
+    calls(function)
+    function(np.arange(5))
+    lose(function)
+    assert [entry.retired is None for entry in function.state.entries] == [True, False]
+    assert len(calls(function)) == 1 and len(function.state.cache) == 2
+
+
+def test_a_function_that_is_gone_takes_no_verdict():
+    function = jit(polynomial)
+    calls(function, 3)
+    [(_, trial, _)] = function.state.cache.entries
+    function.cache_clear()
+    assert type(trial).__name__ == "Trial" and calls(function, 3) == calls(polynomial, 1)
