@@ -31,16 +31,6 @@
 
 #define GENERATOR_FLAGS (CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR)
 
-typedef struct {
-    unsigned long long serial;           /* names the code object for ever, as its address does not */
-    PyObject *cache;                     /* owned; NULL: none */
-    PyObject *on_miss;                   /* owned; NULL: not marked */
-    PyObject *replacement;               /* owned; what the code filter answered; NULL: run the original */
-    unsigned long long filter_serial;    /* the filter that was asked; 0: none */
-    unsigned long long partner_serial;   /* as a payload: the code it was last compared with; 0: none */
-    int partner_fits;                    /* and what came out */
-} CodeExtra;
-
 static struct {
     Py_ssize_t needs;                    /* the hook is installed while positive */
     Py_ssize_t holds;                    /* the part of `needs` that stems from hold() */
@@ -69,6 +59,8 @@ thread_is_off(void)
 {
     return here.disabled > 0 || hook.plain;
 }
+
+#include "code_extra.h"
 
 /* ---- Installing ---------------------------------------------------------------------------------------- */
 
@@ -99,56 +91,7 @@ hook_drop(void)
     hook.linked = 0;
 }
 
-/* ---- Code extras --------------------------------------------------------------------------------------- */
-
-static void
-code_extra_free(void *memory)
-{
-    CodeExtra *extra = (CodeExtra *)memory;
-    if (extra == NULL) {
-        return;
-    }
-    /* While the interpreter shuts down, what the references lead to may be half gone: leave them. */
-    if (!_Py_IsFinalizing()) {
-        Py_XDECREF(extra->cache);
-        Py_XDECREF(extra->on_miss);
-        Py_XDECREF(extra->replacement);
-    }
-    PyMem_RawFree(extra);
-}
-
-/* The extra of a code object, or NULL without an exception. */
-static CodeExtra *
-code_extra_get(PyCodeObject *code)
-{
-    void *extra = NULL;
-    if (_PyCode_GetExtra((PyObject *)code, hook.extra_index, &extra) < 0) {
-        PyErr_Clear();
-        return NULL;
-    }
-    return (CodeExtra *)extra;
-}
-
-/* The extra of a code object, made if it has none; NULL with an exception set. */
-static CodeExtra *
-code_extra_ensure(PyCodeObject *code)
-{
-    CodeExtra *extra = code_extra_get(code);
-    if (extra != NULL) {
-        return extra;
-    }
-    extra = (CodeExtra *)PyMem_RawCalloc(1, sizeof(CodeExtra));
-    if (extra == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    if (_PyCode_SetExtra((PyObject *)code, hook.extra_index, extra) < 0) {
-        PyMem_RawFree(extra);
-        return NULL;
-    }
-    extra->serial = ++hook.last_serial;
-    return extra;
-}
+/* ---- Marks ---------------------------------------------------------------------------------------------- */
 
 /* Whether a cache or None and on_miss may belong to code; 0 with an exception set. */
 static int

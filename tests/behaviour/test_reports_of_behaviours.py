@@ -76,3 +76,22 @@ def test_reports_have_the_lines_of_the_source():
     first = inner.__code__.co_firstlineno
     assert {one.lineno - first for one in report.breaks if one.reason_id == "PJ201"} == {2}
     assert {line - first for one in report.segments if one.kind == "kernel" for line in one.lines} <= {1, 3}
+
+
+@group(81)
+def test_measuring_changes_nothing(measured):
+    """Some of these calls run compiled code, some the function, and all do the same, once."""
+    def step(x, seen):
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * x[i]
+        x[0] += 1.0
+        seen.append(total)
+        return total
+
+    f = pijit.jit(step, jit_config={"perf_statistics": True})
+    x, y, seen, expected = np.linspace(0.0, 1.0, 20), np.linspace(0.0, 1.0, 20), [], []
+    for _ in range(80):
+        same(f(x, seen), step(y, expected))
+    same((x, seen), (y, expected))
+    assert f.state.cache.hits >= 70

@@ -70,17 +70,15 @@ def test_compiled_code_that_wins_is_kept_after_few_runs_of_the_function():
     assert [lost for lost, _, _ in tried.verdicts] == [False] and tried.trial.state == "kept"
 
 
-def test_equals_keep_the_compiled_code():
-    tried = against(20000, 20001)
-    assert {tried.call() for _ in range(ENOUGH)} == {20000, 20001}
-    assert tried.call() in (20000, 20001) and len(tried.verdicts) == 1
-
-
-def test_the_order_is_not_that_of_alternating_arguments():
-    tried = against(20000, 20001)
-    results = [tried.call() for _ in range(ENOUGH)][WARM + 4:WARM + 2 * SAMPLES]
-    assert any(a == b for a, b in zip(results, results[1:]))
-    assert any(a != b for a, b in zip(results, results[1:]))
+def test_equals_are_measured_in_full_and_not_in_turn():
+    for _ in range(20):  # an interrupt at the wrong time looks like a clear win
+        tried = against(300, 301)
+        results = [tried.call() for _ in range(ENOUGH)]
+        assert len(tried.verdicts) == 1
+        if results[:WARM + 2 * SAMPLES].count(300) == SAMPLES:
+            break
+    part = results[WARM + 4:WARM + 2 * SAMPLES]
+    assert any(a == b for a, b in zip(part, part[1:])) and any(a != b for a, b in zip(part, part[1:]))
 
 
 def test_what_takes_long_is_not_measured():

@@ -1,0 +1,65 @@
+/* CodeExtra: what the hook keeps with a code object, in its slot of the code object's extras. For hook.c alone, on whose
+ * state it works. */
+#ifndef PIJIT_CORE_CODE_EXTRA_H
+#define PIJIT_CORE_CODE_EXTRA_H
+
+typedef struct {
+    unsigned long long serial;           /* names the code object for ever, as its address does not */
+    PyObject *cache;                     /* owned; NULL: none */
+    PyObject *on_miss;                   /* owned; NULL: not marked */
+    PyObject *replacement;               /* owned; what the code filter answered; NULL: run the original */
+    unsigned long long filter_serial;    /* the filter that was asked; 0: none */
+    unsigned long long partner_serial;   /* as a payload: the code it was last compared with; 0: none */
+    int partner_fits;                    /* and what came out */
+} CodeExtra;
+
+static void
+code_extra_free(void *memory)
+{
+    CodeExtra *extra = (CodeExtra *)memory;
+    if (extra == NULL) {
+        return;
+    }
+    /* While the interpreter shuts down, what the references lead to may be half gone: leave them. */
+    if (!_Py_IsFinalizing()) {
+        Py_XDECREF(extra->cache);
+        Py_XDECREF(extra->on_miss);
+        Py_XDECREF(extra->replacement);
+    }
+    PyMem_RawFree(extra);
+}
+
+/* The extra of a code object, or NULL without an exception. */
+static CodeExtra *
+code_extra_get(PyCodeObject *code)
+{
+    void *extra = NULL;
+    if (_PyCode_GetExtra((PyObject *)code, hook.extra_index, &extra) < 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+    return (CodeExtra *)extra;
+}
+
+/* The extra of a code object, made if it has none; NULL with an exception set. */
+static CodeExtra *
+code_extra_ensure(PyCodeObject *code)
+{
+    CodeExtra *extra = code_extra_get(code);
+    if (extra != NULL) {
+        return extra;
+    }
+    extra = (CodeExtra *)PyMem_RawCalloc(1, sizeof(CodeExtra));
+    if (extra == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (_PyCode_SetExtra((PyObject *)code, hook.extra_index, extra) < 0) {
+        PyMem_RawFree(extra);
+        return NULL;
+    }
+    extra->serial = ++hook.last_serial;
+    return extra;
+}
+
+#endif
