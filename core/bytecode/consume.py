@@ -128,6 +128,7 @@ PRODUCT = _fold("prod", "BINARY_MULTIPLY")
 ANY = _until("POP_JUMP_IF_TRUE", True)
 ALL = _until("POP_JUMP_IF_FALSE", False)
 LIST = _collect("list", "BUILD_LIST", "LIST_APPEND")
+SET = _collect("set", "BUILD_SET", "SET_ADD")
 EXTREMES: Dict[Any, Consumer] = {(symbol, by_key, has_default): _extreme(symbol, by_key, has_default)
                                  for symbol in "<>" for by_key in (False, True) for has_default in (False, True)}
 

@@ -424,7 +424,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
 
         words = tuple(read(name, WORD) for name in ITERATOR_WORDS[value.kind])
         parts = tuple(self._iterator_parts(object, part, path + (position,)) if isinstance(part, LoopIterator)
-                      else Tensor(part.type, read(position, part.type)) for position, part in enumerate(value.parts))
+                      else type(part)(part.type, read(position, part.type)) for position, part in enumerate(value.parts))
         return LoopIterator(value.kind, words, parts, None, value.born)
 
     def in_loop_block(self, instr: Instr) -> bool:

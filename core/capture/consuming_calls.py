@@ -8,12 +8,12 @@ from __future__ import annotations
 import builtins
 import math
 from types import CodeType
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.bytecode.consume import ALL, ANY, DEFAULT, EXTREMES, KEY, LIST, PRODUCT, RESULT, SUM, Consumer
+from pijit.core.bytecode.consume import ALL, ANY, DEFAULT, EXTREMES, KEY, LIST, PRODUCT, RESULT, SET, SUM, Consumer
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.iterators import iterator_over
-from pijit.core.capture.joining import is_short
+from pijit.core.capture.joining import all_items, is_short, taken_apart
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import extreme_of_numbers
 from pijit.core.capture.states import item_kinds
@@ -98,6 +98,42 @@ def call_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return self.consume(LIST, arguments[0])  # type: ignore[no-any-return]
 
 
+def call_set(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``set(iterable)``."""
+    only(arguments, keywords, "set", 0, 1)
+    items = _known_items(self, arguments[0]) if arguments else []
+    if items is not None:
+        return self.new_set([self.use(item) for item in items])  # type: ignore[no-any-return]
+    return self.consume(SET, arguments[0])  # type: ignore[no-any-return]
+
+
+def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``dict(name=value, ...)``, also behind a dict, or pairs, whose items are known."""
+    only(arguments, {}, "dict", 0, 1)
+    items: Dict[Any, Abstract] = {}
+    if arguments and class_of(arguments[0]) is dict:
+        keys = [self.use(self.key_at(arguments[0], k)) for k in range(_short_length(self, arguments[0]))]
+        items = {key.object: self.use(self.container_item(arguments[0], key)) for key in keys}
+    elif arguments:
+        pairs = all_items(self, arguments[0], self.facts.unrolling)
+        if pairs is None:
+            raise Break("PJ209", type=describe(arguments[0]))
+        for pair in pairs:
+            key, value = taken_apart(self, pair, 2)
+            if not isinstance(key, Const):
+                raise Break("PJ216", key=describe(key))
+            items[key.object] = self.use(value)
+    items.update(keywords)
+    return self.new_dict(list(items), list(items.values()))  # type: ignore[no-any-return]
+
+
+def _short_length(self: Any, value: Abstract) -> int:
+    length = self.length_of(value) if isinstance(value, Known) or not self.is_changing(value) else None
+    if length is None or length > self.facts.unrolling:
+        raise Break("PJ209", type=describe(value), length=length)
+    return length  # type: ignore[no-any-return]
+
+
 def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``tuple(iterable)``; of a tuple it is the tuple."""
     only(arguments, keywords, "tuple", 0, 1)
@@ -151,13 +187,26 @@ def call_dist(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``sorted(iterable, reverse=...)`` of numbers of one type."""
-    if set(keywords) - {"reverse"} or len(arguments) != 1:
+    """``sorted(iterable, key=..., reverse=...)`` of numbers of one type, or by keys that are."""
+    if set(keywords) - {"reverse", "key"} or len(arguments) != 1:
         raise Break("PJ211", callee="sorted")
+    key = keywords.pop("key", Const(None))
+    if key != Const(None):
+        return _sorted_by(self, call_list(self, arguments, {}), key, keywords)
     made, kind = _numbers(self, arguments[0])
     operands = [self.object_value(made)] + [self.stored_value(value) for value in keywords.values()]
     attrs = {"function": "builtins.sorted", "keywords": tuple(keywords)}
     return Instance(ListOf(kind), self.emit("invoke", operands, ListOf(kind), attrs, exits=True))
+
+
+def _sorted_by(self: Any, made: Abstract, key: Abstract, keywords: Arguments) -> Abstract:
+    """A new list, sorted by what ``key`` makes of its items: of each once, in order, as ``sorted`` does."""
+    items = ListOf(*item_kinds(made)) if len(item_kinds(made)) == 1 and None not in item_kinds(made) else Object(list)
+    keys, _ = _numbers(self, call_map(self, [key, made], {}))
+    operands = [self.object_value(value) for value in (made, keys)]
+    operands += [self.stored_value(value) for value in keywords.values()]
+    attrs = {"function": "helpers.sorted_by", "keywords": tuple(keywords)}
+    return Instance(items, self.emit("invoke", operands, items, attrs, exits=True))
 
 
 def call_map(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -187,6 +236,8 @@ CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.max, _extreme("max", ">")),
     (builtins.list, call_list),
     (builtins.tuple, call_tuple),
+    (builtins.set, call_set),
+    (builtins.dict, call_dict),
     (builtins.sorted, call_sorted),
     (builtins.map, call_map),
     (builtins.filter, call_filter),

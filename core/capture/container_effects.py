@@ -8,10 +8,11 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import ItemPlace, identity_of
-from pijit.core.capture.states import forgotten
+from pijit.core.capture.states import forgotten, loosen
 from pijit.core.capture.values import Abstract, Const, class_of, number_type, pointer_class
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.types import FLAG, WORD
 from pijit.guards.facts import is_among
 
 
@@ -74,6 +75,7 @@ class ContainerEffects:
 
 def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     only(arguments, keywords, "append", 2)
+    loosen(self.state, *arguments)
     self.effect("append", arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
     return Const(None)
 
@@ -81,6 +83,7 @@ def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstra
 def _insert(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     only(arguments, keywords, "insert", 3)
     owner, index, value = arguments
+    loosen(self.state, owner, value)
     self.effect("insert", owner, [self.object_value(owner), self.word(index), self.stored_value(value)])
     return Const(None)
 
@@ -137,15 +140,38 @@ def _without_arguments(name: str, operation: str) -> Handler:
 def _add(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``set.add`` of what compares without the user's code, and not by identity as one NaN with another."""
     only(arguments, keywords, "add", 2)
-    kind = number_type(arguments[1])
-    if (kind is None or kind.dtype.kind not in "biu") and class_of(arguments[1]) is not str:
-        raise Break("PJ203", operand=describe(arguments[1]))
+    self.require_key(arguments[1])
     self.effect("set_add", arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
+    return Const(None)
+
+
+def _remove(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``list.remove(value)`` of a number or a string."""
+    only(arguments, keywords, "remove", 2)
+    owner, value = arguments
+    self.effect("delete_item", owner, [self.object_value(owner), found_position(self, owner, value)])
+    return Const(None)
+
+
+def found_position(self: Any, owner: Abstract, value: Abstract) -> Value:
+    """Where a list has a value first, as a WORD; the kernel leaves where it is nowhere."""
+    found, zero = self.position_of(owner, value), self.emit("const", [], WORD, {"value": 0})
+    self.emit("require", [self.emit("compare", [found, zero], FLAG, {"operator": ">="})], None, exits=True)
+    return found  # type: ignore[no-any-return]
+
+
+def _sort(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``list.sort(reverse=...)`` of numbers of one class, or of strings."""
+    backwards = self.constant(keywords.get("reverse", Const(False)))
+    if len(arguments) != 1 or set(keywords) - {"reverse"} or not is_among(type(backwards), (bool, int)):
+        raise Break("PJ211", callee="sort")
+    self.effect("sort", arguments[0], [self.object_value(arguments[0]), self.word(Const(int(bool(backwards))))])
     return Const(None)
 
 
 EFFECT_METHODS: Dict[Tuple[type, str], Handler] = {
     (list, "append"): _append, (list, "insert"): _insert, (list, "extend"): _extend, (list, "pop"): _pop,
+    (list, "remove"): _remove, (list, "sort"): _sort,
     (list, "reverse"): _without_arguments("reverse", "reverse"), (list, "clear"): _without_arguments("clear", "clear_list"),
     (dict, "pop"): _pop, (dict, "setdefault"): _setdefault, (dict, "update"): _update,
     (dict, "clear"): _without_arguments("clear", "clear_dict"), (set, "add"): _add,

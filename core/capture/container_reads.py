@@ -13,6 +13,7 @@ from typing import Any, Callable, List, Optional
 import numpy as np
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_of, type_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import identity_of
 from pijit.core.capture.states import join, knows_nothing
@@ -32,15 +33,12 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, INT, Object
+from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Array, Holding, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among
 from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
-READABLE = (list, tuple, dict)
 CHANGING = READABLE + (set,)
 KEYS = (int, str)
-LOOKED_AT = 256
-"""How many arrays of a list are looked at to find the type that covers them."""
 
 
 class ContainerReads:
@@ -54,6 +52,10 @@ class ContainerReads:
     emit: Callable[..., Optional[Value]]
     object_value: Callable[[Abstract], Value]
     stored_value: Callable[[Abstract], Value]
+    number_value: Callable[[Abstract], Value]
+    items_of: Callable[[Abstract], Optional[List[Abstract]]]
+    list_item: Callable[..., Abstract]
+    use: Callable[[Abstract], Abstract]
     word: Callable[[Abstract], Value]
 
     def is_changing(self, owner: Abstract) -> bool:
@@ -71,21 +73,76 @@ class ContainerReads:
     def read_now(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""
         key = self.constant(index) if class_of(owner) is dict or isinstance(index, Const) else None
+        if isinstance(owner, Instance) and isinstance(owner.type, Holding) and owner.type.python is list:
+            return self.item_of_list(owner, self.word(index))
         operands = self.item_operands(owner, index)
         return self.found("load_key" if class_of(owner) is dict else "load_item", operands, self.expected(owner, key))
 
     def item_operands(self, owner: Abstract, index: Abstract) -> List[Value]:
-        """The operands that name an item of a list or tuple by position, or of a dict by a constant key."""
+        """The operands that name an item of a list or tuple by position, or of a dict by its key."""
         if class_of(owner) is not dict:
             return [self.object_value(owner), self.word(index)]
         return [self.object_value(owner), self.key_value(index)]
 
     def key_value(self, index: Abstract) -> Value:
-        """The key of a dict as an operand."""
+        """The key of a dict or the member of a set as an operand: a number, a string, or a tuple of these."""
         key = self.constant(index)
-        if type(key) not in KEYS:
-            raise Break("PJ205", index=describe(index))
-        return self.object_value(Const(key))
+        if type(key) in KEYS:
+            return self.object_value(Const(key))
+        self.require_key(index)
+        if number_type(index) is not None:
+            return self.emit("box", [self.number_value(index)], Object(class_of(index)))  # type: ignore
+        return self.object_value(index)
+
+    def require_key(self, value: Abstract) -> None:
+        """Break unless a value is found by its value in dicts and sets, and by no code of the user's; leave for NaN,
+        which is found by its identity."""
+        kind = number_type(value)
+        if isinstance(value, Sequence) or isinstance(value, Const) and type(value.object) is tuple:
+            for item in self.items_of(value) or ():
+                self.require_key(self.use(item))
+        elif kind is not None and kind.dtype.kind == "f" and not isinstance(value, Const):
+            number = self.number_value(value)
+            self.emit("require", [self.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
+        elif kind is None and class_of(value) is not str or isinstance(value, Const) and value.object != value.object:
+            raise Break("PJ205", index=describe(value))
+
+    def items_expected(self, value: Abstract) -> Optional[Object]:
+        """What to expect of a list that is iterated natively; None of what is no list, or short and known."""
+        if class_of(value) is not list or isinstance(value, Known):
+            return None
+        if isinstance(value, Opaque):
+            if len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
+                return None
+            kind = list_like(value.sample[:LOOKED_AT])
+        elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
+            return value.type
+        else:  # what the loop's header has been seen to push
+            seen = self.facts.feedback.get(self.instr.index + 1)
+            kind = list_of(type_of(seen)) if seen is not None else None
+        if kind is None:
+            raise Break("PJ209", type=describe(value))
+        return kind
+
+    def item_of_list(self, owner: Instance, index: Value) -> Abstract:
+        """The item at a WORD index of a list that says what to expect."""
+        if isinstance(owner.type, ListOf):
+            return self.list_item(owner, index)
+        return self._typed_item(self.object_value(owner), index, owner.type.items)  # type: ignore[attr-defined]
+
+    def _typed_item(self, owner: Value, index: Value, kind: Type) -> Abstract:
+        found = self.emit("load_item", [owner, index], kind, exits=True)
+        if isinstance(kind, Scalar):
+            return Number(kind, found)
+        if isinstance(kind, Array):
+            return Tensor(kind, found)
+        if not isinstance(kind, Holding):
+            return Instance(kind, found)  # type: ignore[arg-type]
+        words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]
+        size = self.emit("list_size", [found], WORD)
+        self.emit("require", [self.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
+        items = [self._typed_item(found, word, part) for word, part in zip(words, kind.items)]  # type: ignore[arg-type]
+        return Sequence(items, value=found)
 
     def found(self, name: str, operands: List[Value], like: Abstract) -> Abstract:
         """What a read of this operation finds."""
@@ -120,12 +177,16 @@ class ContainerReads:
         return Number(INT, self.emit("length", [self.object_value(owner)], INT))
 
     def has_key_now(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``index in owner`` of a dict that changes."""
+        """``index in owner`` of a dict or set that changes, or of any computed key."""
         flag = self.emit("has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True)
         return Number(BOOL, self.emit("flag", [flag], BOOL))
 
     def get_now(self, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
         """``owner.get(index, default)`` of a dict that changes: the item must be of the default's type."""
+        seen = self.facts.feedback.get(self.instr.index)
+        if seen is not None and type_of(seen) != type_of(default):
+            raise Break("PJ213")
+        self.facts.guessed.add(self.instr.index)
         operands = self.item_operands(owner, index) + [self.stored_value(default)]
         return self.found("get_key", operands, default)
 
@@ -149,6 +210,8 @@ def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
     if type(key) in KEYS:
         item = read_item(sample, key)
         return [] if item is UNBOUND else [abstract_of(item)]
+    if type(sample) is dict:
+        sample = list(sample.values())[:LOOKED_AT]
     if not (type(sample) is list or is_plain_tuple(sample)):
         return []
     kinds = {id(type(item)): item for item in sample}

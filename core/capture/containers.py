@@ -27,7 +27,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, ListOf
+from pijit.core.graph.types import BOOL, FLAG, WORD, ListOf
 from pijit.guards.facts import is_among, is_exactly, type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, is_plain_tuple, read_item
@@ -56,6 +56,10 @@ class Containers:
     is_changing: Callable[[Abstract], bool]
     read_now: Callable[[Abstract, Abstract], Abstract]
     has_key_now: Callable[[Abstract, Abstract], Abstract]
+    require_key: Callable[[Abstract], None]
+    stored_value: Callable[[Abstract], Value]
+    is_short: Callable[[Abstract], bool]
+    part_of_list: Callable[[Abstract, Any], Abstract]
 
     def length_of(self, value: Abstract) -> Optional[int]:
         """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
@@ -141,16 +145,33 @@ class Containers:
             return found
         if class_of(owner) is str:
             return self._string_contains(owner, value)
-        if class_of(owner) is dict:
-            changing = self.is_changing(owner)
-            return self.has_key_now(owner, value) if changing else Const(self.holds_item(owner, self.constant(value)))
+        if is_among(class_of(owner), (dict, set)):
+            key = self.constant(value)
+            if self.is_changing(owner) or class_of(owner) is set or not is_exactly(key, ITEM_KEYS):
+                return self.has_key_now(owner, value)
+            return Const(self.holds_item(owner, key))
         if isinstance(owner, Const) and type(owner.object) is frozenset:
             items: Optional[List[Abstract]] = [Const(item) for item in owner.object]
         else:
-            items = self.items_of(owner)
+            items = self.items_of(owner) if self.is_short(owner) else None
         if items is None:
-            raise Break("PJ203", operand=describe(owner))
+            return self._is_found(owner, value)
         return self._any([self._same_or_equal(self.use(item), value) for item in items])
+
+    def position_of(self, owner: Abstract, value: Abstract, operation: str = "find_item") -> Value:
+        """Where a list or tuple has a value first, -1 for nowhere, or by "count_items" how often it has it, as a WORD."""
+        kind = number_type(value)
+        if not is_among(class_of(owner), (list, tuple)) or kind is None and not isinstance(value, (Const, Instance)):
+            raise Break("PJ203", operand=describe(owner))
+        if value != Const(None):
+            self.require_key(value)
+        operands = [self.object_value(owner), self.stored_value(value)]
+        return self.emit(operation, operands, WORD, exits=True)  # type: ignore[return-value]
+
+    def _is_found(self, owner: Abstract, value: Abstract) -> Abstract:
+        zero = self.emit("const", [], WORD, {"value": 0})
+        flag = self.emit("compare", [self.position_of(owner, value), zero], FLAG, {"operator": ">="})
+        return Number(BOOL, self.emit("flag", [flag], BOOL))
 
     def _string_contains(self, owner: Abstract, value: Abstract) -> Abstract:
         text, part = self.constant(owner), self.constant(value)
@@ -218,6 +239,8 @@ class Containers:
     def container_item(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]`` of a tuple, list or dict."""
         if isinstance(index, Slice):
+            if class_of(owner) is list and not self.is_short(owner):
+                return self.part_of_list(owner, index.parts)
             return self.sliced(owner, slice(*[self._bound(part) for part in index.parts]))
         if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
             return self.list_item(owner, self.word(index))
@@ -247,7 +270,7 @@ class Containers:
     def _is_read_now(self, owner: Abstract, key: Any, index: Abstract) -> bool:
         """Whether an item is read by the kernel itself: neither is it a place, nor do guards say what it is."""
         if class_of(owner) is dict:
-            return self.is_changing(owner)
+            return self.is_changing(owner) or not is_exactly(key, ITEM_KEYS)
         if key is None:
             kind, has_items = number_type(index), is_among(class_of(owner), (list, tuple)) or is_container(owner)
             return kind is not None and kind.dtype.kind in "iu" and has_items

@@ -9,7 +9,7 @@ import sys
 from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.joining import JOINS, taken_apart
+from pijit.core.capture.joining import JOINS, copied, is_short, part_of, taken_apart
 from pijit.core.capture.operators import describe
 from pijit.core.capture.states import State, item_kinds
 from pijit.core.capture.values import (
@@ -44,6 +44,8 @@ class Displays:
     emit: Callable[..., Optional[Value]]
     stored_value: Callable[[Abstract], Value]
     object_value: Callable[[Abstract], Value]
+    require_key: Callable[[Abstract], None]
+    key_value: Callable[[Abstract], Value]
     alone: Callable[[Abstract], Abstract]
     state: State
 
@@ -70,15 +72,42 @@ class Displays:
         """An operator on tuples and lists, or None where it is on something else."""
         return JOINS[symbol](self, left, right) if symbol in JOINS else None
 
+    def copied(self, owner: Abstract) -> Abstract:
+        """A new list of all items of a list."""
+        return copied(self, owner)
+
+    def is_short(self, value: Abstract) -> bool:
+        """Whether all items of a tuple or list are known, or may be guarded one by one."""
+        return is_short(self, value)
+
+    def part_of_list(self, owner: Abstract, parts: Any) -> Abstract:
+        """``owner[start:stop:step]`` of a list whose items are not known one by one."""
+        return part_of(self, owner, parts)
+
     def op_BUILD_TUPLE(self, instr: Instr) -> None:
         self.push(self.new_tuple(self.pop_many(instr.arg or 0)))
 
     def op_BUILD_LIST(self, instr: Instr) -> None:
         self.push(self.new_list(self.pop_many(instr.arg or 0)))
 
+    def new_set(self, items: List[Abstract]) -> Instance:
+        """A new set of these values."""
+        for item in items:
+            self.require_key(item)
+        return Instance(Object(set), self.emit("new_set", [self.stored_value(item) for item in items], Object(set)))
+
+    def op_BUILD_SET(self, instr: Instr) -> None:
+        self.push(self.new_set(self.pop_many(instr.arg or 0)))
+
     def op_BUILD_MAP(self, instr: Instr) -> None:
         parts = self.pop_many(2 * (instr.arg or 0))
-        self.push(self.new_dict([_key(part) for part in parts[::2]], parts[1::2]))
+        if all(isinstance(key, Const) for key in parts[::2]):
+            self.push(self.new_dict([_key(part) for part in parts[::2]], parts[1::2]))
+            return
+        for key in parts[::2]:
+            self.require_key(key)
+        made = self.emit("new_dict", [self.stored_value(part) for part in parts], Object(dict))
+        self.push(Instance(Object(dict), made))
 
     def op_BUILD_CONST_KEY_MAP(self, instr: Instr) -> None:
         keys = self.pop()
@@ -109,10 +138,15 @@ class Displays:
         self.emit("collect", [made, self.stored_value(item)], None, exits=True)
 
     def op_MAP_ADD(self, instr: Instr) -> None:
-        """The step of a dict comprehension, where the keys are known."""
+        """The step of a dict comprehension."""
         first, second = self.pop_many(2)
         key, value = (second, first) if VALUE_BELOW_KEY else (first, second)
         known = self.use(self.state.stack[-(instr.arg or 1)])
+        if class_of(known) is dict and not (isinstance(key, Const) and isinstance(known, Known)):
+            made = self.object_value(known)
+            self.state.stack[-(instr.arg or 1)] = Instance(Object(dict), made, None, known.born)
+            self.emit("collect_pair", [made, self.key_value(key), self.stored_value(value)], None, exits=True)
+            return
         if not isinstance(known, Known) or known.keys is None:
             raise Break("PJ216", operand=describe(known))
         items = dict(zip(known.keys, map(self.use, known.items)))
@@ -120,6 +154,13 @@ class Displays:
         longer = self.new_dict(list(items), list(items.values()))
         longer.born = known.born
         self.state.stack[-(instr.arg or 1)] = longer
+
+    def op_SET_ADD(self, instr: Instr) -> None:
+        """The step of a set comprehension."""
+        item = self.pop()
+        self.require_key(item)
+        owner = self.object_value(self.state.stack[-(instr.arg or 1)])
+        self.emit("collect_member", [owner, self.stored_value(item)], None, exits=True)
 
     def _lengthen(self, position: int, more: List[Abstract]) -> None:
         """The list at this depth is new and nobody has it, so a longer one may take its place."""

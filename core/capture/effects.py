@@ -13,7 +13,7 @@ import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
-from pijit.core.capture.states import State, forget_items
+from pijit.core.capture.states import State, forget_items, loosen
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -150,6 +150,7 @@ class Effects:
         position = self.constant(index) if anywhere not in self.facts.changed else None
         if not (isinstance(owner, Opaque) and type(position) is int and 0 <= position < len(owner.sample)):
             self.moving(owner)
+            loosen(self.state, owner, value)
             self.emit("store_item", [self.object_value(owner), self.word(index), self.stored_value(value)], None, exits=True)
             return
         if (position, identity) not in self.facts.places:

@@ -6,8 +6,20 @@ from typing import Callable, Dict, Optional
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.states import State
-from pijit.core.capture.values import UNBOUND, Abstract, Instance, LoopIterator, Sequence, Unknown, Unrolled, class_of
-from pijit.core.graph.types import Object
+from pijit.core.capture.item_types import LOOKED_AT, list_like
+from pijit.core.capture.values import (
+    UNBOUND,
+    Abstract,
+    Instance,
+    LoopIterator,
+    Opaque,
+    Sequence,
+    Unknown,
+    Unrolled,
+    class_of,
+)
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import WORD, Holding, ListOf, Object
 
 
 def _arg(instr: Instr) -> int:
@@ -77,7 +89,7 @@ def pops(instr: Instr) -> Optional[int]:
 
 def reach(instr: Instr) -> Optional[int]:
     """How deep into the stack the instruction looks; None when that is not known."""
-    if instr.opname in ("LIST_APPEND", "LIST_EXTEND", "DICT_MERGE"):
+    if instr.opname in ("LIST_APPEND", "LIST_EXTEND", "DICT_MERGE", "SET_ADD"):
         return _arg(instr) + 1
     if instr.opname == "MAP_ADD":
         return _arg(instr) + 2
@@ -96,6 +108,8 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
     stack = state.stack[:min(kept, depth_after)]
     while len(stack) < depth_after:
         stack.append(Unknown("PJ218", instr.index))
+    if result is None and instr.opname == "GET_ITER":
+        result = _list_iterator(instr, state.stack[-1])
     made = MADE.get(instr.opname) or _list_of_operator(instr, state)
     if result is None and made is not None:
         result = Instance(Object(made), born=instr.index)
@@ -105,6 +119,18 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
     if result is not None and depth_after == kept + pushed:
         stack[-1] = result
     return State(dict(state.locals), stack)
+
+
+def _list_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
+    """What ``iter`` makes of a list whose items are alike."""
+    expected = None
+    if isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)) and value.type.python is list:
+        expected = value.type
+    elif isinstance(value, Opaque) and type(value.sample) is list:
+        expected = list_like(value.sample[:LOOKED_AT])  # type: ignore[assignment]
+    if expected is None:
+        return None
+    return LoopIterator("list", (Value(-1, WORD),), (Instance(expected),), born=instr.index)
 
 
 def _list_of_operator(instr: Instr, state: State) -> Optional[type]:

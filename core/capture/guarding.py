@@ -17,7 +17,7 @@ from pijit.guards.program import GuardProgram
 from pijit.guards.source import Cell, Inner, Local, closure_of
 
 ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
-                    "enumerate": enumerate, "zip": zip}
+                    "enumerate": enumerate, "zip": zip, "list": type(iter([]))}
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
 

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.iterators import iterator_over, step_of
-from pijit.core.capture.states import State, steps_list
+from pijit.core.capture.states import State
 from pijit.core.capture.values import Abstract
 from pijit.core.errors import Break
 
@@ -22,11 +22,7 @@ class Iteration:
     state: State
 
     def op_GET_ITER(self, instr: Instr) -> None:
-        iterator = iterator_over(self, self.pop())
-        following = self.function.instructions[instr.index + 1].opname
-        if steps_list(iterator) and following == "FOR_ITER" and not self.facts.depth:
-            raise Break("PJ209", type="list")
-        self.push(iterator)
+        self.push(iterator_over(self, self.pop()))
 
     def op_FOR_ITER(self, instr: Instr) -> None:
         step = step_of(self, self.pop())

@@ -12,7 +12,6 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
 from pijit.core.capture.specials import iterator_special
-from pijit.core.capture.states import steps_list
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -32,7 +31,7 @@ from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, ListOf, numpy_
 from pijit.guards.facts import is_among
 
 ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
-                    "enumerate": "enumerate", "zip": "zip"}
+                    "enumerate": "enumerate", "zip": "zip", "list": "list_iterator"}
 UNROLLED_OUTPUTS = {"forwards": "stepped", "backwards": "stepped_reversed", "values": "stepped_values",
                     "items": "stepped_items"}
 """The kind of output that makes each kind of iterator anew."""
@@ -76,21 +75,10 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
         return LoopIterator("range", (_word(self, 0), start, step, length))
     if isinstance(value, Tensor) and value.type.ndim:
         return LoopIterator("sequence", (_word(self, 0),), (value,))
-    if isinstance(value, Instance) and isinstance(value.type, ListOf):
-        return LoopIterator("list", (_word(self, 0),), (value,))
-    if is_container(value) and len(value.sample) > self.facts.unrolling:  # type: ignore[attr-defined]
-        return _over_numbers(self, value)
+    expected = self.items_expected(value)
+    if expected is not None:
+        return LoopIterator("list", (_word(self, 0),), (Instance(expected, self.object_value(value)),))
     return unrolled(self, value, "forwards")
-
-
-def _over_numbers(self: Any, value: Abstract) -> LoopIterator:
-    """An iterator over a long list from outside that begins with a number: more are expected."""
-    items = value.sample  # type: ignore[attr-defined]
-    kind = scalar_type(items[0]) if type(items) is list else None
-    if kind is None:
-        raise Break("PJ209", type=describe(value), length=len(items))
-    self.reading(list, value)
-    return LoopIterator("list", (_word(self, 0),), (Instance(ListOf(kind), self.object_value(value)),))
 
 
 def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
@@ -123,8 +111,6 @@ def step_of(self: Any, value: Abstract) -> Step:
         return _step_unrolled(self, value)
     if not isinstance(value, LoopIterator):
         raise Break("PJ209", type=describe(value))
-    if steps_list(value) and not self.facts.depth:
-        raise Break("PJ209", type="list")
     return _STEPS[value.kind](self, value)
 
 
@@ -174,7 +160,7 @@ def _step_list(self: Any, value: LoopIterator) -> Step:
     index, owner = value.words[0], value.parts[0]
     size = self.emit("list_size", [owner.value], WORD)
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
-    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: self.list_item(owner, index))
+    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: self.item_of_list(owner, index))
 
 
 def _step_reversed(self: Any, value: LoopIterator) -> Step:

@@ -6,7 +6,8 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.iterators import element_of, iterator_over, step_of
-from pijit.core.capture.states import item_kinds
+from pijit.core.capture.item_types import list_type
+from pijit.core.capture.operators import describe
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -40,9 +41,9 @@ def joined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
     if kind is not class_of(right) or not is_among(kind, (tuple, list)):
         return None
     if not is_short(self, left) or not is_short(self, right):
-        kinds = item_kinds(left) | item_kinds(right)
-        expected = kinds.pop() if len(kinds) == 1 and kind is list else None
-        return _made(self, "operator.add", Object(kind) if expected is None else ListOf(expected),
+        types = [list_type(value) for value in (left, right)] if kind is list else []
+        alike = types and isinstance(types[0], ListOf) and Instance(types[0]) == Instance(types[1])
+        return _made(self, "operator.add", types[0] if alike else Object(kind),
                      [self.object_value(left), self.object_value(right)])
     items = [[self.use(item) for item in self.items_of(value)] for value in (left, right)]
     if kind is list:
@@ -73,6 +74,22 @@ def _made(self: Any, function: str, kind: Object, operands: List[Value]) -> Inst
     """A new tuple or list that a function of ``operator`` makes."""
     attrs = {"function": function, "keywords": ()}
     return Instance(kind, self.emit("invoke", operands, kind, attrs, exits=True))
+
+
+def copied(self: Any, owner: Abstract) -> Abstract:
+    """A new list of all items of a list."""
+    if is_short(self, owner):
+        return self.new_list([self.use(item) for item in self.items_of(owner)])  # type: ignore[no-any-return]
+    return _made(self, "builtins.list.copy", list_type(owner), [self.object_value(owner)])
+
+
+def part_of(self: Any, owner: Abstract, parts: Any) -> Abstract:
+    """``owner[start:stop:step]`` of a list whose items are not known one by one; the bounds are integers or None."""
+    for part in parts:
+        if part != Const(None) and number_type(part) != INT:
+            raise Break("PJ205", index=describe(part))
+    operands = [self.object_value(owner)] + [self.stored_value(part) for part in parts]
+    return _made(self, "helpers.part_of", list_type(owner), operands)
 
 
 JOINS: Dict[str, Callable[..., Optional[Abstract]]] = {"+": joined, "*": repeated}

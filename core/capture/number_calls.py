@@ -67,19 +67,13 @@ def call_slice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     return Slice(tuple((parts + [none])[:3]))
 
 
-def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``dict(name=value, ...)``."""
-    only(arguments, {}, "dict", 0)
-    return self.new_dict(list(keywords), list(keywords.values()))  # type: ignore[no-any-return]
-
-
 def _rows() -> List[Tuple[Any, Handler]]:
     tables = ((ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"))
     rows = [(FUNCTIONS[path].object, _as_it_is(path, kinds)) for table, kinds in tables for path in table
             if path in FUNCTIONS]
     for names, make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary)):
         rows += [(getattr(operator, name), make(name, symbol)) for name, symbol in names.items()]
-    return rows + [(operator.getitem, call_getitem), (builtins.slice, call_slice), (builtins.dict, call_dict)]
+    return rows + [(operator.getitem, call_getitem), (builtins.slice, call_slice)]
 
 
 def _item(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

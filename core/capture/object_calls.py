@@ -11,13 +11,14 @@ import numpy as np
 from pijit.core.capture.array_forms import UFUNC_METHODS
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
-from pijit.core.capture.container_effects import EFFECT_METHODS
+from pijit.core.capture.container_effects import EFFECT_METHODS, found_position
+from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.iterators import unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Number, Opaque, class_of
 from pijit.core.errors import Break
-from pijit.core.graph.types import BOOL
+from pijit.core.graph.types import BOOL, INT
 from pijit.guards.facts import is_exactly, type_module
 from pijit.guards.held import is_heap_type
 from pijit.guards.reading import class_value
@@ -151,9 +152,9 @@ def _lacks(self: Any, owner: Abstract, name: str) -> bool:
 def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``d.get(key)`` and ``d.get(key, default)``."""
     only(arguments, keywords, "get", 2, 3)
-    if self.is_changing(arguments[0]):
-        return self.get_now(*(arguments + [Const(None)])[:3])  # type: ignore[no-any-return]
     owner, key = arguments[0], self.constant(arguments[1])
+    if self.is_changing(owner) or not is_exactly(key, ITEM_KEYS):
+        return self.get_now(*(arguments + [Const(None)])[:3])  # type: ignore[no-any-return]
     if self.holds_item(owner, key):
         return self.container_item(owner, arguments[1])  # type: ignore[no-any-return]
     return arguments[2] if len(arguments) == 3 else Const(None)
@@ -165,6 +166,24 @@ def _dict_view(what: str) -> Handler:
         only(arguments, keywords, what, 1)
         return unrolled(self, arguments[0], what)
     return call
+
+
+def _list_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``xs.copy()``."""
+    only(arguments, keywords, "copy", 1)
+    return self.copied(arguments[0])  # type: ignore[no-any-return]
+
+
+def _list_index(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``xs.index(value)`` of a number or a string."""
+    only(arguments, keywords, "index", 2)
+    return Number(INT, self.emit("same", [found_position(self, *arguments)], INT))
+
+
+def _list_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``xs.count(value)`` of a number or a string."""
+    only(arguments, keywords, "count", 2)
+    return Number(INT, self.emit("same", [self.position_of(*arguments, "count_items")], INT))
 
 
 def method_of(owner: Abstract, name: str) -> Optional[Handler]:
@@ -192,6 +211,9 @@ OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(n
 OBJECT_METHODS[(dict, "get")] = call_dict_get
 OBJECT_METHODS.update({(dict, "keys"): _dict_view("forwards"), (dict, "values"): _dict_view("values"),
                        (dict, "items"): _dict_view("items")})
+OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
+                       for name, handler in (("index", _list_index), ("count", _list_count))})
+OBJECT_METHODS[list, "copy"] = _list_copy
 OBJECT_METHODS.update(EFFECT_METHODS)
 OBJECT_METHODS.update(NUMBER_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})

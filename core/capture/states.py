@@ -24,7 +24,7 @@ from pijit.core.capture.values import (
     number_type,
     pointer_class,
 )
-from pijit.core.graph.types import ListOf, Object, Scalar
+from pijit.core.graph.types import Holding, ListOf, Object, Scalar
 
 
 class State:
@@ -98,7 +98,7 @@ def item_kinds(value: Abstract) -> Set[Optional[Scalar]]:
     """The scalar types that the items of a list are known or expected to have; None is among them for others."""
     if isinstance(value, Known):
         return {number_type(item) for item in value.items}
-    return {getattr(value.type, "items", None)} if isinstance(value, Instance) else {None}
+    return {value.type.items} if isinstance(value, Instance) and isinstance(value.type, ListOf) else {None}
 
 
 def may_be_unbound(value: Optional[Abstract]) -> bool:
@@ -141,12 +141,7 @@ def is_confined(value: Abstract) -> bool:
     """Whether no segment can start with the value: nobody could tell there that it is the same."""
     if isinstance(value, Sequence) and any(isinstance(item, CellRef) for item in value.items):
         return True
-    return isinstance(value, FRAGILE) or bool(rounds_of(value)) or steps_list(value)
-
-
-def steps_list(value: Abstract) -> bool:
-    """Whether an iterator is one over a list, or has one inside: it lives inside one inlined callee."""
-    return isinstance(value, LoopIterator) and (value.kind == "list" or any(map(steps_list, value.parts)))
+    return isinstance(value, FRAGILE) or bool(rounds_of(value))
 
 
 def forgotten(value: Abstract) -> Abstract:
@@ -170,6 +165,23 @@ def forget_items(state: State) -> None:
     """Any list or dict may have changed."""
     state.locals = {name: forgotten(value) for name, value in state.locals.items()}
     state.stack = [forgotten(value) for value in state.stack]
+
+
+def loosen(state: State, owner: Abstract, value: Abstract) -> None:
+    """A list gets an item of another type than was expected of it: its items may be of any from now on."""
+    kind = owner.type if isinstance(owner, Instance) else None
+    if not isinstance(kind, (ListOf, Holding)) or isinstance(kind, ListOf) and number_type(value) == kind.items:
+        return
+
+    def loose(one: Abstract) -> Abstract:
+        if one != owner:
+            return one
+        copy = Instance(Object(list), one.value, one.source, one.born)  # type: ignore[attr-defined]
+        copy.root = one.root
+        return copy
+
+    state.locals = {name: loose(one) for name, one in state.locals.items()}
+    state.stack = [loose(one) for one in state.stack]
 
 
 def forget_iterators(state: State) -> None:

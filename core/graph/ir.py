@@ -38,7 +38,7 @@ class Output:
     "const" (``value`` is the object), "range" (start, stop, step as SSA words) or "range_iterator" (index, start, step,
     length as SSA words: a new iterator at that position); "advance": the iterator of input number ``value``, with its
     moving words set to ``words``. The others are made of ``parts``, which are outputs: "tuple", and new iterators,
-    "sequence_iterator" and "reversed_iterator" (an array; the index), "enumerate" (an iterator; the count), "zip"
+    "sequence_iterator", "list_iterator" and "reversed_iterator" (an array; the index), "enumerate" (an iterator; the count), "zip"
     (iterators), "stepped" and "stepped_reversed" (what ``iter`` or ``reversed`` makes of an object, stepped ``value`` times),
     "stepped_values" and "stepped_items" (the same of these views of a dict).
     """

@@ -19,6 +19,7 @@ import operator
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 import numpy as np
+from pijit.core.graph import helpers
 
 
 class Function(NamedTuple):
@@ -51,7 +52,7 @@ def resolve(path: str) -> Any:
     return found
 
 
-MODULES = {"operator": operator, "builtins": builtins, "math": math}
+MODULES = {"operator": operator, "builtins": builtins, "math": math, "helpers": helpers}
 STRICT = frozenset(["array", "asarray", "ascontiguousarray", "matmul", "ndarray.astype", "ndarray.cumsum", "ndarray.cumprod",
                     "ndarray.round", "ndarray.trace", "operator.pow"]
                    + ["%s.%s" % (ufunc, method) for ufunc in ("add", "multiply", "maximum", "minimum")
@@ -117,6 +118,7 @@ OF_HANDLERS = {
     "builtins.sorted": "iterable reverse*", "builtins.isinstance": "x cls", "builtins.pow": "x y z",
     "math.log": "x base", "math.fsum": "items", "math.dist": "p q", "operator.add": "a b", "operator.mul": "a b",
     "operator.pow": "a b", "builtins.slice": "start stop step",
+    "builtins.list.copy": "x", "helpers.part_of": "owner start stop step", "helpers.sorted_by": "items keys reverse",
     "builtins.int.bit_length": "x", "builtins.float.is_integer": "x",
 }
 """Functions that handlers of the capture call, which see to what they are called with."""

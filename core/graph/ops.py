@@ -73,6 +73,10 @@ OPS: Dict[str, OpInfo] = {
     "new_tuple": OpInfo("v*", (), False, "a new tuple of the values"),
     "new_list": OpInfo("v*", (), False, "a new list of the values"),
     "new_dict": OpInfo("v*", (), False, "a new dict; the operands are keys and values in turn, keys are exact ints and strings"),
+    "new_set": OpInfo("v*", (), False, "a new set of the values, which are numbers or strings"),
+    "box": OpInfo("v", (), False, "a number as an object"),
+    "collect_pair": OpInfo("o o v", (), False, "dict[key] = value of a dict that nobody has yet, as collect"),
+    "collect_member": OpInfo("o v", (), False, "set.add(value) of a set that nobody has yet, as collect"),
     "collect": OpInfo("o v", (), False, "append to a list that was made here and that nobody has yet: where an exit "
                                         "leads, it is made anew; exits when there is no memory"),
     "tuple_of": OpInfo("o", (), False, "a new tuple of a list's items; exits when there is no memory"),
@@ -108,7 +112,11 @@ OPS: Dict[str, OpInfo] = {
     "length": OpInfo("o", (), False, "len(list, tuple, dict or set) as a py int"),
     "load_item": OpInfo("o s", (), False, "list[index] or tuple[index], the index being a WORD"),
     "load_key": OpInfo("o o", (), False, "dict[key], the key being an exact int or string"),
-    "has_key": OpInfo("o o", (), False, "FLAG: key in dict"),
+    "has_key": OpInfo("o o", (), False, "FLAG: key in dict or set"),
+    "find_item": OpInfo("o v", (), False, "WORD: where a list or tuple has a value first, or -1; exits when it meets an item "
+                                          "that is neither a number nor a string"),
+    "count_items": OpInfo("o v", (), False, "WORD: how many items of a list or tuple equal a value; exits as find_item"),
+    "sort": OpInfo("o s", (), True, "list.sort(reverse=a WORD); exits unless all items are numbers of one class, or strings"),
     "get_key": OpInfo("o o v", (), False, "dict.get(key, value)"),
     "pop_item": OpInfo("o s", (), True, "list.pop(index), the index being a WORD"),
     "pop_key": OpInfo("o o", (), True, "dict.pop(key)"),

@@ -116,6 +116,16 @@ class ListOf(Object):
         self.items = items
 
 
+class Holding(Object):
+    """A list or tuple whose items are expected to be of a type each; ``items`` is one for a list, one each for a tuple."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, python: type, items: Any) -> None:
+        super().__init__(python)
+        self.items = items
+
+
 ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
     "range": ("index", "start", "step", "length"), "sequence": ("index",), "reversed": ("index",),
     "enumerate": ("count",), "zip": (), "list": ("index",),
@@ -126,8 +136,8 @@ ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
 class IteratorType:
     """A fetched iterator of one of Python's own types, by what it iterates.
 
-    "range" has no parts, "sequence" (what ``iter`` makes of an array) and "reversed" have an Array, "enumerate" has one
-    iterator and "zip" any number.
+    "range" has no parts, "sequence" (what ``iter`` makes of an array) and "reversed" have an Array, "list" has a list,
+    "enumerate" one iterator and "zip" any number.
     """
 
     __slots__ = ("kind", "parts")

@@ -25,9 +25,9 @@ from pijit.core.kernel.errors import CompileError
 FIRST_INPUT_WORD = 2
 
 ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
-                  "enumerate": "enumerate", "zip": "zip"}
+                  "enumerate": "enumerate", "zip": "zip", "list": "list_iterator"}
 _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
-MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "reversed_iterator", "enumerate", "zip", "stepped",
+MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip", "stepped",
                            "stepped_reversed", "stepped_values", "stepped_items"))
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
 

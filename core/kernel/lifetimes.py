@@ -140,4 +140,4 @@ def _made_in(block: Block) -> Set[Value]:
 
 def _is_borrowed(op: Op) -> bool:
     """Whether the result is a container that was read: no effect of a kernel ends its life."""
-    return op.name in FOUND and isinstance(op.result.type, Object)
+    return op.name in FOUND and isinstance(op.result.type, Object) and op.result.type.python is not str

@@ -12,9 +12,9 @@ BOXES = {INT: -1, FLOAT: -2, BOOL: -3}
 _BOX_OBJECT = -4
 SIZE_OFFSET = object.__basicsize__
 """Where objects of variable size say how large they are."""
-_RUNTIME_NAMES = {"collect": "append"}
+_RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_member": "set_add"}
 _READ_ARRAY = -5
-_READ_OBJECTS = {list: -6, tuple: -7, dict: -8}
+_READ_OBJECTS = {list: -6, tuple: -7, dict: -8, str: -9}
 _C, _F, _ALIGNED, _WRITEABLE = 1, 2, 0x100, 0x400
 _LAYOUTS = {"C": (_C, _C), "F": (_C | _F, _F), "A": (0, 0)}
 """Flags of NumPy's arrays: which to look at, and what they must be."""
@@ -82,6 +82,14 @@ def _has_key(emitter: Any, op: Op) -> None:
     emitter.define(op.result, "ld_i8(frame, %d) != 0" % (8 * at))
 
 
+def _search(emitter: Any, op: Op) -> None:
+    """The runtime leaves a word: where something is, or how often."""
+    code, address = boxed(emitter, op.args[1])
+    at = emitter.layout.scratch(1)
+    emitter.checked(op.name, emitter.text[op.args[0]], code, address, "address_of_word(frame, %d)" % at, op=op)
+    emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
+
+
 def _wanted(kind: Any) -> Tuple[int, ...]:
     """What a read must find: the words that the runtime looks at."""
     if isinstance(kind, Array):
@@ -113,7 +121,8 @@ OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "store_key": _effect, "insert": _effect, "set_add": _effect,
     "delete_item": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain, "update": _plain,
     "clear_dict": _plain,
-    "new_tuple": _display, "new_list": _display, "new_dict": _display,
+    "new_tuple": _display, "new_list": _display, "new_dict": _display, "new_set": _display, "box": _display,
+    "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
     "length": _length, "has_key": _has_key,
 }
 OBJECT_OPERATIONS.update(dict.fromkeys(FOUND, _read))

@@ -252,6 +252,10 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "list_size": lambda emitter, op: "len(%s)" % _name(op.args[0]),
     "list_item": lambda emitter, op: "fitting(%s[%s], %s)" % (tuple(_args(op)) + (emitter.constant(op.result.type),)),
     "tuple_of": lambda emitter, op: "tuple(%s)" % _name(op.args[0]),
+    "box": lambda emitter, op: _name(op.args[0]),
+    "new_set": lambda emitter, op: "new_set(%s)" % _shape(_args(op)),
+    "find_item": lambda emitter, op: "find_item(%s, %s)" % tuple(_args(op)),
+    "count_items": lambda emitter, op: "count_items(%s, %s)" % tuple(_args(op)),
     "new_list": lambda emitter, op: "[%s]" % ", ".join(_args(op)),
     "new_dict": lambda emitter, op: "{%s}" % ", ".join(map("{}: {}".format, _args(op)[::2], _args(op)[1::2])),
 }

@@ -128,6 +128,47 @@ def set_add(target: Any, value: Any) -> None:
     target.add(value)
 
 
+def sort(target: Any, backwards: int) -> None:
+    kinds = {type(item) for item in target}
+    if len(kinds) > 1 or not all(_is_comparable(item) for item in target):
+        raise Declined
+    target.sort(reverse=bool(backwards))
+
+
+def find_item(owner: Any, value: Any) -> int:
+    for index, item in enumerate(owner):
+        if _items_equal(item, value):
+            return index
+    return -1
+
+
+def count_items(owner: Any, value: Any) -> int:
+    return sum(_items_equal(item, value) for item in owner)
+
+
+def new_set(items: Any) -> Any:
+    return set(items)
+
+
+def _is_comparable(item: Any) -> bool:
+    return _dies_quietly(item) and is_exactly(item, (int, float, bool, str)) or _is_numpy(item)
+
+
+def _is_numpy(item: Any) -> bool:
+    return issubclass(type(item), np.number) and not is_heap_type(type(item))
+
+
+def _items_equal(item: Any, value: Any) -> bool:
+    """Whether two items are equal; raises where code of the user's, or of NumPy's for texts, would run."""
+    if not all(_is_comparable(one) or one is None for one in (item, value)):
+        raise Declined
+    if any(is_exactly(one, (str, type(None))) for one in (item, value)):
+        if _is_numpy(item) or _is_numpy(value):
+            raise Declined
+        return type(item) is type(value) and item == value
+    return bool(item == value)
+
+
 def load_item(owner: Any, index: int, kind: Any) -> Any:
     return _found(owner[index], kind)
 
@@ -177,7 +218,8 @@ def _is_array(value: np.ndarray, kind: Array) -> bool:
 
 
 EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell", "delete_item", "insert", "extend",
-                "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add")
+                "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add", "sort",
+                "collect_pair", "collect_member")
 """The operations that are calls of the functions of these names."""
 
 NAMES: Dict[str, Any] = {
@@ -185,5 +227,6 @@ NAMES: Dict[str, Any] = {
     "store_cell": store_cell, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
     "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "update": update, "clear_dict": clear,
     "set_add": set_add, "load_item": load_item, "load_key": load_key, "get_key": get_key, "pop_item": pop_item,
-    "pop_key": pop_key, "setdefault": setdefault,
+    "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
+    "new_set": new_set, "collect_pair": store_key, "collect_member": set_add,
 }

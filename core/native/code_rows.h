@@ -17,6 +17,7 @@ static const CodeRow input_rows[] = {
     {"object", IN_OBJECT, 1, 0}, {"typed_array", IN_TYPED_ARRAY, 5, 0},
     {"range_iterator", IN_RANGE_ITERATOR, 1, 0}, {"sequence_iterator", IN_SEQUENCE_ITERATOR, 2, 0},
     {"reversed_iterator", IN_REVERSED_ITERATOR, 2, 0}, {"enumerate", IN_ENUMERATE, 2, 0}, {"zip", IN_ZIP, 2, 0},
+    {"list_iterator", IN_LIST_ITERATOR, 2, 0},
     {NULL, 0, 0, 0},
 };
 
@@ -25,7 +26,8 @@ static const CodeRow output_rows[] = {
     {"int", OUT_INT, 2, 1}, {"float", OUT_FLOAT, 2, 1}, {"bool", OUT_BOOL, 2, 1}, {"complex", OUT_COMPLEX, 2, 2},
     {"scalar", OUT_SCALAR, 3, 1}, {"array", OUT_OBJECT, 2, 1}, {"object", OUT_OBJECT, 2, 1},
     {"range", OUT_RANGE, 2, 3}, {"range_iterator", OUT_RANGE_ITERATOR, 2, 4}, {"advance", OUT_ADVANCE, 3, 1},
-    {"sequence_iterator", OUT_SEQUENCE_ITERATOR, 3, 1}, {"reversed_iterator", OUT_REVERSED_ITERATOR, 3, 1},
+    {"sequence_iterator", OUT_SEQUENCE_ITERATOR, 3, 1}, {"list_iterator", OUT_LIST_ITERATOR, 3, 1},
+    {"reversed_iterator", OUT_REVERSED_ITERATOR, 3, 1},
     {"enumerate", OUT_ENUMERATE, 3, 1}, {"zip", OUT_ZIP, 2, 0},
     {"stepped", OUT_STEPPED, 3, 0}, {"stepped_reversed", OUT_STEPPED_REVERSED, 3, 0},
     {"stepped_values", OUT_STEPPED_VALUES, 3, 0}, {"stepped_items", OUT_STEPPED_ITEMS, 3, 0},

@@ -14,7 +14,8 @@
 typedef enum {
     IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_OBJECT,
     /* What an iterator iterates, and iterators. */
-    IN_TYPED_ARRAY, IN_RANGE_ITERATOR, IN_SEQUENCE_ITERATOR, IN_REVERSED_ITERATOR, IN_ENUMERATE, IN_ZIP
+    IN_TYPED_ARRAY, IN_RANGE_ITERATOR, IN_SEQUENCE_ITERATOR, IN_REVERSED_ITERATOR, IN_ENUMERATE, IN_ZIP,
+    IN_LIST_ITERATOR
 } InputKind;
 
 typedef struct Input {
@@ -31,8 +32,8 @@ typedef enum {
     /* Known without the kernel. */
     OUT_FETCHED, OUT_CONST,
     /* Made of other outputs. */
-    OUT_TUPLE, OUT_SEQUENCE_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE, OUT_ZIP, OUT_STEPPED, OUT_STEPPED_REVERSED,
-    OUT_STEPPED_VALUES, OUT_STEPPED_ITEMS,
+    OUT_TUPLE, OUT_SEQUENCE_ITERATOR, OUT_LIST_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE, OUT_ZIP,
+    OUT_STEPPED, OUT_STEPPED_REVERSED, OUT_STEPPED_VALUES, OUT_STEPPED_ITEMS,
     /* Kernel values. */
     OUT_INT, OUT_FLOAT, OUT_BOOL, OUT_COMPLEX, OUT_SCALAR, OUT_OBJECT, OUT_RANGE, OUT_RANGE_ITERATOR, OUT_ADVANCE
 } OutputKind;
@@ -74,6 +75,7 @@ input_words(const Input *input)
     case IN_RANGE_ITERATOR: return 4;
     case IN_ZIP: words = 0;  /* fall through */
     case IN_SEQUENCE_ITERATOR:
+    case IN_LIST_ITERATOR:
     case IN_REVERSED_ITERATOR:
     case IN_ENUMERATE:
         for (Py_ssize_t i = 0; i < input->count; i++) {
@@ -90,7 +92,7 @@ moving_words(const Input *input)
 {
     Py_ssize_t words = input->kind != IN_ZIP;
     for (Py_ssize_t i = 0; i < input->count; i++) {
-        words += input->items[i].kind == IN_TYPED_ARRAY ? 0 : moving_words(&input->items[i]);
+        words += input->items[i].kind < IN_RANGE_ITERATOR ? 0 : moving_words(&input->items[i]);
     }
     return words;
 }

@@ -9,7 +9,7 @@
 #include "invoke.h"
 
 /* What a read finds, besides the kinds of value_box and arrays. */
-enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8 };
+enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8, READ_TEXT = -9 };
 
 /* Until its last use the frame holds an array that was read: nobody may notice that it lives longer. */
 static int64_t
@@ -20,6 +20,18 @@ array_hold(int64_t frame, PyObject *object, int64_t *spec)
     if (status != 0) {
         return status;
     }
+    Py_INCREF(object);
+    return owned_push(frame_owned(frame), object) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+/* A string may go while others are stored: the frame holds it. */
+static int64_t
+text_hold(int64_t frame, PyObject *object, int64_t *spec)
+{
+    if (!PyUnicode_CheckExact(object)) {
+        return DECLINED;
+    }
+    spec[0] = (int64_t)object;
     Py_INCREF(object);
     return owned_push(frame_owned(frame), object) < 0 ? LAUNCHER_ERROR : 0;
 }
@@ -43,6 +55,7 @@ object_read(int64_t frame, PyObject *object, int64_t *spec)
     case READ_LIST: return pointer_read(object, &PyList_Type, spec);
     case READ_TUPLE: return pointer_read(object, &PyTuple_Type, spec);
     case READ_DICT: return pointer_read(object, &PyDict_Type, spec);
+    case READ_TEXT: return text_hold(frame, object, spec);
     default: return number_read(spec[0], object, spec);
     }
 }
@@ -72,11 +85,12 @@ runtime_load_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
     return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
 }
 
-/* Answers whether there is such a key in the first word of `spec`. */
+/* Answers whether a dict or set has such a key in the first word of `spec`. */
 static int64_t
-runtime_has_key(int64_t dict, int64_t key, int64_t spec)
+runtime_has_key(int64_t owner, int64_t key, int64_t spec)
 {
-    int found = PyDict_Contains((PyObject *)dict, (PyObject *)key);
+    PyObject *object = (PyObject *)owner;
+    int found = PyDict_Check(object) ? PyDict_Contains(object, (PyObject *)key) : PySet_Contains(object, (PyObject *)key);
     *(int64_t *)spec = found;
     return found < 0 ? LAUNCHER_ERROR : 0;
 }

@@ -1,4 +1,4 @@
-/* New tuples, lists and dicts for kernels. Part of runtime.c, apart for its size.
+/* New tuples, lists, dicts, sets and numbers for kernels. Part of runtime.c, apart for its size.
  *
  * The caller leaves [kind, word] for each value in the words from `spec` on, as effects.h reads them; the object
  * that was made replaces the first word. */
@@ -75,6 +75,30 @@ runtime_new_dict(int64_t frame, int64_t count, int64_t address)
         Py_XDECREF(value);
     }
     return spec_answer(frame, spec, dict);
+}
+
+/* The values are numbers or strings. */
+static int64_t
+runtime_new_set(int64_t frame, int64_t count, int64_t address)
+{
+    int64_t *spec = (int64_t *)address;
+    PyObject *set = PySet_New(NULL);  /* owned, moved to the frame */
+    for (int64_t i = 0; set != NULL && i < count; i++) {
+        PyObject *value = spec_box(spec, i);  /* owned */
+        if (value == NULL || PySet_Add(set, value) < 0) {
+            Py_CLEAR(set);
+        }
+        Py_XDECREF(value);
+    }
+    return spec_answer(frame, spec, set);
+}
+
+/* The object of one value. */
+static int64_t
+runtime_box(int64_t frame, int64_t count, int64_t address)
+{
+    int64_t *spec = (int64_t *)address;
+    return spec_answer(frame, spec, spec_box(spec, 0));
 }
 
 #endif

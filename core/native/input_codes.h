@@ -43,12 +43,15 @@ typed_array_parse(Input *input, PyObject *code)
     return 0;
 }
 
-/* What the parts of an iterator code must be: arrays, or iterators. */
+/* What the parts of an iterator code must be: arrays, lists, or iterators. */
 static int
 part_fits(InputKind iterator, const Input *part)
 {
     if (iterator == IN_SEQUENCE_ITERATOR || iterator == IN_REVERSED_ITERATOR) {
         return part->kind == IN_TYPED_ARRAY;
+    }
+    if (iterator == IN_LIST_ITERATOR) {
+        return part->kind == IN_OBJECT;
     }
     return part->kind >= IN_RANGE_ITERATOR;
 }
@@ -58,7 +61,7 @@ static int
 iterator_parse(Input *input, PyObject *code)
 {
     static PyTypeObject *const types[] = {&PyRangeIter_Type, &PySeqIter_Type, &PyReversed_Type, &PyEnum_Type,
-                                          &PyZip_Type};
+                                          &PyZip_Type, &PyListIter_Type};
     input->type = types[input->kind - IN_RANGE_ITERATOR];
     if (input->kind == IN_RANGE_ITERATOR) {
         return 0;

@@ -15,7 +15,7 @@ typedef struct {
     long len;
 } RangeIterator;
 
-/* What iter() makes of an object without __iter__, and what reversed() makes. */
+/* What iter() makes of a list and of an object without __iter__, and what reversed() makes. */
 typedef struct {
     PyObject_HEAD
     Py_ssize_t index;
@@ -111,6 +111,9 @@ iterator_load(const Input *input, PyObject *object, int64_t *words)
     if (iterator->sequence == NULL || !input_load(input->items, iterator->sequence, words + 1)) {
         return 0;
     }
+    if (input->kind == IN_LIST_ITERATOR) {
+        return PyList_CheckExact(iterator->sequence);
+    }
     return input->kind == IN_SEQUENCE_ITERATOR || words[0] < words[1 + DESC_SHAPE];
 }
 
@@ -125,6 +128,7 @@ iterator_move(const Input *input, PyObject *object, const int64_t *words)
         ((RangeIterator *)object)->index = (long)words[0];
         return words + 1;
     case IN_SEQUENCE_ITERATOR:
+    case IN_LIST_ITERATOR:
     case IN_REVERSED_ITERATOR:
         ((SequenceIterator *)object)->index = words[0];
         return words + 1;
@@ -175,10 +179,16 @@ range_iterator_build(const int64_t *words)
 
 /* What iter() or reversed() makes of a sequence, set to an index. */
 static PyObject *
-sequence_iterator_build(PyObject *sequence, int backwards, int64_t index)
+sequence_iterator_build(PyObject *sequence, int kind, int64_t index)
 {
-    PyObject *iterator = backwards ? PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, sequence, NULL)
-                                   : PySeqIter_New(sequence);  /* new: the result */
+    PyObject *iterator;  /* new: the result */
+    switch (kind) {
+    case OUT_REVERSED_ITERATOR:
+        iterator = PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, sequence, NULL);
+        break;
+    case OUT_LIST_ITERATOR: iterator = PyObject_GetIter(sequence); break;
+    default: iterator = PySeqIter_New(sequence); break;
+    }
     if (iterator == NULL) {
         return NULL;
     }
@@ -246,9 +256,11 @@ iterators_check(void)
     PyObject *back = large_enough(PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, pair, NULL),
                                   sizeof(SequenceIterator));  /* owned */
     PyObject *counted = NULL, *zipped = NULL, *state = NULL;  /* owned */
+    PyObject *list = PyList_New(0);  /* owned */
+    PyObject *over = list == NULL ? NULL : large_enough(PyObject_GetIter(list), sizeof(SequenceIterator));  /* owned */
     int status = -1;
 
-    if (pair == NULL || forth == NULL || back == NULL) {
+    if (pair == NULL || forth == NULL || back == NULL || over == NULL) {
         goto error;
     }
     counted = large_enough(PyObject_CallFunction((PyObject *)&PyEnum_Type, "Oi", forth, 7), sizeof(Enumerate));
@@ -267,7 +279,8 @@ iterators_check(void)
     const Zip *zip = (const Zip *)zipped;
     if (first->index == 1 && first->sequence == pair && last->index == 0 && last->sequence == pair && count->count == 8
             && count->inner == forth && zip->size == 2 && zip->inners == PyTuple_GetItem(state, 1)
-            && !zip_is_strict(zipped)) {
+            && !zip_is_strict(zipped) && ((SequenceIterator *)over)->index == 0
+            && ((SequenceIterator *)over)->sequence == list) {
         status = 0;
     }
     else {
@@ -275,6 +288,8 @@ iterators_check(void)
     }
 error:
     Py_XDECREF(pair);
+    Py_XDECREF(list);
+    Py_XDECREF(over);
     Py_XDECREF(forth);
     Py_XDECREF(back);
     Py_XDECREF(counted);

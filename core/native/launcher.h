@@ -64,9 +64,11 @@
  *   load_scalar(address, typenum) -> word
  *       The reverse.
  *
- *   new_tuple(frame, count, spec), new_list(frame, count, spec), new_dict(frame, count, spec) (*)
- *       A new tuple, list or dict, owned by the frame; its address replaces the first word of spec -> [kind, word] of each
- *       value, for a dict of each key and value in turn. Kinds are those of effects, below; no complex numbers.
+ *   new_tuple(frame, count, spec), new_list(frame, count, spec), new_dict(frame, count, spec), new_set(frame, count, spec),
+ *   box(frame, 1, spec) (*)
+ *       A new tuple, list, dict or set, or a number as an object, owned by the frame; its address replaces the first word of
+ *       spec -> [kind, word] of each value, for a dict of each key and value in turn. Kinds are those of effects, below; no
+ *       complex numbers.
  *
  *   list_item(frame, list, index, wanted, out) -> 0, or 1 where it is not there or not as wanted
  *       An item of a list, as item above.
@@ -97,18 +99,20 @@
  *   store_global(name, kind, value), store_cell(cell, kind, value)
  *       Stores into the globals of the frame that runs the linked code, or into a cell.
  *   delete_item(list, index), insert(list, index, kind, value), extend(list, items), reverse(list), clear_list(list),
- *   delete_key(dict, key), update(dict, more), clear_dict(dict), set_add(set, kind, value)
+ *   delete_key(dict, key), update(dict, more), clear_dict(dict), set_add(set, kind, value), sort(list, backwards)
  *       What the methods do; `items` is a list or tuple.
+ *   find_item(list or tuple, kind, value, out), count_items(list or tuple, kind, value, out)
+ *       Leaves where a value is first, -1 for nowhere, or how often it is there; 1 where an item is no number or string.
  *
  *   Reads of containers (containers.h), which return as effects do. `spec` -> [kind, dtype number, ndim, mask, flags] says
  *   what must be found: kind as for values, -5 an array of which the masked flags are these, -6 a list, -7 a tuple, -8 a
- *   dict. The words of what was found replace it: of an array a descriptor, owned by the frame, of other objects the
- *   borrowed pointer.
+ *   dict, -9 a string. The words of what was found replace it: of an array a descriptor, of other objects the pointer.
+ *   Arrays and strings are owned by the frame, the others are borrowed.
  *
  *   load_item(frame, list or tuple, index, spec), load_key(frame, dict, key, spec)
  *   get_key(frame, dict, key, kind, value, spec), setdefault(frame, dict, key, kind, value, spec)
  *   pop_item(frame, list, index, spec), pop_key(frame, dict, key, spec)
- *   has_key(dict, key, spec)
+ *   has_key(dict or set, key, spec)
  *       Leaves 0 or 1 in the first word of spec.
  *   length(container) -> its length
  */

@@ -224,7 +224,7 @@ iterator_build(const Output *output, ValueSource *source)
     else if (words_read(output, source, &word, 1) == 0) {
         result = output->kind == OUT_ENUMERATE
             ? PyObject_CallFunction((PyObject *)&PyEnum_Type, "OL", part, (long long)word)
-            : sequence_iterator_build(part, output->kind == OUT_REVERSED_ITERATOR, word);
+            : sequence_iterator_build(part, output->kind, word);
     }
     Py_DECREF(part);
     return result;
@@ -275,6 +275,7 @@ output_build(const Output *output, ValueSource *source)
     case OUT_ZIP:
         return zip_build(output, source);
     case OUT_SEQUENCE_ITERATOR:
+    case OUT_LIST_ITERATOR:
     case OUT_REVERSED_ITERATOR:
     case OUT_ENUMERATE:
     case OUT_STEPPED:

@@ -167,6 +167,7 @@ owned_clear(OwnedList *owned)
 #include "displays.h"
 #include "invoke.h"
 #include "containers.h"
+#include "searches.h"
 
 static int64_t
 runtime_retain(int64_t frame, int64_t object)
@@ -393,7 +394,8 @@ runtime_reduce(int64_t frame, int64_t spec)
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(append) X(store_item) X(store_key) \
     X(store_attr) X(store_global) X(store_cell) X(new_tuple) X(new_list) X(new_dict) X(tuple_of) X(list_item) \
     X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
-    X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add)
+    X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
+    X(box) X(new_set) X(find_item) X(count_items) X(sort)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,

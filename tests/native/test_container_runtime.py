@@ -1,5 +1,6 @@
 """The runtime's reads of containers and its effects on them: exact types, what declines, and who owns what."""
 
+import ctypes
 import gc
 import sys
 import weakref
@@ -160,3 +161,44 @@ def test_nothing_leaks(table, name):
     gc.collect()
     assert sys.getrefcount(array) == before[1]
     assert sys.getallocatedblocks() - before[0] < 1000
+
+
+def test_searches_compare_plain_items_only(table):
+    class Other:
+        def __eq__(self, other):
+            raise AssertionError
+
+    out, three = np.zeros(1, np.int64), np.array([3], np.int64)
+
+    def search(name, owner):
+        return call(table, name, owner, INT, three, out), out[0]
+
+    items = [1, None, "3", 3.0, np.int16(3), 3, True]
+    assert search("find_item", items) == (0, 3) and search("find_item", tuple(items)) == (0, 3)
+    assert search("count_items", items) == (0, 3)
+    assert search("find_item", [1, 2]) == (0, -1) and search("count_items", []) == (0, 0)
+    assert search("find_item", [3, Other()]) == (0, 0)
+    assert search("find_item", [Other(), 3])[0] == search("count_items", [3, Other()])[0] == DECLINED
+    assert search("find_item", [np.zeros(2), 3])[0] == search("find_item", [(3,), 3])[0] == DECLINED
+
+
+@pytest.mark.parametrize("items", [[3, 1, 2], [2.0, float("nan"), 1.0], ["b", "a"], [np.float64(2), np.float64(1)], []])
+def test_sort(table, items):
+    for backwards in (0, 1):
+        mine = list(items)
+        assert call(table, "sort", mine, backwards) == 0
+        assert repr(mine) == repr(sorted(items, reverse=bool(backwards)))
+    for bad in ([1, 2.0], [[1], [0]], [None, None], [1, object()]):
+        before = list(bad)
+        assert call(table, "sort", bad, 0) == DECLINED and all(a is b for a, b in zip(bad, before))
+
+
+def test_new_sets_and_numbers(table):
+    spec = np.array([INT, 5, INT, 7, INT, 5], np.int64)
+    assert call(table, "new_set", table.frame, 3, spec) == 0
+    assert ctypes.cast(int(spec[0]), ctypes.py_object).value == {5, 7}
+    spec = np.array([DOUBLE, np.float64(2.5).view(np.int64)], np.int64)
+    assert call(table, "box", table.frame, 1, spec) == 0
+    made = ctypes.cast(int(spec[0]), ctypes.py_object).value
+    assert type(made) is np.float64 and made == 2.5
+    table.release_all()

@@ -25,6 +25,16 @@ def words_of(code, iterator, count):
     return launcher(echo, (code,), codes, width=count).callable(iterator)[1:]
 
 
+def test_words_of_a_list_iterator_are_the_index_and_the_list():
+    items, code = [1, 2, 3], ("list_iterator", (("object",),))
+    iterator = iter(items)
+    next(iterator)
+    assert words_of(code, iterator, 2) == (1, id(items))
+    for other in (iter(type("Sub", (list,), {})(items)), iter(tuple(items)), iter([])):
+        list(other) if not hasattr(other, "__length_hint__") or other.__length_hint__() == 0 else None
+        assert launcher(echo, (code,), ((),), width=0).callable(other)[0] == -1
+
+
 def test_words_of_a_sequence_iterator_are_the_index_and_the_array():
     array = np.arange(5.0)
     iterator = iter(array)
