@@ -9,6 +9,7 @@ from pijit.core import _launcher
 from pijit.core.capture import sampling
 from pijit.core.capture.array_forms import FORM_METHODS
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.complex_numbers import conjugated_array
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Number, Tensor, array_type, number_type
 from pijit.core.errors import Break
@@ -242,5 +243,7 @@ METHODS: Dict[str, Handler] = {
     "fill": call_fill,
     "mean": call_mean,
     "clip": call_clip,
+    "conj": conjugated_array,
+    "conjugate": conjugated_array,
 }
 METHODS.update(FORM_METHODS)

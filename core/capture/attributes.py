@@ -12,6 +12,7 @@ import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.array_calls import METHODS
 from pijit.core.capture.bound import bound_attribute, super_attribute
+from pijit.core.capture.complex_numbers import is_complex, part_of
 from pijit.core.capture.conditions import ClassHolds
 from pijit.core.capture.object_calls import method_of
 from pijit.core.capture.operators import describe
@@ -69,17 +70,18 @@ class Attributes:
             return Method(owner, name)
         if isinstance(owner, Super):
             return super_attribute(self, owner, name)
-        if isinstance(owner, (Const, Opaque)):
+        if isinstance(owner, (Const, Opaque)) and not is_complex(owner):
             return self._object_attribute(owner, name)
-        if isinstance(owner, Number):
+        if isinstance(owner, (Number, Const)):
             return self._scalar_attribute(owner, name)
         raise Break("PJ204", attribute=name, object=describe(owner))
 
-    def _scalar_attribute(self, owner: Number, name: str) -> Abstract:
-        """Of NumPy's scalars what does not depend on the value; of real numbers the real part."""
-        if name == "real" and owner.type.dtype.kind in "fiu":
-            return owner
-        if owner.type.family == "np" and name in SCALAR_ATTRIBUTES:
+    def _scalar_attribute(self, owner: Abstract, name: str) -> Abstract:
+        """The parts of a number, and of NumPy's scalars what does not depend on the value."""
+        part = part_of(self, owner, name)
+        if part is not None:
+            return part
+        if isinstance(owner, Number) and owner.type.family == "np" and name in SCALAR_ATTRIBUTES:
             return Const(getattr(owner.type.dtype.type(0), name))
         raise Break("PJ204", attribute=name, object=describe(owner))
 
@@ -103,6 +105,10 @@ class Attributes:
             return self.binary("*", Number(INT, self.size(owner)), Const(kind.dtype.itemsize))
         if name == "real" and kind.dtype.kind != "c":
             return owner
+        if name in ("real", "imag") and kind.dtype.kind == "c" and kind.ndim:
+            half = np.dtype("f%d" % (kind.dtype.itemsize // 2))
+            result = Array(half, kind.ndim, "A", kind.writeable)
+            return Tensor(result, self.emit("part", [owner.value], result, {"which": name}))
         raise Break("PJ204", attribute=name, object="array")
 
     def _field(self, owner: Opaque, name: str) -> Abstract:

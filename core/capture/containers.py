@@ -210,7 +210,7 @@ class Containers:
                 raise Break("PJ203", operand=describe(value))
         kinds = [number_type(value) for value in (left, right)]
         constants = [value.object for value in (left, right) if isinstance(value, Const)]
-        if not constants and any(kind is not None and kind.dtype.kind == "f" for kind in kinds):
+        if not constants and any(kind is not None and kind.dtype.kind in "fc" for kind in kinds):
             raise Break("PJ203", operand="two floats that may be one NaN")
         if any(constant != constant for constant in constants):
             raise Break("PJ203", operand="nan")

@@ -24,7 +24,7 @@ ELEMENT_WORK = 3
 FREE = frozenset(["const", "same", "flag", "dim", "iterator_part", "range_length", "poll",
                   "new_tuple", "new_list", "new_dict"])
 LIBRARY = frozenset(["invoke", "set_items"])
-OF_ELEMENTS = frozenset(["load", "store", "view"])
+OF_ELEMENTS = frozenset(["load", "store", "view", "part"])
 
 
 def work_of(graph: Graph, has_loop: bool) -> int:

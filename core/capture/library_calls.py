@@ -13,12 +13,12 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.operators import describe, operand_of
-from pijit.core.capture.sampling import Operand, type_of_result
+from pijit.core.capture.sampling import COMPLEX_WARNING, Operand, type_of_result
 from pijit.core.capture.values import Abstract, Const, Instance, Number, Slice, Tensor, class_of, number_type
 from pijit.core.capture.values import Sequence as Tuple_
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.library import FUNCTIONS, OF_HANDLERS, ON_INTEGERS, ON_NUMBERS, Function
+from pijit.core.graph.library import FUNCTIONS, OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS, Function
 from pijit.core.graph.types import FLAG, WORD, Array, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
@@ -120,7 +120,7 @@ def method_row(name: str) -> Optional[Function]:
 
 
 _BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values()
-                if all(row.path not in table for table in (OF_HANDLERS, ON_INTEGERS, ON_NUMBERS))}
+                if all(row.path not in table for table in (OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS))}
 
 
 def _names(row: Function, count: int, keywords: Arguments) -> List[str]:
@@ -156,6 +156,7 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
     answers: List[Tuple[int, Any]] = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        warnings.simplefilter("error", COMPLEX_WARNING)
         for edge in EDGES:
             for number in range(len(INTEGERS)):
                 values = [_sample(question, edge, number) for question in questions]
@@ -211,13 +212,15 @@ def _sample(question: Any, edge: int, number: int) -> Any:
     kind = question.type
     if isinstance(kind, Array):
         return _array_sample(kind, edge)
-    return kind.dtype.type(NUMBERS[number] if kind.dtype.kind == "f" else abs(INTEGERS[number]) if kind.dtype.kind == "u"
+    return kind.dtype.type(NUMBERS[number] if kind.dtype.kind in "fc" else abs(INTEGERS[number]) if kind.dtype.kind == "u"
                            else INTEGERS[number]) if kind.family == "np" else _python_sample(kind, number)
 
 
 def _python_sample(kind: Scalar, number: int) -> Any:
     if kind.dtype.kind == "b":
         return number % 2 == 0
+    if kind.dtype.kind == "c":
+        return complex(NUMBERS[number], INTEGERS[number])
     return INTEGERS[number] if kind.dtype.kind == "i" else NUMBERS[number]
 
 

@@ -8,11 +8,12 @@ import operator
 from typing import Any, Dict, List, Tuple
 
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.complex_numbers import call_complex
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import NUMPY_SCALARS, call_bool, call_float, call_int
 from pijit.core.capture.values import Abstract, Const, Slice, number_type
 from pijit.core.errors import Break
-from pijit.core.graph.library import FUNCTIONS, ON_INTEGERS, ON_NUMBERS
+from pijit.core.graph.library import FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
 
 BINARY: Dict[str, str] = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
                           "pow": "**", "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "matmul": "@"}
@@ -68,7 +69,7 @@ def call_slice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def _rows() -> List[Tuple[Any, Handler]]:
-    tables = ((ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"))
+    tables = ((ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"), (ON_COMPLEX, "fiubc"))
     rows = [(FUNCTIONS[path].object, _as_it_is(path, kinds)) for table, kinds in tables for path in table
             if path in FUNCTIONS]
     for names, make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary)):
@@ -90,7 +91,8 @@ def _of_class(path: str) -> Handler:
     return call
 
 
-CONVERSIONS: Dict[str, Handler] = {"f": call_float, "i": call_int, "u": call_int, "b": call_bool}
+CONVERSIONS: Dict[str, Handler] = {"f": call_float, "i": call_int, "u": call_int, "b": call_bool,
+                                    "c": call_complex}
 NUMBER_METHODS: Dict[Tuple[type, str], Handler] = {(kind, "item"): _item for kind in NUMPY_SCALARS}
 NUMBER_METHODS[int, "bit_length"] = _of_class("builtins.int.bit_length")
 NUMBER_METHODS[float, "is_integer"] = _of_class("builtins.float.is_integer")

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 from pijit.core.capture.array_forms import UFUNC_METHODS
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.complex_numbers import CONJUGATES
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.container_effects import EFFECT_METHODS, found_position
 from pijit.core.capture.containers import ITEM_KEYS
@@ -217,6 +218,7 @@ OBJECT_METHODS[list, "copy"] = _list_copy
 OBJECT_METHODS.update(EFFECT_METHODS)
 OBJECT_METHODS.update(NUMBER_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})
+OBJECT_METHODS.update(CONJUGATES)
 
 OBJECT_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.type, call_type),

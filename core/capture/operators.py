@@ -8,6 +8,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 from pijit.core.bytecode.consume import Nothing
 from pijit.core.capture import sampling
+from pijit.core.capture.complex_numbers import is_complex, power, require_plain_products
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
 from pijit.core.capture.specials import binary_special, call_special, compare_special, inplace_special
 from pijit.core.capture.values import (
@@ -23,13 +24,14 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import FLAG, FLOAT, INT, Array, Scalar, numpy_scalar
+from pijit.core.graph.types import COMPLEX, FLAG, FLOAT, INT, Array, Scalar, half_of, numpy_scalar
 from pijit.guards.facts import is_exactly, type_name
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
 FAST_POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
 SINGLES = (Nothing, type(None), bool, type(Ellipsis), type(NotImplemented))
+DOUBLES = (FLOAT.dtype, COMPLEX.dtype)
 UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
 
 
@@ -140,7 +142,9 @@ class Operators:
             raise Break("PJ203", operand=describe(value))
         if name == "pos":
             return Number(kind, self.number_value(value))
-        return Number(kind, self.emit(name, [self.number_value(value)], kind, exits=kind.dtype.kind in "iu"))
+        size = kind.dtype.kind == "c" and name == "abs"
+        result = half_of(kind) if size else kind
+        return Number(result, self.emit(name, [self.number_value(value)], result, exits=size or kind.dtype.kind in "iu"))
 
     def truth(self, value: Abstract) -> Optional[Value]:
         """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
@@ -197,9 +201,11 @@ class Operators:
             return self._scalar_power(left, right, questions)
         result = sampling.scalar_result(symbol, questions)
         name = ARITHMETIC.get(symbol)
-        if name is None:
+        if name is None or result.dtype.kind == "c" and symbol not in ("+", "-", "*", "/"):
             raise Break("PJ202", operator=symbol)
-        exact = symbol == "/" and result.family == "py"
+        if symbol in ("*", "/"):
+            require_plain_products(result)
+        exact = symbol == "/" and result == FLOAT
         args = [self.convert(value, question.type, result, exact) for value, question in zip((left, right), questions)]
         exits = result.dtype.kind in "iu" or result.family == "np" or symbol in ("/", "//", "%")
         return Number(result, self.emit(name, args, result, exits=exits))
@@ -207,6 +213,8 @@ class Operators:
     def _scalar_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
         exponent = right.object if isinstance(right, Const) else None
         kind = questions[0].type
+        if is_complex(left) or is_complex(right):
+            return power(self, left, kind, right)
         if type(exponent) is int and exponent == 2 and kind == INT:
             value = self.number_value(left)
             return Number(INT, self.emit("mul", [value, value], INT, exits=True))
@@ -247,11 +255,15 @@ class Operators:
         source, target = have.dtype, want.dtype
         if exact and isinstance(value, Const) and source.itemsize == 8 and not -2 ** 53 <= value.object <= 2 ** 53:
             raise Break("PJ203", operand="%r as a float" % value.object)
-        if source.kind in "iub" and target == np.float64 and (source.itemsize < 8 or have == INT):
+        if isinstance(value, Const) and have.family == "py" and source.kind in "ib" and target in DOUBLES:
+            return self.emit("const", [], want, {"value": float(value.object)})
+        if source.kind in "iub" and target in DOUBLES and (source.itemsize < 8 or have == INT):
             return self.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
+        if source.kind + target.kind == "cc" and not sampling.WEAK_SCALARS:
+            raise Break("PJ203", operand="%r with %r" % (have, want))  # done by an array's loop, which may fuse products
         if source.kind == "b" and target.kind in "iu" or np.can_cast(source, target, "safe"):
             return self.emit("cast", [ssa], want)
-        if have.family == "py" and source.kind == "i" and target.kind in "iu":
+        if have.family == "py" and source.kind + target.kind in ("ii", "iu", "ic", "fc", "cc"):
             return self.emit("cast", [ssa], want, exits=True)
         if have.family == "py" and source.kind in "if" and target == np.float32:
             if source.kind == "i":  # by way of a double, as NumPy does it
@@ -264,7 +276,9 @@ class Operators:
         result = sampling.scalar_result(symbol, questions)
         kinds = [question.type for question in questions]
         common = _comparison_type(kinds[0], kinds[1])
-        exact = any(k == INT for k in kinds) and common.dtype.kind == "f"
+        if common.dtype.kind == "c" and symbol not in ("==", "!="):
+            raise Break("PJ203", operand="the order of complex numbers")
+        exact = any(k == INT for k in kinds) and common.dtype.kind in "fc"
         args = [self.convert(value, kind, common, exact) for value, kind in zip((left, right), kinds)]
         flag = self.emit("compare", args, FLAG, {"operator": symbol})
         return Number(result, self.emit("flag", [flag], result))
@@ -290,7 +304,7 @@ def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract
     exponent = right.object if isinstance(right, Const) else None
     if not is_exactly(exponent, (int, float)):
         raise Break("PJ214", operands="the exponent of an array power")
-    if left.type.dtype.kind == "f":
+    if left.type.dtype.kind in "fc":
         return (FAST_POWERS[exponent], [left]) if exponent in FAST_POWERS else (np.power, [left, right])
     if left.type.dtype.kind in "iu" and exponent == 2 and type(exponent) is int:
         return np.square, [left]
@@ -315,11 +329,11 @@ def _comparison_type(left: Scalar, right: Scalar) -> Scalar:
     """The type in which two scalars compare as Python and NumPy do."""
     if left.dtype == right.dtype:
         return Scalar(left.dtype, "np" if "np" in (left.family, right.family) else left.family)
-    doubles = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))
+    doubles = DOUBLES + (np.dtype(np.int64), np.dtype(np.bool_))
     if left.dtype in doubles and right.dtype in doubles:
         kind = np.result_type(left.dtype, right.dtype)
         integral = {left, right} & {numpy_scalar(np.dtype(np.int64))}
-        if kind.kind == "f" and integral:
+        if kind.kind in "fc" and integral:
             raise Break("PJ203", operand="comparison of %r with %r" % (left, right))
         return Scalar(kind, "np" if "np" in (left.family, right.family) else "py")
     single = [k for k in (left, right) if k.dtype == np.float32]

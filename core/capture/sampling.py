@@ -19,9 +19,13 @@ from pijit.core.graph.types import Array, Scalar, Type
 INT_SAMPLES = (1, 0, -1, 2, 100, 127, 128, 255, 256, -129, 32767, 65535, 65536, 2 ** 31, -2 ** 31 - 1, 2 ** 32, 2 ** 62,
                2 ** 64 - 1)
 FLOAT_SAMPLES = (1.0, 0.5, -1.0, 1e30, 1e300, -1e300, 1e-300, float("nan"), float("inf"))
+COMPLEX_SAMPLES = tuple(complex(*parts) for parts in zip(FLOAT_SAMPLES, FLOAT_SAMPLES[1:] + (0.0,)))
 
 WEAK_SCALARS = not np.lib.NumpyVersion(np.__version__) < "2.0.0"
 """Whether only the types of scalars steer loops (NEP 50); before, their values did, and loops are searched in order."""
+
+COMPLEX_WARNING: Any = getattr(np, "exceptions", np).ComplexWarning
+"""What NumPy warns with, at the caller's line, where it drops imaginary parts: no kernel does that."""
 
 BINARY_UFUNCS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide, "%": np.remainder,
@@ -80,6 +84,8 @@ class Operand:
             values = [v for v in INT_SAMPLES if limits.min <= v <= limits.max]
         elif kind == "f":
             values = FLOAT_SAMPLES
+        elif kind == "c":
+            values = COMPLEX_SAMPLES
         if self.type.family == "py":
             return list(values)
         with np.errstate(all="ignore"):
@@ -105,6 +111,7 @@ def _ask(function: Callable[..., Any], operands: Sequence[Operand]) -> Type:
     answers = set()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        warnings.simplefilter("error", COMPLEX_WARNING)
         for position, samples in enumerate(lists):
             for sample in samples:
                 arguments = firsts[:position] + [sample] + firsts[position + 1:]
@@ -121,7 +128,7 @@ def _ask(function: Callable[..., Any], operands: Sequence[Operand]) -> Type:
 def _answer(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
     try:
         return type_of_result(function(*arguments))
-    except (ZeroDivisionError, ValueError):
+    except (ZeroDivisionError, ValueError, COMPLEX_WARNING):
         return None
     except OverflowError:
         return OVERFLOWS if any(isinstance(a, np.ndarray) for a in arguments) else None
@@ -199,7 +206,7 @@ def _same_loop(types: str, wanted: str) -> bool:
 
 def _dtype_question(operand: Operand) -> Any:
     if isinstance(operand.type, Scalar) and operand.type.family == "py" and operand.type.dtype.kind != "b":
-        return int if operand.type.dtype.kind == "i" else float
+        return {"i": int, "f": float, "c": complex}[operand.type.dtype.kind]
     return operand.type.dtype
 
 

@@ -62,7 +62,7 @@ def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     if class_of(arguments[0]) is str:
         return _parsed(self, int, arguments[0])
     kind = number_type(arguments[0])
-    if kind is None or kind.dtype.char in "LQ":
+    if kind is None or kind.dtype.char in "LQFD":
         raise Break("PJ203", operand=describe(arguments[0]))
     value = self.number_value(arguments[0])
     if kind.dtype == INT.dtype:
@@ -81,7 +81,7 @@ def _parsed(self: Any, kind: type, value: Abstract) -> Abstract:
 def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abstract:
     """``min`` or ``max`` of two or more numbers of one type: the first of equals, as Python compares."""
     kind = number_type(arguments[0])
-    if kind is None or any(number_type(other) != kind for other in arguments):
+    if kind is None or kind.dtype.kind == "c" or any(number_type(other) != kind for other in arguments):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
     best = self.number_value(arguments[0])
     for argument in arguments[1:]:
@@ -127,7 +127,7 @@ def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, kind.__name__, 1)
         have = number_type(arguments[0])
-        if have is None or have.dtype.kind == "f" and want.dtype.kind in "iu":
+        if have is None or have.dtype.kind + want.dtype.kind in ("fi", "fu", "ci", "cu", "cf"):
             raise Break("PJ203", operand=describe(arguments[0]))
         value = self.number_value(arguments[0])
         if have.dtype == want.dtype:
@@ -152,7 +152,7 @@ def _math(name: str) -> Callable[..., Abstract]:
 
 
 NUMPY_SCALARS = (np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8, np.uint16, np.uint32,
-                 np.uint64, np.bool_)
+                 np.uint64, np.bool_, np.complex128, np.complex64)
 MATH_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "atan", "tanh", "sinh", "cosh", "asin", "acos", "log10",
                   "log1p", "expm1")
 

@@ -188,8 +188,8 @@ class Subscripts:
         if have.dtype == dtype:
             return self.emit("same", [ssa], want)  # type: ignore[return-value]
         kinds = have.dtype.kind + dtype.kind
-        if kinds in ("bi", "bu", "bf", "if", "uf", "ff", "ii", "iu", "uu", "ui"):
-            exits = kinds not in ("bi", "bu", "bf") and not np.can_cast(have.dtype, dtype, "safe")
+        if kinds in ("bi", "bu", "bf", "if", "uf", "ff", "ii", "iu", "uu", "ui", "bc", "ic", "uc", "fc", "cc"):
+            exits = kinds not in ("bi", "bu", "bf", "bc") and not np.can_cast(have.dtype, dtype, "safe")
             if kinds == "if" and dtype == np.float64:
                 exits = False
             return self.emit("cast", [ssa], want, exits=exits)  # type: ignore[return-value]

@@ -428,7 +428,7 @@ def scalar_type(value: Any) -> Optional[Scalar]:
     """The scalar type of a Python or NumPy number that kernels can work on, else None."""
     for python, kind in PYTHON_SCALARS.items():
         if type(value) is python:
-            return kind if kind.dtype.kind != "c" else None
+            return kind
     if is_exactly(value, NUMPY_CLASSES) and is_captured(value.dtype):
         return numpy_scalar(value.dtype)
     return None

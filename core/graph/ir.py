@@ -224,6 +224,17 @@ class Graph:
         self.blocks.append(block)
         return block
 
+    def uses(self) -> Iterator[Value]:
+        """Each value once for every operation, jump, branch or exit that names it."""
+        for block in self.blocks:
+            for op in block.ops:
+                yield from op.args
+                if op.exit is not None:
+                    yield from op.exit.values()
+            yield from block.terminator.values()
+            for jump in block.terminator.targets():
+                yield from jump.args
+
     def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
                     way: Any = None, rest: Any = None) -> int:
         """The number of the exit with these slots, added when new.

@@ -14,6 +14,7 @@ are given by keyword only.
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 import operator
 from typing import Any, Dict, List, NamedTuple, Tuple
@@ -52,7 +53,7 @@ def resolve(path: str) -> Any:
     return found
 
 
-MODULES = {"operator": operator, "builtins": builtins, "math": math, "helpers": helpers}
+MODULES = {"operator": operator, "builtins": builtins, "math": math, "cmath": cmath, "helpers": helpers}
 STRICT = frozenset(["array", "asarray", "ascontiguousarray", "matmul", "ndarray.astype", "ndarray.cumsum", "ndarray.cumprod",
                     "ndarray.round", "ndarray.trace", "operator.pow"]
                    + ["%s.%s" % (ufunc, method) for ufunc in ("add", "multiply", "maximum", "minimum")
@@ -93,6 +94,9 @@ PLAIN = {
     "tensordot": "a b axes*", "trace": "a offset", "einsum": "subscripts* ... optimize*",
     "linspace": "start stop num# endpoint* retstep* dtype*", "sinc": "x",
     "hanning": "M#", "hamming": "M#", "blackman": "M#", "bartlett": "M#",
+    "angle": "z deg*", "isreal": "x", "iscomplex": "x", "fft.fft": "a n* axis*", "fft.ifft": "a n* axis*",
+    "fft.rfft": "a n* axis*", "fft.irfft": "a n* axis*", "fft.fft2": "a", "fft.ifft2": "a", "fft.fftshift": "x axes*",
+    "fft.ifftshift": "x axes*", "fft.fftfreq": "n# d", "fft.rfftfreq": "n# d",
     "clip": "a a_min a_max", "around": "a decimals*", "round": "a decimals*", "interp": "x xp fp left right",
     "convolve": "a v mode*", "correlate": "a v mode*", "polyval": "p x", "vander": "x N#",
     "nan_to_num": "x", "allclose": "a b rtol atol", "isclose": "a b rtol atol",
@@ -113,6 +117,11 @@ ON_NUMBERS = {
 ON_INTEGERS = {"math.gcd": "...", "math.lcm": "...", "math.isqrt": "x", "math.factorial": "x", "math.comb": "n k",
                "math.perm": "n k"}
 """Functions that are called with integers only: a float may be a warning."""
+
+ON_COMPLEX = {"cmath." + name: "x" for name in (
+    "acos acosh asin asinh atan atanh cos cosh exp isfinite isinf isnan log10 phase polar sin sinh sqrt tan tanh").split()}
+ON_COMPLEX.update({"cmath.log": "x base", "cmath.rect": "r phi", "cmath.isclose": "a b"})
+"""Functions that are called with numbers, real or complex."""
 
 OF_HANDLERS = {
     "builtins.sorted": "iterable reverse*", "builtins.isinstance": "x cls", "builtins.pow": "x y z",
@@ -147,7 +156,7 @@ CLIP_WARNS = hasattr(_methods, "_clip_dep_is_scalar_nan")
 
 
 def _rows() -> List[Function]:
-    tables = (PLAIN, ON_NUMBERS, ON_INTEGERS, OF_HANDLERS, STATISTICS)
+    tables = (PLAIN, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, OF_HANDLERS, STATISTICS)
     named = [(path, names) for table in tables for path, names in table.items()]
     named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
     rows = [Function(path, tuple(names.split()), path in STRICT, "elements" if path.split(".")[-1] in STATISTICS else "")

@@ -28,7 +28,7 @@ OPS: Dict[str, OpInfo] = {
                                    "result comes from finite operands or NaN appears"),
     "sub": OpInfo("ss", (), False, "a - b, as add"),
     "mul": OpInfo("ss", (), False, "a * b, as add"),
-    "truediv": OpInfo("ss", (), False, "float a / b; py exits on b == 0; np exits as add and on b == 0"),
+    "truediv": OpInfo("ss", (), False, "float or complex a / b; py exits on b == 0; np exits as add and on b == 0"),
     "floordiv": OpInfo("ss", (), False, "a // b as Python (floor); exits on b == 0 and on integer overflow; np as add"),
     "mod": OpInfo("ss", (), False, "a % b as Python (sign of b); exits like floordiv"),
     "and": OpInfo("ss", (), False, "a & b on integers or booleans"),
@@ -38,10 +38,16 @@ OPS: Dict[str, OpInfo] = {
     "shr": OpInfo("ss", (), False, "a >> b; exits when b < 0; b >= 64 gives the sign"),
     "neg": OpInfo("s", (), False, "-a; integers exit on the minimum"),
     "invert": OpInfo("s", (), False, "~a; logical not on np.bool_"),
-    "abs": OpInfo("s", (), False, "abs(a); integers exit on the minimum"),
+    "abs": OpInfo("s", (), False, "abs(a); integers exit on the minimum, complex numbers unless the size is finite and normal "
+                                  "or 0"),
+    "complex": OpInfo("ss", (), False, "the complex number with these floats as real and imaginary part"),
+    "real": OpInfo("s", (), False, "the real part of a complex number"),
+    "imag": OpInfo("s", (), False, "its imaginary part"),
+    "infinite": OpInfo("s", (), False, "FLAG: a part of the complex number is infinite"),
     "not": OpInfo("s", (), False, "FLAG: not a (a is a FLAG)"),
     "truth": OpInfo("s", (), False, "FLAG: a != 0 (NaN is true)"),
     "compare": OpInfo("ss", ("operator",), False, "FLAG: a <operator> b, operator one of == != < <= > >="),
+    "compare_size": OpInfo("s s", ("operator",), False, "FLAG: abs(a) <operator> b of a complex number and a float; exits as abs"),
     "select": OpInfo("sss", (), False, "the second operand if the first, a FLAG, is true, else the third, of one type"),
     "flag": OpInfo("s", (), False, "a FLAG as a bool of the result's type (py.bool or np.bool)"),
     "libm": OpInfo("s*", ("function",), False, "the process's libm function on float64; exits when the result is "
@@ -56,6 +62,7 @@ OPS: Dict[str, OpInfo] = {
                    "step; the scalar operands (WORDs) follow in order. Exits on an integer out of range, step 0. "
                    "With an attribute ``inside`` integers are known to be from 0 on and in range"),
     "transpose": OpInfo("a", ("axes",), False, "view with permuted axes"),
+    "part": OpInfo("a", ("which",), False, "view of the 'real' or 'imag' parts of complex elements"),
     "load": OpInfo("a s*", (), False, "np scalar: element at one WORD index per axis; exits when out of range; ``inside`` as in view"),
     "store": OpInfo("a s* s", (), True, "a[i...] = last operand (already of a's dtype); exits when out of range"),
     # arrays: computing; every array result is a new C- or K-ordered array as NumPy would allocate it
@@ -132,6 +139,9 @@ EFFECTS = frozenset(name for name, info in OPS.items() if info.effect)
 
 SURE = frozenset(("append", "insert", "extend", "reverse", "set_add"))
 """Effects that only a lack of memory prevents: without an exit that is raised."""
+
+VIEWS = frozenset(("view", "transpose", "part"))
+"""Operations whose result looks into the memory of their first operand."""
 
 FOUND = frozenset(("load_item", "load_key", "get_key", "pop_item", "pop_key", "setdefault"))
 """Operations whose result is an object of the user's, which the program may reach in other ways too."""

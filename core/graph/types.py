@@ -178,7 +178,13 @@ SKIP = Opaque("skip")
 PYTHON_SCALARS = {int: INT, float: FLOAT, bool: BOOL, complex: COMPLEX}
 PYTHON_CLASS = {kind: python for python, kind in PYTHON_SCALARS.items()}
 
-CAPTURED_DTYPES = frozenset(np.dtype(code) for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f", "d"))
+CAPTURED_DTYPES = frozenset(np.dtype(code) for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f", "d",
+                                                           "F", "D"))
+
+
+def half_of(kind: Scalar) -> Scalar:
+    """The type of the parts of a complex number."""
+    return Scalar(np.dtype("f%d" % (kind.dtype.itemsize // 2)), kind.family)
 
 
 def numpy_scalar(dtype: np.dtype) -> Scalar:

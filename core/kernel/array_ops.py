@@ -68,7 +68,7 @@ class _Operand:
 def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
     if isinstance(value.type, Scalar):
         text = emitter.converted(emitter.text[value], value.type, dtype, op)
-        at = emitter.layout.scratch(3)
+        at = emitter.layout.scratch(4)
         address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
         emitter.line("st_%s(frame, %d, %s)" % (memory_code(dtype), 8 * (at + 2), text))
         return _Operand(address, 0, dtype.itemsize, None, address)
@@ -142,7 +142,7 @@ def write_ufunc(emitter: Any, op: Op) -> None:
     if isinstance(op.result.type, Scalar):
         if shape:
             raise CompileError("a scalar result from operands with axes")
-        at = emitter.layout.scratch(3)
+        at = emitter.layout.scratch(4)
         address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
         out = _Operand(address, 0, result_dtype.itemsize, None, address)
         _run_loop(emitter, op, operands, out, shape, _FRESH)
@@ -264,6 +264,7 @@ def write_assign(emitter: Any, op: Op) -> None:
 
 ARRAY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "dim": array_views.write_dim, "view": array_views.write_view, "transpose": array_views.write_transpose,
+    "part": array_views.write_part,
     "load": array_views.write_load, "store": array_views.write_store, "alloc": write_alloc,
     "ufunc": write_ufunc, "ufunc_into": write_ufunc_into, "assign": write_assign,
     "reduce": reductions.write_reduce,

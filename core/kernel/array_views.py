@@ -20,6 +20,12 @@ def write_transpose(emitter: Any, op: Op) -> None:
                  [array.strides[axis] for axis in axes], [array.shown[axis] for axis in axes])
 
 
+def write_part(emitter: Any, op: Op) -> None:
+    array, half = emitter.arrays[op.args[0]], op.result.type.dtype.itemsize
+    data = array.data if op.attrs["which"] == "real" else emitter.let("iadd(%s, %d)" % (array.data, half))
+    _define_view(emitter, op, array, data, list(array.shape), list(array.strides), list(array.shown))
+
+
 def _define_view(emitter: Any, op: Op, array: ArrayVariable, data: str, shape: List[str],
                  strides: List[str], shown: List[str]) -> None:
     name = "v%d_o" % op.result.id

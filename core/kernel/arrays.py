@@ -82,7 +82,7 @@ def contiguous_last(kind: Array, strides: Sequence[str]) -> List[str]:
 
 def memory_code(dtype: np.dtype) -> str:
     """The suffix of the ``ld_`` and ``st_`` intrinsics for this dtype."""
-    if dtype.kind not in "biuf" or dtype.itemsize > 8 or (dtype.kind == "f" and dtype.itemsize < 4):
+    if dtype.char in "egG" or dtype.kind not in "biufc":
         raise CompileError("arrays of %s are not supported" % dtype)
     return "%s%d" % (dtype.kind, dtype.itemsize)
 
@@ -169,14 +169,15 @@ class ArrayWriter:
             self.line("return %d" % _launcher.ERROR)
         self.depth -= 1
 
-    def libm(self, function: str, arity: int) -> str:
-        """The name of a global that calls the process's libm function."""
+    def libm(self, function: str, arity: int, single: bool = False) -> str:
+        """The name of a global that calls the process's libm function, of ``single`` floats or of doubles."""
         if function in ("sqrt", "fabs"):
             return "fsqrt" if function == "sqrt" else "fabs"
+        function += "f" if single else ""
         name = "libm_" + function
         if name not in self.names:
             symbol = symbols.symbol("pijit.libm." + function, _launcher.libm(function))
-            self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol, arity), symbol
+            self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol, arity, single), symbol
         return name
 
     def breaker(self, signals: bool) -> str:

@@ -11,20 +11,6 @@ from pijit.core.kernel.layout import Layout
 FLAG_NAME = "_jump"
 
 
-def used_values(graph: Graph) -> Set[Value]:
-    """The values that some operation, jump, branch or exit of the graph names."""
-    used: Set[Value] = set()
-    for block in graph.blocks:
-        for op in block.ops:
-            used.update(op.args)
-            if op.exit is not None:
-                used.update(op.exit.values())
-        used.update(block.terminator.values())
-        for jump in block.terminator.targets():
-            used.update(jump.args)
-    return used
-
-
 def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, str]]:
     """Assignments in an order that does what assigning all at once would.
 
@@ -55,7 +41,7 @@ class Emitter:
     def __init__(self, graph: Graph, layout: Layout) -> None:
         self.graph = graph
         self.layout = layout
-        self.used = used_values(graph)
+        self.used: Set[Value] = set(graph.uses())
         self.lines: List[str] = []
         self.depth = 1
         self._fresh = 0

@@ -29,25 +29,25 @@ _LARGEST = {F4: float(np.finfo(np.float32).max), F8: float(np.finfo(np.float64).
 _SMALLEST = {F4: float(np.finfo(np.float32).tiny), F8: float(np.finfo(np.float64).tiny)}
 
 
-def _real(like: Any, value: float) -> Any:
+def real(like: Any, value: float) -> Any:
     return ir.Constant(like.type, value)
 
 
-def _call(builder: Any, name: str, *args: Any) -> Any:
+def float_call(builder: Any, name: str, *args: Any) -> Any:
     kind = args[0].type
     function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind] * len(args)))
     return builder.call(function, args)
 
 
-def _finite(builder: Any, value: Any) -> Any:
-    return builder.fcmp_ordered("<=", _call(builder, "llvm.fabs", value), _real(value, _LARGEST[value.type]))
+def finite(builder: Any, value: Any) -> Any:
+    return builder.fcmp_ordered("<=", float_call(builder, "llvm.fabs", value), real(value, _LARGEST[value.type]))
 
 
 def _all_finite(builder: Any, a: Any, b: Any) -> Any:
-    return builder.and_(_finite(builder, a), _finite(builder, b))
+    return builder.and_(finite(builder, a), finite(builder, b))
 
 
-def _rarely(builder: Any, suspicious: Any, certain: Callable[[], Any]) -> Any:
+def rarely(builder: Any, suspicious: Any, certain: Callable[[], Any]) -> Any:
     """``suspicious and certain()``; what answers for certain is off the road of ordinary results."""
     before = builder.block
     with builder.if_then(suspicious, likely=False):
@@ -59,56 +59,56 @@ def _rarely(builder: Any, suspicious: Any, certain: Callable[[], Any]) -> Any:
     return found
 
 
-def _not_normal(builder: Any, value: Any) -> Any:
+def not_normal(builder: Any, value: Any) -> Any:
     """NaN, infinite, subnormal or zero."""
-    size = _call(builder, "llvm.fabs", value)
-    return builder.not_(builder.and_(builder.fcmp_ordered("<=", size, _real(value, _LARGEST[value.type])),
-                                     builder.fcmp_ordered(">=", size, _real(value, _SMALLEST[value.type]))))
+    size = float_call(builder, "llvm.fabs", value)
+    return builder.not_(builder.and_(builder.fcmp_ordered("<=", size, real(value, _LARGEST[value.type])),
+                                     builder.fcmp_ordered(">=", size, real(value, _SMALLEST[value.type]))))
 
 
-def _new_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
+def new_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
     """NaN without a NaN operand, or infinity of finite operands."""
     invalid = builder.and_(builder.fcmp_unordered("uno", result, result), builder.fcmp_ordered("ord", a, b))
-    overflow = builder.and_(builder.not_(_finite(builder, result)), _all_finite(builder, a, b))
+    overflow = builder.and_(builder.not_(finite(builder, result)), _all_finite(builder, a, b))
     return builder.or_(invalid, overflow)
 
 
 def _tiny(builder: Any, value: Any) -> Any:
-    return builder.fcmp_ordered("<", _call(builder, "llvm.fabs", value), _real(value, _SMALLEST[value.type]))
+    return builder.fcmp_ordered("<", float_call(builder, "llvm.fabs", value), real(value, _SMALLEST[value.type]))
 
 
 def _is_not_zero(builder: Any, value: Any) -> Any:
-    return builder.fcmp_unordered("!=", value, _real(value, 0.0))
+    return builder.fcmp_unordered("!=", value, real(value, 0.0))
 
 
-def _product_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
+def product_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
     lost = builder.and_(_tiny(builder, result), builder.and_(_is_not_zero(builder, a),
                                                              _is_not_zero(builder, b)))
-    return builder.or_(_new_special(builder, result, a, b), lost)
+    return builder.or_(new_special(builder, result, a, b), lost)
 
 
-def _quotient_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
-    lost = builder.and_(_tiny(builder, result), builder.and_(_is_not_zero(builder, a), _finite(builder, b)))
-    by_zero = builder.fcmp_ordered("==", b, _real(b, 0.0))
-    return builder.or_(by_zero, builder.or_(_new_special(builder, result, a, b), lost))
+def quotient_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
+    lost = builder.and_(_tiny(builder, result), builder.and_(_is_not_zero(builder, a), finite(builder, b)))
+    by_zero = builder.fcmp_ordered("==", b, real(b, 0.0))
+    return builder.or_(by_zero, builder.or_(new_special(builder, result, a, b), lost))
 
 
 def _float_division(builder: Any, a: Any, b: Any) -> Any:
     """CPython's float_divmod, which NumPy's npy_divmod copies: (floor quotient, remainder, plain
     quotient)."""
-    zero = _real(a, 0.0)
+    zero = real(a, 0.0)
     rest = builder.frem(a, b)
     plain = builder.fdiv(builder.fsub(a, rest), b)
     inexact = builder.fcmp_unordered("!=", rest, zero)
     signs_differ = builder.xor(builder.fcmp_ordered("<", b, zero), builder.fcmp_ordered("<", rest, zero))
     adjust = builder.and_(inexact, signs_differ)
-    exact_rest = builder.select(inexact, rest, _call(builder, "llvm.copysign", zero, b))
+    exact_rest = builder.select(inexact, rest, float_call(builder, "llvm.copysign", zero, b))
     remainder = builder.select(adjust, builder.fadd(rest, b), exact_rest)
-    quotient = builder.select(adjust, builder.fsub(plain, _real(a, 1.0)), plain)
-    floor = _call(builder, "llvm.floor", quotient)
-    too_low = builder.fcmp_ordered(">", builder.fsub(quotient, floor), _real(a, 0.5))
-    rounded = builder.select(too_low, builder.fadd(floor, _real(a, 1.0)), floor)
-    signed_zero = _call(builder, "llvm.copysign", zero, builder.fdiv(a, b))
+    quotient = builder.select(adjust, builder.fsub(plain, real(a, 1.0)), plain)
+    floor = float_call(builder, "llvm.floor", quotient)
+    too_low = builder.fcmp_ordered(">", builder.fsub(quotient, floor), real(a, 0.5))
+    rounded = builder.select(too_low, builder.fadd(floor, real(a, 1.0)), floor)
+    signed_zero = float_call(builder, "llvm.copysign", zero, builder.fdiv(a, b))
     result = builder.select(builder.fcmp_unordered("!=", quotient, zero), rounded, signed_zero)
     return result, remainder, plain
 
@@ -120,36 +120,42 @@ def _division_flags(builder: Any, a: Any, b: Any) -> Any:
     fine = builder.and_(_all_finite(builder, a, b), _all_finite(builder, quotient, remainder))
     rest = builder.frem(a, b)
     lost = builder.and_(_tiny(builder, plain), builder.fcmp_unordered("!=", a, rest))
-    by_zero = builder.fcmp_ordered("==", b, _real(b, 0.0))
+    by_zero = builder.fcmp_ordered("==", b, real(b, 0.0))
     return builder.or_(builder.or_(by_zero, lost), builder.not_(fine))
+
+
+def _odd_size(builder: Any, value: Any) -> Any:
+    """Infinite, NaN or subnormal: what a function that rounds once may have reported as a flag or an error."""
+    odd = _tiny(builder, value)
+    return builder.or_(builder.not_(finite(builder, value)), builder.and_(odd, _is_not_zero(builder, value)))
 
 
 def _narrow_flags(builder: Any, value: Any) -> Any:
     """Whether the conversion to float32 overflows or underflows."""
     result = builder.fptrunc(value, F4)
-    overflow = builder.and_(_finite(builder, value), builder.not_(_finite(builder, result)))
+    overflow = builder.and_(finite(builder, value), builder.not_(finite(builder, result)))
     return builder.or_(overflow, builder.and_(_tiny(builder, result), _is_not_zero(builder, value)))
 
 
 def _flags_of_sum(builder: Any, result: Any, a: Any, b: Any) -> Any:
     """Whether ``a + b`` or ``a - b`` raised a floating-point flag that NumPy reports."""
-    suspicious = builder.not_(_finite(builder, result))
-    return _rarely(builder, suspicious, lambda: _new_special(builder, result, a, b))
+    suspicious = builder.not_(finite(builder, result))
+    return rarely(builder, suspicious, lambda: new_special(builder, result, a, b))
 
 
 def _flags_of_product(builder: Any, result: Any, a: Any, b: Any) -> Any:
     """The same for ``a * b``."""
-    return _rarely(builder, _not_normal(builder, result), lambda: _product_flags(builder, result, a, b))
+    return rarely(builder, not_normal(builder, result), lambda: product_flags(builder, result, a, b))
 
 
 def _flags_of_quotient(builder: Any, result: Any, a: Any, b: Any) -> Any:
     """The same for ``a / b``."""
-    return _rarely(builder, _not_normal(builder, result), lambda: _quotient_flags(builder, result, a, b))
+    return rarely(builder, not_normal(builder, result), lambda: quotient_flags(builder, result, a, b))
 
 
 def _float_rows() -> Dict[str, Any]:
     def special(builder: Any, value: Any) -> Any:
-        return builder.not_(_finite(builder, value))
+        return builder.not_(finite(builder, value))
 
     rows: Dict[str, Any] = {
         name: same_kind(2, llvm_binary(name)) for name in ("fadd", "fsub", "fmul", "fdiv")}
@@ -157,7 +163,7 @@ def _float_rows() -> Dict[str, Any]:
     rows["fmod"] = same_kind(2, lambda builder, a, b: _float_division(builder, a, b)[1])
     rows["fdivision_flags"] = same_kind(2, _division_flags, BOOL)
     rows["special"] = unary(BOOL, F8_TYPE, special)
-    rows["fsqrt"] = unary(F8_TYPE, F8_TYPE, lambda builder, a: _call(builder, "llvm.sqrt", a))
+    rows["fsqrt"] = unary(F8_TYPE, F8_TYPE, lambda builder, a: float_call(builder, "llvm.sqrt", a))
     rows["narrow_flags"] = unary(BOOL, F8_TYPE, _narrow_flags)
     rows["narrow"] = unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4))
     rows["widen"] = unary(F8_TYPE, F4_TYPE, lambda builder, a: builder.fpext(a, F8))
@@ -178,8 +184,9 @@ def float_bits(value: float) -> int:
 
 FLOAT_INTRINSICS: Dict[str, Intrinsic] = {
     "fneg": same_kind(1, lambda builder, a: builder.fneg(a)),
-    "froot": same_kind(1, lambda builder, a: _call(builder, "llvm.sqrt", a)),
-    "fabs": same_kind(1, lambda builder, a: _call(builder, "llvm.fabs", a)),
+    "froot": same_kind(1, lambda builder, a: float_call(builder, "llvm.sqrt", a)),
+    "fabs": same_kind(1, lambda builder, a: float_call(builder, "llvm.fabs", a)),
+    "odd_size": same_kind(1, _odd_size, BOOL),
     "float_flags_sum": same_kind(3, _flags_of_sum, BOOL),
     "float_flags_product": same_kind(3, _flags_of_product, BOOL),
     "float_flags_quotient": same_kind(3, _flags_of_quotient, BOOL),

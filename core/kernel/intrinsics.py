@@ -7,15 +7,18 @@ Each name here is an :class:`Intrinsic`: a few LLVM instructions on values of fi
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from llvmlite import ir
 
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 F4, F8 = ir.FloatType(), ir.DoubleType()
-INT, UINT, BOOL, F4_TYPE, F8_TYPE, COMPLEX = "int64", "uint64", "bool", "float32", "float64", "complex128"
+INT, UINT, BOOL, F4_TYPE, F8_TYPE = "int64", "uint64", "bool", "float32", "float64"
+C8_TYPE, C16_TYPE = "complex64", "complex128"
 LLVM_TYPES: Dict[str, Any] = {INT: I64, UINT: I64, BOOL: I1, F4_TYPE: F4, F8_TYPE: F8,
-                              COMPLEX: ir.LiteralStructType([F8, F8])}
+                              C8_TYPE: ir.LiteralStructType([F4, F4]), C16_TYPE: ir.LiteralStructType([F8, F8])}
+PAIRS = {F4_TYPE: C8_TYPE, F8_TYPE: C16_TYPE}
+"""The kinds of complex numbers, by that of their parts."""
 
 Build = Callable[..., Any]
 
@@ -23,11 +26,11 @@ Build = Callable[..., Any]
 class Intrinsic(NamedTuple):
     """A function of kernel source: the kinds of its result and its operands, and what writes it.
 
-    ``generic``: operands are of the first one's kind, as is the result if that is "". ``operands`` None: any number
-    of any kind, and ``build`` gets a list of (kind, value).
+    ``generic``: operands are of the first one's kind, as is the result if that is "", or the kind that ``result`` has
+    for it. ``operands`` None: any number of any kind, and ``build`` gets a list of (kind, value).
     """
 
-    result: str
+    result: Union[str, Dict[str, str]]
     operands: Optional[Tuple[str, ...]]
     build: Build
     generic: bool = False
@@ -48,27 +51,27 @@ def _ternary(result: str, first: str, second: str, third: str, build: Build) -> 
     return Intrinsic(result, (first, second, third), build)
 
 
-def same_kind(arity: int, build: Build, result: str = "") -> Intrinsic:
-    """Operands of one floating kind, which is also the result's unless ``result`` says otherwise."""
+def same_kind(arity: int, build: Build, result: Union[str, Dict[str, str]] = "") -> Intrinsic:
+    """Operands of one floating or complex kind, which is also the result's unless ``result`` says otherwise."""
     return Intrinsic(result, ("",) * arity, build, True)
 
 
 # ---- memory ----
 
 
-def _pointer(builder: Any, base: Any, offset: Any, kind: Any) -> Any:
+def field_pointer(builder: Any, base: Any, offset: Any, kind: Any) -> Any:
     pointer = builder.gep(builder.inttoptr(base, I8.as_pointer()), [offset])
     return builder.bitcast(pointer, kind.as_pointer())
 
 
 def _load(kind: Any, convert: Build) -> Build:
     return lambda builder, base, offset: convert(
-        builder, builder.load(_pointer(builder, base, offset, kind), align=1))
+        builder, builder.load(field_pointer(builder, base, offset, kind), align=1))
 
 
 def _store(kind: Any, convert: Build) -> Build:
     def build(builder: Any, base: Any, offset: Any, value: Any) -> Any:
-        builder.store(convert(builder, value), _pointer(builder, base, offset, kind), align=1)
+        builder.store(convert(builder, value), field_pointer(builder, base, offset, kind), align=1)
         return ir.Constant(I64, 0)
     return build
 
@@ -114,8 +117,9 @@ def _memory_rows() -> Dict[str, Any]:
 
 def to_words(builder: Any, kind: str, value: Any) -> List[Any]:
     """A value as the 64 bits of a frame word, or of two."""
-    if kind == COMPLEX:
-        return [builder.bitcast(builder.extract_value(value, part), I64) for part in (0, 1)]
+    if kind in PAIRS.values():
+        half = F8_TYPE if kind == C16_TYPE else F4_TYPE
+        return [word for part in (0, 1) for word in to_words(builder, half, builder.extract_value(value, part))]
     if kind == F4_TYPE:
         return [builder.bitcast(builder.fpext(value, F8), I64)]
     if kind == F8_TYPE:
@@ -313,11 +317,14 @@ def _shape_rows() -> Dict[str, Any]:
 # ---- what is outside the kernel ----
 
 
-def symbol_caller(name: str, arity: int) -> Intrinsic:
-    """Calls the C function of doubles under a symbol."""
+def symbol_caller(name: str, arity: int, single: bool = False) -> Intrinsic:
+    """Calls the C function of doubles, or of ``single`` floats, under a symbol."""
+    kind = F4_TYPE if single else F8_TYPE
+    real = LLVM_TYPES[kind]
+
     def build(builder: Any, *args: Any) -> Any:
-        return builder.call(_external(builder, name, ir.FunctionType(F8, [F8] * arity)), args)
-    return Intrinsic(F8_TYPE, (F8_TYPE,) * arity, build)
+        return builder.call(_external(builder, name, ir.FunctionType(real, [real] * arity)), args)
+    return Intrinsic(kind, (kind,) * arity, build)
 
 
 def symbol_address(name: str) -> Intrinsic:
@@ -353,15 +360,10 @@ def _clear_exception(builder: Any) -> Any:
     return _constant(0)
 
 
-def _complex(builder: Any, real: Any, imag: Any) -> Any:
-    empty = ir.Constant(LLVM_TYPES[COMPLEX], ir.Undefined)
-    return builder.insert_value(builder.insert_value(empty, real, 0), imag, 1)
-
-
 INTRINSICS: Dict[str, Intrinsic] = {
     "leave": Intrinsic(INT, None, _leave), "set_words": Intrinsic(INT, None, _set_words),
     "call": Intrinsic(INT, None, _call), "clear_exception": Intrinsic(INT, (), _clear_exception),
-    "complex": Intrinsic(COMPLEX, (F8_TYPE, F8_TYPE), _complex), "uint64": unary(UINT, UINT, _keep),
+    "uint64": unary(UINT, UINT, _keep),
 }
 INTRINSICS.update(_memory_rows())
 INTRINSICS.update(_integer_rows())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Tuple
 
+import numpy as np
 from pijit.core.graph.ir import Graph, Output, SideExit, Value
 from pijit.core.graph.types import (
     BOOL,
@@ -30,6 +31,9 @@ _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
 MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip", "stepped",
                            "stepped_reversed", "stepped_values", "stepped_items"))
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
+
+
+_COMPLEX_NUMBERS = frozenset(np.dtype(code).num for code in "FD")
 
 
 def input_code(kind: Any) -> Tuple[Any, ...]:
@@ -66,6 +70,8 @@ def input_words(code: Tuple[Any, ...]) -> int:
         return 2 + 2 * int(code[-1] if code[0] == "array" else code[2])
     if code[0] in _ITERATOR_KINDS:
         return len(ITERATOR_WORDS[_ITERATOR_KINDS[code[0]]]) + sum(input_words(part) for parts in code[1:] for part in parts)
+    if code[0] == "scalar":
+        return 2 if code[1] in _COMPLEX_NUMBERS else 1
     return {"skip": 0, "complex": 2}.get(code[0], 1)
 
 

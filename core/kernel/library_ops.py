@@ -9,7 +9,7 @@ from pijit.core import _launcher
 from pijit.core.graph.ir import Op
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import Array, Object
-from pijit.core.kernel.object_ops import BOXES, kind_and_word
+from pijit.core.kernel.object_ops import BOXES, spec_words
 
 _ARRAY, _OBJECT = -5, -4
 _C_ORDER, _F_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
@@ -23,13 +23,10 @@ def array_flags(kind: Array) -> List[int]:
 
 
 def _spec(emitter: Any, op: Op) -> str:
-    """The address of [kind, word] of each operand."""
-    words: List[str] = []
-    for value in op.args:
-        code, text = kind_and_word(emitter, value)
-        words += [str(code), text]
+    """The address of the words of the operands."""
+    words = spec_words(emitter, op.args)
     return emitter.let("set_words(frame, %d, %s)" % (  # type: ignore[no-any-return]
-        emitter.layout.scratch(max(len(words), 1)), ", ".join(words or ["0"])))
+        emitter.layout.scratch(len(words)), ", ".join(words)))
 
 
 def _write_invoke(emitter: Any, op: Op) -> None:
@@ -67,7 +64,7 @@ def _read_result(emitter: Any, op: Op, name: str, before: List[Any], after: List
         wanted = [_OBJECT, _class(emitter, kind), 0, 0, 0] if isinstance(kind, Object) else [
             BOXES.get(kind, kind.dtype.num), 0, 0, 0, 0]
     address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(5), ", ".join(map(str, wanted))))
-    at = emitter.layout.scratch(2 + 2 * kind.ndim if is_array else 1)
+    at = emitter.layout.scratch(2 + 2 * kind.ndim if is_array else 2)
     status = emitter.let(emitter.runtime(name, "frame", *(before + [address] + after + ["address_of_word(frame, %d)" % at])))
     emitter.guard(op, "%s == %d" % (status, _DECLINED))
     emitter.indented("if %s != 0:" % status, "return %d" % _launcher.ERROR)

@@ -14,12 +14,11 @@ from __future__ import annotations
 from typing import Dict, Iterable, List, Set, Tuple
 
 from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
-from pijit.core.graph.ops import FOUND
+from pijit.core.graph.ops import FOUND, VIEWS
 from pijit.core.graph.types import Array, Object
 from pijit.core.kernel.structure import Flow
 
 COUNTED = (Array, Object)
-VIEWS = frozenset(("view", "transpose"))
 TEMPORARIES = frozenset(("alloc", "ufunc", "reduce", "invoke"))
 
 

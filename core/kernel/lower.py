@@ -1,7 +1,7 @@
 """Kernel source to LLVM: one function, one LLVM variable per name, one LLVM expression per expression.
 
 What the emitter writes is a small language in Python's syntax: assignments to names, ``if``, ``while``, ``break``,
-``continue``, ``return``, and calls of the functions that intrinsics.py builds. Each expression has one of six kinds
+``continue``, ``return``, and calls of the functions that intrinsics.py builds. Each expression has one of seven kinds
 (``intrinsics.INT`` ...), and there are no conversions but those that cannot change a value; a variable has the kind
 of what is first assigned to it. So LLVM sees exactly the operations that the source names, in their order.
 """
@@ -13,10 +13,9 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from llvmlite import ir
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.intrinsics import BOOL, COMPLEX, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, UINT, Intrinsic
+from pijit.core.kernel.intrinsics import BOOL, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, PAIRS, UINT, Intrinsic
 
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-_PARTS = {"real": 0, "imag": 1}
 _FOLDED = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b}
 
 
@@ -171,7 +170,7 @@ class _Lowering:
         kinds, result = function.operands, function.result
         if function.generic:
             kinds = (args[0].kind,) * len(kinds)
-            result = result or args[0].kind
+            result = result.get(args[0].kind, "") if isinstance(result, dict) else result or args[0].kind
         if len(kinds) != len(args):
             raise CompileError("%s takes %d operands" % (node.func.id, len(kinds)))
         return Typed(result, function.build(self.builder, *map(self._as, args, kinds)))
@@ -182,7 +181,7 @@ class _Lowering:
         if (left.kind, right.kind) == (F4_TYPE, F8_TYPE):
             left = Typed(F8_TYPE, builder.fpext(left.value, F8))
         a, b = left.value, self._as(right, left.kind)
-        if left.kind == COMPLEX:
+        if left.kind in PAIRS.values():
             pairs = [(builder.extract_value(a, part), builder.extract_value(b, part)) for part in (0, 1)]
             if symbol == "==":
                 return Typed(BOOL, builder.and_(*[builder.fcmp_ordered("==", *pair) for pair in pairs]))
@@ -213,13 +212,9 @@ class _Lowering:
         return Typed(then.kind, self.builder.select(self._as(self.value(node.test), BOOL), then.value,
                                                     self._as(other, then.kind)))
 
-    def _attribute(self, node: ast.Attribute) -> Typed:
-        whole = self.value(node.value)
-        return Typed(F8_TYPE, self.builder.extract_value(self._as(whole, COMPLEX), _PARTS[node.attr]))
-
     _EXPRESSIONS: Dict[type, Callable[..., Typed]] = {
         ast.Name: _name, ast.Call: _call, ast.Compare: _compare, ast.BoolOp: _bool_op, ast.UnaryOp: _not,
-        ast.IfExp: _choice, ast.Attribute: _attribute,
+        ast.IfExp: _choice,
     }
 
 

@@ -50,6 +50,8 @@ def _value_type(dtype: np.dtype) -> Any:
 def can_convert(source: np.dtype, target: np.dtype) -> bool:
     """Whether elements of ``source`` become ``target`` by one conversion that raises no flag and wraps
     nothing."""
+    if "c" in (source.kind, target.kind):
+        return False
     return (source == target or np.can_cast(source, target, "safe")
             or target.kind == "f" and source.kind in "iub")
 

@@ -11,8 +11,8 @@ from typing import Any, Dict, List, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.passes.fuse import find_groups
-from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar
-from pijit.core.kernel import float_intrinsics, fusion, intrinsics, scalar_ops
+from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
+from pijit.core.kernel import complex_intrinsics, float_intrinsics, fusion, intrinsics, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.arrays import ArrayVariable, ArrayWriter
 from pijit.core.kernel.emit import Emitter
@@ -22,7 +22,7 @@ from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
-_NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS)
+_NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS)
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
@@ -74,7 +74,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         if letter == "u":
             return "ld_u8(frame, %d)" % offset
         if letter == "c":
-            return "complex(ld_f8(frame, %d), ld_f8(frame, %d))" % (offset, offset + 8)
+            half = half_of(kind)
+            return "cpair(%s, %s)" % (self.read_word(half, word), self.read_word(half, word + 1))
         if letter == "f":
             source = "ld_f8(frame, %d)" % offset
             return source if kind.dtype.itemsize == 8 else "narrow(%s)" % source
@@ -166,6 +167,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         fields = scalar_ops.parameters(kind)
         fields.update(zip("abc", (self.text[value] for value in op.args)))
         fields["r"] = "v%d" % op.result.id
+        if "{hypot}" in row.value:
+            fields["hypot"] = self.libm("hypot", 2, kind.dtype.itemsize == 8)
         self.guard(op, row.before.format(**fields))
         self.define(op.result, row.value.format(**fields))
         self.guard(op, row.after.format(**fields))
@@ -206,6 +209,19 @@ def _compare(emitter: NumbaEmitter, op: Op) -> None:
     emitter.define(op.result, "%s %s %s" % (left, op.attrs["operator"], right))
 
 
+def _compare_size(emitter: NumbaEmitter, op: Op) -> None:
+    """By the squares; where these are too near each other, or too large or small, by the size itself."""
+    number, bound = (emitter.text[value] for value in op.args)
+    symbol = op.attrs["operator"]
+    emitter.define(op.result, "csquare(%s) %s fmul(%s, %s)" % (number, symbol, bound, bound))
+    emitter.line("if not csquares_tell(%s, %s):" % (number, bound))
+    emitter.depth += 1
+    size = emitter.let("%s(creal(%s), cimag(%s))" % (emitter.libm("hypot", 2), number, number))
+    emitter.guard(op, "%s(%s)" % ("special" if op.args[0].type.family == "py" else "odd_size", size))
+    emitter.define(op.result, "%s %s %s" % (size, symbol, bound))
+    emitter.depth -= 1
+
+
 def _libm(emitter: NumbaEmitter, op: Op) -> None:
     function = op.attrs["function"]
     arity = scalar_ops.LIBM.get(function)
@@ -235,6 +251,6 @@ def _poll(emitter: NumbaEmitter, op: Op) -> None:
     emitter.guard(op, "%s() != 0" % emitter.breaker("signals" in op.attrs))
 
 
-_SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "libm": _libm,
+_SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "compare_size": _compare_size, "libm": _libm,
             "iterator_part": _iterator_part, "require": _require, "poll": _poll, **OBJECT_OPERATIONS,
             **LIBRARY_OPERATIONS}

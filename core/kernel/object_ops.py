@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
-from pijit.core.graph.types import BOOL, FLOAT, INT, Array, Object
+from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object
 
-BOXES = {INT: -1, FLOAT: -2, BOOL: -3}
+BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -9}
 _BOX_OBJECT = -4
 SIZE_OFFSET = object.__basicsize__
 """Where objects of variable size say how large they are."""
@@ -20,20 +20,31 @@ _LAYOUTS = {"C": (_C, _C), "F": (_C | _F, _F), "A": (0, 0)}
 """Flags of NumPy's arrays: which to look at, and what they must be."""
 
 
-def kind_and_word(emitter: Any, value: Value) -> Tuple[int, str]:
-    """(what object a value becomes, its word)."""
+def kind_and_words(emitter: Any, value: Value) -> Tuple[int, List[str]]:
+    """(what object a value becomes, its word; of a complex number the words of both parts)."""
     kind = value.type
     if isinstance(kind, Array):
-        return _BOX_OBJECT, emitter.with_object(value).object
+        return _BOX_OBJECT, [emitter.with_object(value).object]
+    text = emitter.text[value]
     if isinstance(kind, Object):
-        return _BOX_OBJECT, emitter.text[value]
-    return BOXES.get(kind, kind.dtype.num), emitter.text[value]
+        return _BOX_OBJECT, [text]
+    words = ["creal(%s)" % text, "cimag(%s)" % text] if kind.dtype.kind == "c" else [text]
+    return BOXES.get(kind, kind.dtype.num), words
+
+
+def spec_words(emitter: Any, values: Sequence[Value]) -> List[str]:
+    """[kind, word, word] of each value, as the runtime reads them."""
+    words: List[str] = []
+    for value in values:
+        code, own = kind_and_words(emitter, value)
+        words += [str(code)] + (own + ["0"])[:2]
+    return words or ["0"]
 
 
 def boxed(emitter: Any, value: Value) -> Tuple[int, str]:
     """(what object a value becomes, the address of its words) for the runtime's effects."""
-    code, text = kind_and_word(emitter, value)
-    return code, emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(1), text))
+    code, words = kind_and_words(emitter, value)
+    return code, emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
 
 
 def _effect(emitter: Any, op: Op) -> None:
@@ -44,13 +55,10 @@ def _effect(emitter: Any, op: Op) -> None:
 
 
 def _display(emitter: Any, op: Op) -> None:
-    """A new tuple, list or dict: the runtime reads [kind, word] of each value and leaves the object in the first."""
-    words = []
-    for value in op.args:
-        code, text = kind_and_word(emitter, value)
-        words += [str(code), text]
-    at = emitter.layout.scratch(max(len(words), 1))
-    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(words or ["0"])))
+    """A new tuple, list or dict: the runtime reads the words of each value and leaves the object in the first."""
+    words = spec_words(emitter, op.args)
+    at = emitter.layout.scratch(len(words))
+    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(words)))
     count = len(op.args) // (2 if op.name == "new_dict" else 1)
     emitter.checked(op.name, "frame", count, address)
     emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
@@ -106,7 +114,7 @@ def _read(emitter: Any, op: Op) -> None:
     count, kind = len(OPS[op.name].operands.replace(" ", "").replace("v", "")), op.result.type
     operands = [emitter.text[value] for value in op.args[:count]]
     operands += [part for value in op.args[count:] for part in boxed(emitter, value)]
-    at = emitter.layout.scratch(max(5, 2 + 2 * kind.ndim) if isinstance(kind, Array) else 1)
+    at = emitter.layout.scratch(max(5, 2 + 2 * kind.ndim) if isinstance(kind, Array) else 2)
     spec = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(map(str, _wanted(kind)))))
     emitter.checked(op.name, "frame", *(operands + [spec]), op=op)
     if isinstance(kind, Array):

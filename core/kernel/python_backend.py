@@ -22,7 +22,8 @@ from pijit.core.kernel.layout import Layout
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&",
            "or": "|",
            "xor": "^", "shl": "<<", "shr": ">>"}
-_UNARY = {"neg": "-%s", "invert": "~%s", "abs": "abs(%s)", "not": "not %s", "truth": "bool(%s)"}
+_UNARY = {"neg": "-%s", "invert": "~%s", "abs": "abs(%s)", "not": "not %s", "truth": "bool(%s)",
+          "real": "%s.real", "imag": "%s.imag", "infinite": "infinite(%s)"}
 _CAN_LEAVE_INT64 = frozenset(("add", "sub", "mul", "shl", "neg", "abs", "floordiv"))
 
 
@@ -129,6 +130,11 @@ def _binary(emitter: PythonEmitter, op: Op) -> str:
 
 def _unary(emitter: PythonEmitter, op: Op) -> str:
     return _fitted(op, _UNARY[op.name] % _name(op.args[0]))
+
+
+def _complex(emitter: PythonEmitter, op: Op) -> str:
+    kind = op.result.type
+    return "cast(complex(%s), %s, %r, False)" % (", ".join(_args(op)), emitter.constant(kind.dtype), kind.family)
 
 
 def _const(emitter: PythonEmitter, op: Op) -> str:
@@ -238,6 +244,8 @@ def _found(emitter: PythonEmitter, op: Op) -> str:
 
 _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm,
+    "compare_size": lambda emitter, op: "bool(abs(%s) %s %s)" % (_name(op.args[0]), op.attrs["operator"], _name(op.args[1])),
+    "complex": _complex, "part": lambda emitter, op: "%s.%s" % (_name(op.args[0]), op.attrs["which"]),
     "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
     "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
     "load": _load, "store": _store, "ufunc": _ufunc, "ufunc_into": _ufunc_into, "reduce": _reduce,

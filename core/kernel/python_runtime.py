@@ -111,6 +111,11 @@ def alloc(shape: Tuple[int, ...], dtype: np.dtype, fill: Any, order: str) -> np.
     return make(shape, dtype, order)
 
 
+def infinite(value: complex) -> bool:
+    """Whether a part is infinite."""
+    return math.isinf(value.real) or math.isinf(value.imag)
+
+
 def require(flag: bool) -> None:
     if not flag:
         raise AssertionError
@@ -146,6 +151,6 @@ NAMES: Dict[str, Any] = {
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_into": ufunc_into, "assign": assign,
-    "reduce": reduce, "alloc": alloc, "require": require, "poll": poll,
+    "reduce": reduce, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
     "invoke": invoke, "fitting": fitting, "set_items": operator.setitem,
 }

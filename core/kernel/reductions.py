@@ -36,7 +36,7 @@ def write_reduce(emitter: Any, op: Op) -> None:
     dtype, layout = array.type.dtype, emitter.layout
     source = emitter.descriptor(array, layout.scratch(2 + 2 * len(array.shape)))
     if isinstance(op.result.type, Scalar):
-        at = layout.scratch(3)
+        at = layout.scratch(4)
         out = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
         _run(emitter, op, source, out)
         emitter.define(op.result, emitter.element(dtype, ("frame", str(8 * (at + 2)))))
@@ -59,7 +59,7 @@ def _run(emitter: Any, op: Op, source: str, out: str) -> None:
     identity = ufunc.identity
     start = 0 if identity is None else identity
     words += [str(int(identity is not None)),
-              str(scalar_ops.float_bits(float(start)) if kind.dtype.kind == "f" else int(start)), out]
+              str(scalar_ops.float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out]
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     emitter.line(emitter.runtime("flags_clear"))
     emitter.checked("reduce", "frame", spec, op=op)

@@ -2,7 +2,7 @@
 
 Machine kinds: "i" is every integer that fits int64, kept in an int64 variable ("n" the same with fewer
 bits: the result must be checked against the dtype), "u" is uint64, "f" float32 or float64, "b" a boolean,
-"c" complex128. Rules: "py", "np", "raw"; a row under "*" is for all of them. Sources are templates over {a}
+"c" a pair of two floats of one size. Rules: "py", "np", "raw"; a row under "*" is for all of them. Sources are templates over {a}
 {b} {r} {lo} {hi} {bits}.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
-from pijit.core.graph.types import Scalar
+from pijit.core.graph.types import Scalar, half_of
 from pijit.core.kernel.float_intrinsics import float_bits
 
 MINIMUM = -2 ** 63
@@ -89,16 +89,28 @@ def _other_rows() -> Dict[Tuple[str, str, str], Row]:
     rows["abs", "np", "b"] = Row("{a}")
     rows["flag", "*", "b"] = Row("{a}")
     rows["select", "*", "b"] = Row("{b} if {a} else {c}")
-    rows["add", "py", "c"] = Row("complex(fadd({a}.real, {b}.real), fadd({a}.imag, {b}.imag))")
-    rows["sub", "py", "c"] = Row("complex(fsub({a}.real, {b}.real), fsub({a}.imag, {b}.imag))")
-    rows["neg", "py", "c"] = Row("complex(fneg({a}.real), fneg({a}.imag))")
-    rows["mul", "py", "c"] = Row("complex(fsub(fmul({a}.real, {b}.real), fmul({a}.imag, {b}.imag)), "
-                                 "fadd(fmul({a}.real, {b}.imag), fmul({a}.imag, {b}.real)))")
     rows["truth", "*", "b"] = Row("{a}")
     rows["truth", "*", "i"] = rows["truth", "*", "n"] = Row("{a} != 0")
     rows["truth", "*", "u"] = Row("{a} != uint64(0)")
     rows["truth", "*", "f"] = Row("{a} != {zero}")
-    rows["truth", "py", "c"] = Row("{a}.real != 0.0 or {a}.imag != 0.0")
+    return rows
+
+
+def _complex_rows() -> Dict[Tuple[str, str, str], Row]:
+    rows: Dict[Tuple[str, str, str], Row] = {}
+    for name in ("add", "sub", "mul"):
+        rows[name, "py", "c"] = Row("c%s({a}, {b})" % name)
+        rows[name, "np", "c"] = Row("c%s({a}, {b})" % name, "c%s_flags({a}, {b})" % name)
+    rows["truediv", "py", "c"] = Row("cdiv({a}, {b})", "cdivides_badly({b})")
+    rows["truediv", "np", "c"] = Row("cscaled({a}, {b})", "cscaled_flags({a}, {b})")
+    rows["neg", "*", "c"] = Row("cneg({a})")
+    rows["real", "*", "c"] = Row("creal({a})")
+    rows["imag", "*", "c"] = Row("cimag({a})")
+    rows["complex", "*", "f"] = Row("cpair({a}, {b})")
+    rows["abs", "py", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "special({r})")
+    rows["abs", "np", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "odd_size({r})")
+    rows["infinite", "*", "c"] = Row("cinfinite({a})")
+    rows["truth", "*", "c"] = Row("ctrue({a})")
     return rows
 
 
@@ -106,6 +118,7 @@ ROWS: Dict[Tuple[str, str, str], Row] = {}
 ROWS.update(_integer_rows())
 ROWS.update(_float_rows())
 ROWS.update(_other_rows())
+ROWS.update(_complex_rows())
 
 LIBM = {name: 1 for name in ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log "
                              "log10 log2 log1p sqrt fabs").split()}
@@ -154,7 +167,7 @@ def constant(value: Any, kind: Scalar) -> str:
     if letter == "u":
         return "uint64(%d)" % int(value)
     if letter == "c":
-        return "complex(%s, %s)" % (_double(value.real), _double(value.imag))
+        return "cpair(%s, %s)" % tuple(constant(part, half_of(kind)) for part in (value.real, value.imag))
     source = _double(float(value))
     return source if kind.dtype.itemsize == 8 else "narrow(%s)" % source
 
@@ -170,6 +183,8 @@ def cast(kind: Scalar, to: Scalar, checked: bool) -> Row:
     source, target = machine_kind(kind), machine_kind(to)
     if target == "b":
         return find_row("truth", kind) or Row("{a}")
+    if target == "c":
+        return _to_complex(kind, to, checked)
     if source == "b":
         return _from_integer("choose({a}, 1, 0)", target, to, False)
     if source in "in":
@@ -181,6 +196,19 @@ def cast(kind: Scalar, to: Scalar, checked: bool) -> Row:
     return Row("{a}")
 
 
+def _to_complex(kind: Scalar, to: Scalar, checked: bool) -> Row:
+    """A real number becomes the real part, beside a positive zero."""
+    half = half_of(to)
+    if kind.dtype.kind != "c":
+        row = cast(kind, half, checked)
+        return row._replace(value="cpair(%s, %s)" % (row.value, constant(0.0, half)))
+    if kind.dtype.itemsize == to.dtype.itemsize:
+        return Row("{a}")
+    if half.dtype.itemsize == 8:
+        return Row("cwiden({a})")
+    return Row("cnarrow({a})", "either(narrow_flags(creal({a})), narrow_flags(cimag({a})))" if checked else "")
+
+
 def _from_integer(a: str, target: str, to: Scalar, checked: bool) -> Row:
     if target == "i":
         return Row(a)
@@ -190,8 +218,6 @@ def _from_integer(a: str, target: str, to: Scalar, checked: bool) -> Row:
         return Row("wrap{sign}(%s, {bits})" % a)
     if target == "u":
         return Row("as_unsigned(%s)" % a, "%s < 0" % a if checked else "")
-    if target == "c":
-        return Row("complex(i_to_f8(%s), 0.0)" % a)
     exact = 2 ** (np.finfo(to.dtype).nmant + 1)
     return Row("i_to_f%d(%s)" % (to.dtype.itemsize, a),
                "outside(%s, %d, %d)" % (a, -exact, exact) if checked else "")
@@ -203,8 +229,6 @@ def _from_unsigned(target: str, to: Scalar, checked: bool) -> Row:
     if target == "f":
         exact = 2 ** (np.finfo(to.dtype).nmant + 1)
         return Row("u_to_f%d({a})" % to.dtype.itemsize, "{a} > uint64(%d)" % exact if checked else "")
-    if target == "c":
-        return Row("complex(u_to_f8({a}), 0.0)")
     if checked:
         return Row("as_signed({a})", "{a} > uint64({hi})")
     return Row("as_signed({a})" if target == "i" else "wrap{sign}(as_signed({a}), {bits})")
@@ -218,8 +242,6 @@ def _from_float(kind: Scalar, target: str, to: Scalar, checked: bool) -> Row:
         if to.dtype.itemsize == 8:
             return Row("widen({a})")
         return Row("narrow({a})", "narrow_flags({a})" if checked else "")
-    if target == "c":
-        return Row("complex(%s, 0.0)" % double)
     if target == "u":
         return Row("f8_to_u(%s)" % double, "not (%s > -1.0 and %s < 18446744073709551616.0)"
                    % (double, double)

@@ -13,7 +13,7 @@ from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
-_MEMORY_KINDS = frozenset("biuf")
+_MEMORY_KINDS = frozenset("biufc")
 _FREE = frozenset(("const", "same", "flag", "require", "iterator_part", "poll")) | frozenset(OBJECT_OPERATIONS) | frozenset(LIBRARY_OPERATIONS)
 MAX_OPERANDS = 16
 
@@ -56,7 +56,7 @@ def _why_not_type(kind: Any) -> Optional[str]:
     return None
 
 
-_MEMORY_DTYPES = frozenset(np.dtype(code).str for code in "?bBhHiIlLqQfd")
+_MEMORY_DTYPES = frozenset(np.dtype(code).str for code in "?bBhHiIlLqQfdFD")
 
 
 def _why_not_loop(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:

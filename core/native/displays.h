@@ -1,17 +1,19 @@
 /* New tuples, lists, dicts, sets and numbers for kernels. Part of runtime.c, apart for its size.
  *
- * The caller leaves [kind, word] for each value in the words from `spec` on, as effects.h reads them; the object
+ * The caller leaves [kind, word, word] for each value in the words from `spec` on, as effects.h reads them; the object
  * that was made replaces the first word. */
 #ifndef PIJIT_DISPLAYS_H
 #define PIJIT_DISPLAYS_H
 
 #include "effects.h"
 
+#define SPEC_WORDS 3
+
 /* The object for value number `index` of a spec: a new reference, NULL with MemoryError set. */
 static PyObject *
 spec_box(const int64_t *spec, int64_t index)
 {
-    return value_box(spec[2 * index], (int64_t)(spec + 2 * index + 1));
+    return value_box(spec[SPEC_WORDS * index], (int64_t)(spec + SPEC_WORDS * index + 1));
 }
 
 /* Gives the frame the reference to `made`, which may be NULL with an exception set. */

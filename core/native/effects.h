@@ -12,7 +12,7 @@
 #define DECLINED 1
 
 /* How the words of a value become an object, besides the dtype numbers of NumPy scalars. */
-enum { BOX_INT = -1, BOX_FLOAT = -2, BOX_BOOL = -3, BOX_OBJECT = -4 };
+enum { BOX_INT = -1, BOX_FLOAT = -2, BOX_BOOL = -3, BOX_OBJECT = -4, BOX_COMPLEX = -9 };
 
 /* The object for the words at `address`: a new reference, NULL with MemoryError set. */
 static PyObject *
@@ -20,6 +20,7 @@ value_box(int64_t kind, int64_t address)
 {
     const int64_t *words = (const int64_t *)address;
     double number;
+    Py_complex pair;
 
     switch (kind) {
     case BOX_INT: return PyLong_FromLongLong(words[0]);
@@ -27,6 +28,9 @@ value_box(int64_t kind, int64_t address)
     case BOX_FLOAT:
         memcpy(&number, words, sizeof(number));
         return PyFloat_FromDouble(number);
+    case BOX_COMPLEX:
+        memcpy(&pair, words, sizeof(pair));
+        return PyComplex_FromCComplex(pair);
     case BOX_OBJECT:
         Py_INCREF((PyObject *)words[0]);
         return (PyObject *)words[0];

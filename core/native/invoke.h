@@ -82,6 +82,12 @@ number_read(int64_t kind, PyObject *object, int64_t *words)
         value = PyFloat_AS_DOUBLE(object);
         memcpy(words, &value, sizeof(value));
         return 0;
+    case BOX_COMPLEX:
+        if (!PyComplex_CheckExact(object)) {
+            return DECLINED;
+        }
+        memcpy(words, &((PyComplexObject *)object)->cval, sizeof(Py_complex));
+        return 0;
     default: break;
     }
     PyObject *type = PyArray_TypeObjectFromType((int)kind);  /* owned */
@@ -90,7 +96,7 @@ number_read(int64_t kind, PyObject *object, int64_t *words)
     if (!same) {
         return DECLINED;
     }
-    words[0] = scalar_load(SCALAR_VALUE(object), (int)kind);
+    scalar_words(object, (int)kind, words);
     return 0;
 }
 

@@ -67,8 +67,7 @@
  *   new_tuple(frame, count, spec), new_list(frame, count, spec), new_dict(frame, count, spec), new_set(frame, count, spec),
  *   box(frame, 1, spec) (*)
  *       A new tuple, list, dict or set, or a number as an object, owned by the frame; its address replaces the first word of
- *       spec -> [kind, word] of each value, for a dict of each key and value in turn. Kinds are those of effects, below; no
- *       complex numbers.
+ *       spec -> [kind, word, word] of each value, for a dict of each key and value in turn. Kinds are those of effects, below.
  *
  *   list_item(frame, list, index, wanted, out) -> 0, or 1 where it is not there or not as wanted
  *       An item of a list, as item above.
@@ -86,7 +85,7 @@
  *       The same for an item of a tuple.
  *
  *   Effects on Python objects (effects.h). `value` is the address of the value's words, `kind` says what object
- *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself. All
+ *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself, -9 complex. All
  *   return 0, or something else when nothing was done: LAUNCHER_ERROR with an exception set, or 1 where code
  *   of the user's would run; the kernel leaves by the operation's side exit then.
  *
@@ -172,6 +171,9 @@ int scalar_is_complex(int typenum);
 
 int64_t scalar_load(const void *source, int typenum);
 void scalar_store(void *target, int typenum, int64_t word);
+
+/* The word of a NumPy scalar of such a dtype, or the two of a complex one. */
+void scalar_words(PyObject *scalar, int typenum, int64_t *words);
 
 /* All scalar types that fit frame words keep their value right behind the object header. */
 #define SCALAR_VALUE(object) ((char *)(object) + sizeof(PyObject))

@@ -66,11 +66,7 @@ scalar_input_load(const Input *input, PyObject *object, int64_t *words)
     if (Py_TYPE(object) != input->type) {
         return 0;
     }
-    const char *value = SCALAR_VALUE(object);
-    words[0] = scalar_load(value, input->typenum);
-    if (scalar_is_complex(input->typenum)) {
-        words[1] = scalar_load(value + scalar_size(input->typenum), input->typenum);
-    }
+    scalar_words(object, input->typenum, words);
     return 1;
 }
 

@@ -64,6 +64,16 @@ scalar_load(const void *source, int typenum)
 }
 
 void
+scalar_words(PyObject *scalar, int typenum, int64_t *words)
+{
+    const char *value = SCALAR_VALUE(scalar);
+    words[0] = scalar_load(value, typenum);
+    if (scalar_is_complex(typenum)) {
+        words[1] = scalar_load(value + scalar_size(typenum), typenum);
+    }
+}
+
+void
 scalar_store(void *target, int typenum, int64_t word)
 {
     double value;

@@ -58,8 +58,8 @@ def bits(value):
     """A value that is equal only for the same type and bits."""
     if isinstance(value, tuple):
         return tuple(map(bits, value))
-    if type(value) is float:
-        return (float, struct.pack("d", value))
+    if type(value) in (float, complex):
+        return (type(value), struct.pack("dd", value.real, value.imag))
     if isinstance(value, np.ndarray) and value.dtype == object:
         return (type(value), value.shape) + tuple(map(bits, value.ravel().tolist()))
     if isinstance(value, (np.generic, np.ndarray)):

@@ -18,7 +18,8 @@ _UNSIGNED = ("(3, 255, 0, 7)", "(1, 2, 4)")
 PALETTES = {
     "'f8'": _REAL, "'i8'": _WHOLE, "'f4'": _REAL, "'i4'": _WHOLE, "bool": ("(True, False)",), "'u1'": _UNSIGNED,
     "'i1'": _WHOLE, "'i2'": _WHOLE, "'u2'": _UNSIGNED, "'u4'": _UNSIGNED, "'u8'": _UNSIGNED, "'f2'": _REAL,
-    "'c16'": ("(1 + 2j, -0.5j, 3.0)",), "object": ("(0.5, 2.0, -1.0)",),
+    "'c16'": ("(1 + 2j, -0.5j, 3.0)", "(complex(float('nan'), 1), complex(-0.0, float('inf')), 1e200j)"),
+    "'c8'": ("(1 + 2j, -0.5j, 3.0)",), "object": ("(0.5, 2.0, -1.0)",),
 }  # type: Dict[str, Sequence[str]]
 DTYPES = ("'f8'",) * 8 + tuple(PALETTES)
 
@@ -32,7 +33,7 @@ MATRICES = ((1, "{}.reshape(3, -1)"), (1, "{}.reshape(-1, 3).T"), (1, "{}.reshap
 SIZES = (7, 5, 3, 12, 2, 1, 0)
 NUMBERS = ("0.5", "2", "-3", "np.float64(0.25)", "0.0", "True", "np.float32(1.5)", "float('nan')", "2 ** 62",
            "-2 ** 63",
-           "2 ** 70", "np.int64(7)", "np.int8(100)", "np.uint8(200)", "1e200", "1j", "np.bool_(True)",
+           "2 ** 70", "np.int64(7)", "np.int8(100)", "np.uint8(200)", "1e200", "1j", "0.5 - 2j", "np.complex128(1 - 1j)", "np.bool_(True)",
            "np.array(1.5)")
 INTEGERS = ("2", "1", "-1", "0", "7", "np.int64(3)", "2 ** 62", "True", "-2 ** 63", "2 ** 64", "np.uint8(5)")
 ALIASES = ("x", "x[::-1]", "x[:]", "x.reshape(x.shape)")

@@ -14,7 +14,7 @@ Templates = Dict[str, Tuple[str, ...]]
 
 GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures",
           "iteration",
-          "errors", "output", "library")
+          "errors", "output", "library", "complex")
 
 # Expressions without slots, besides the names in scope.
 LEAVES = {
@@ -57,6 +57,8 @@ VECTORS = {
                 "{mat}.std(axis=0)", "np.linalg.norm({mat}, axis=0)", "np.median({mat}, axis=0)", "{mat}[0][::-1].cumsum()",
                 "({mat} * {mat}).sum(axis=1)[:1] * {vec}", "np.take({vec}, [0, 1, 1, 0])[:len(x)]", "{vec}.flatten()"),
     "errors": ("({vec} + {short})", "{vec}[{int}:]", "np.reshape({vec}, (2, -1))", "({vec} / 0)"),
+    "complex": ("({vec} * 1j)", "({vec} + {num} * 1j).real", "({vec} * (1 + 2j)).imag", "np.conj({vec})", "abs({vec} - 0.5j)",
+                "({vec}.conj() * {vec})", "np.exp(1j * {vec})", "({vec} / (2 - 1j))", "{vec}.real", "np.array([e * e for e in {vec}])"),
 }  # type: Templates
 
 SHORTS = {
@@ -114,6 +116,9 @@ NUMBERS = {
     "iteration": ("sum(e * 2 for e in {vec})", "sum([e for e in {vec} if e > 0])", "max([e + 1 for e in {vec}])",
                   "len([e for e in {vec} if {cond}])", "sum([e * g for e, g in zip({vec}, {vec})])",
                   "any(e > 1 for e in {vec})", "sum(i * e for i, e in enumerate({vec}))", "sum(map(abs, {vec}))"),
+    "complex": ("({num} * 1j)", "abs({num} * 1j + {num})", "complex({num}, {num})", "({num}).real", "({num}).imag",
+                "({num}).conjugate()", "({num} ** 2)", "({num} * (0.5 - 1j))", "({num} / (1 + 1j))", "sum(e * 1j for e in {vec})",
+                "np.complex128({num})", "({vec} * 1j).sum()", "np.complex64({num})", "({num} + 1j) ** {int}"),
     "errors": ("out[-1]", "({num} / 0)", "int('q')", "({int} // 0)", "{vec}[{int}]", "({num} % 0)"),
     "output": ("len(out)", "sum(out)"),
 }  # type: Templates
@@ -144,6 +149,7 @@ CONDITIONS = {
              "({cond} or {cond})", "(0 < {num} <= 2)", "{vec}[{index}] > {num}", "{mask}.any()", "({int} % 3 == 0)"),
     "maths": ("{mask}.all()", "isinstance({num}, float)", "({int} in (1, 2))", "{num}", "(type({num}) is int)",
               "bool({num})"),
+    "complex": ("({num} * 1j == {num})", "bool({num} * 1j)", "(abs({num} - 1j) > 2)", "isinstance({num}, complex)"),
     "views": ("({vec!} is {vec!})", "(x.dtype == np.float64)", "{vec}.size > 2"),
     "containers": ("len(xs) > 1", "('k' in c)", "('a' in d)", "xs", "(c['k'] == {num})"),
     "objects": ("(box.gain > {num})", "hasattr(box, 'w')", "isinstance(box, Box)", "(box.label is None)"),

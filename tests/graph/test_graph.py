@@ -6,8 +6,9 @@ import pytest
 from pijit.core.graph.ir import Branch, Jump, Leave, Graph, Op, Output, SideExit, Value
 from pijit.core.graph.key import graph_key
 from pijit.core.graph.passes.simplify import simplify
+from pijit.core.graph.passes.sizes import compare_sizes
 from pijit.core.graph.printer import format_graph
-from pijit.core.graph.types import Array, BOOL, FLAG, FLOAT, INT, WORD, numpy_scalar
+from pijit.core.graph.types import Array, BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, numpy_scalar
 from pijit.core.graph.verify import InvalidGraph, verify, why_invalid
 
 MATRIX = Array(np.dtype("f8"), 2, "C", True)
@@ -144,6 +145,32 @@ def test_parameter_that_two_edges_feed_differently_stays():
     simplify(graph)
     assert len(graph.blocks[1].params) == 3
     verify(graph)
+
+
+def compared_sizes(needed):
+    """``2.0 < abs(z)`` behind another ``abs(z) < x``; a size that is ``needed`` leaves the graph too."""
+    graph = Graph("sizes")
+    block = graph.new_block()
+    z, x = graph.new_value(COMPLEX, "z"), graph.new_value(FLOAT, "x")
+    graph.inputs = block.params = [z, x]
+    leave, resume = graph.exit_number(9, ("a", "b"), 0, False), graph.exit_number(4, (), 0, True)
+    far, near, two = (graph.new_value(FLOAT) for _ in range(3))
+    flags = [graph.new_value(FLAG), graph.new_value(FLAG)]
+    block.ops = [Op("abs", [z], {}, far, SideExit(resume, [])), Op("abs", [z], {}, near, SideExit(resume, [])),
+                 Op("const", [], {"value": 2.0}, two), Op("compare", [two, near], {"operator": "<"}, flags[0]),
+                 Op("compare", [far, x], {"operator": "<"}, flags[1])]
+    block.terminator = Leave(SideExit(leave, [value(near if needed else flags[0]), value(flags[1])]))
+    return graph
+
+
+@pytest.mark.parametrize("needed", (False, True))
+def test_sizes_are_compared_by_squares(needed):
+    """Where nothing else needs the size, and nothing in between may leave."""
+    graph = compared_sizes(needed)
+    compare_sizes(verify(graph))
+    text = format_graph(verify(graph))
+    assert ("compare_size %0, %4 {operator='>'}  else exit1()" in text) is not needed
+    assert text.count(" = abs ") == (2 if needed else 1)
 
 
 def unreachable(graph):

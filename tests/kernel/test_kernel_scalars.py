@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from kernel_graphs import BACKENDS, Builder
-from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, numpy_scalar
+from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, half_of, numpy_scalar
 
 INT_EDGES = (0, 1, -1, 2, 3, -3, 7, 62, 63, 64, 65, 127, 128, -128, 255, 1 << 31, -(1 << 31), (1 << 32) - 1,
              1 << 62,
@@ -18,13 +18,17 @@ FLOAT_EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, -3.0, 7.25, 1e308, -1e308, 5e-324
 BINARY = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
           "floordiv": operator.floordiv, "mod": operator.mod, "and": operator.and_, "or": operator.or_,
           "xor": operator.xor, "shl": operator.lshift, "shr": operator.rshift}
-UNARY = {"neg": operator.neg, "invert": operator.invert, "abs": abs}
+UNARY = {"neg": operator.neg, "invert": operator.invert, "abs": abs, "real": operator.attrgetter("real"),
+         "imag": operator.attrgetter("imag")}
 COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
            ">=": operator.ge}
 
 INTEGER_OPS = ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "shl", "shr", "neg", "invert",
                "abs")
 FLOAT_OPS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "abs")
+COMPLEX_OPS = ("add", "sub", "mul", "truediv", "neg", "abs", "real", "imag")
+COMPLEX_EDGES = (0j, complex(-0.0, -0.0), 1 + 2j, 3.5 - 0.25j, 0.1 + 1e-30j, complex(-0.0, math.inf), complex(math.nan, 1),
+                 1e200j, 1e-200 + 1e-200j, 1e308 + 1e308j)
 NUMPY_INTEGERS = tuple("bBhHiIlLqQ")
 
 
@@ -32,8 +36,7 @@ def cases():
     yield INT, INTEGER_OPS, INT_EDGES
     yield FLOAT, FLOAT_OPS, FLOAT_EDGES
     yield BOOL, ("and", "or", "xor"), (False, True)
-    yield COMPLEX, ("add", "sub", "mul", "neg"), (0j, 1 + 2j, complex(-0.0, math.inf), complex(math.nan, 1),
-                                                  1e200j)
+    yield COMPLEX, COMPLEX_OPS, COMPLEX_EDGES
     yield numpy_scalar(np.bool_), ("and", "or", "xor", "invert", "add", "mul"), (False, True)
     for code in NUMPY_INTEGERS:
         info = np.iinfo(code)
@@ -41,6 +44,8 @@ def cases():
         yield numpy_scalar(np.dtype(code)), INTEGER_OPS, sorted(set(edges + [int(info.min), int(info.max)]))
     for code in "fd":
         yield numpy_scalar(np.dtype(code)), FLOAT_OPS, FLOAT_EDGES
+    for code in "FD":
+        yield numpy_scalar(np.dtype(code)), COMPLEX_OPS, COMPLEX_EDGES
 
 
 CASES = {"%r" % case[0] + (case[0].dtype.char if case[0].family == "np" else ""): case for case in cases()}
@@ -60,7 +65,8 @@ def selector(name, kind, operations):
         elif operation == "truth":
             result = b.op("flag", BOOL, b.op("truth", FLAG, x))
         elif operation in UNARY:
-            result = b.op(operation, kind, x, exit=exit)
+            part = kind.dtype.kind == "c" and operation in ("abs", "real", "imag")
+            result = b.op(operation, half_of(kind) if part else kind, x, exit=exit)
         else:
             result = b.op(operation, kind, x, y, exit=exit)
         b.leave(2, result)
@@ -92,6 +98,8 @@ def expected(kind, operation, x, y):
 def allowance(kind, operation, x, y, result):
     """Where a kernel may be more careful than NumPy: underflow, specials in // and %, MIN % -1, unsigned
     negation."""
+    if kind.dtype.kind == "c":
+        return "either" if operation in ("mul", "truediv", "abs") else "value"
     if kind.family == "py":
         careful = kind == INT and (operation == "shl" and (y > 62) or operation == "mod" and y == -1)
         return "either" if careful else "value"
@@ -114,8 +122,7 @@ def same(a, b):
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_operations(name, backend):
     kind, operations, edges = CASES[name]
-    if kind != COMPLEX:
-        operations = operations + tuple(COMPARE) + ("truth",)
+    operations = operations + (("==", "!=") if kind.dtype.kind == "c" else tuple(COMPARE)) + ("truth",)
     run = selector("scalar", kind, operations).run(backend)
     with np.errstate(divide="raise", over="raise", invalid="raise",
                      under="ignore"), warnings.catch_warnings():

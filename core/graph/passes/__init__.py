@@ -7,6 +7,7 @@ import threading
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pijit.core.graph.ir import Graph
+from pijit.core.graph.passes.sizes import compare_sizes
 from pijit.core.graph.passes.simplify import simplify
 from pijit.core.graph.passes.strips import cut_into_strips
 from pijit.core.graph.printer import format_graph
@@ -33,7 +34,8 @@ def run_passes(graph: Graph) -> List[int]:
     return kept
 
 
-PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("cut_into_strips", cut_into_strips),)
+PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", compare_sizes),
+                                                          ("cut_into_strips", cut_into_strips))
 """Those behind `simplify` that leave the inputs as they are."""
 
 

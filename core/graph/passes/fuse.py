@@ -32,7 +32,7 @@ from typing import Dict, List, Set
 
 import numpy as np
 from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.ops import EFFECTS, VIEWS
 from pijit.core.graph.types import Array
 
 COMPARISONS = {getattr(np, name): name
@@ -109,7 +109,7 @@ def roots(graph: Graph) -> Dict[Value, Value]:
     found: Dict[Value, Value] = {}
     for block in graph.blocks:
         for op in block.ops:
-            if op.name in ("view", "transpose"):
+            if op.name in VIEWS:
                 found[op.result] = found.get(op.args[0], op.args[0])
     return found
 
