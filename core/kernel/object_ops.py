@@ -8,7 +8,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
 from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object
 
-BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -9}
+BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
 _BOX_OBJECT = -4
 SIZE_OFFSET = object.__basicsize__
 """Where objects of variable size say how large they are."""

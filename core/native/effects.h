@@ -12,7 +12,7 @@
 #define DECLINED 1
 
 /* How the words of a value become an object, besides the dtype numbers of NumPy scalars. */
-enum { BOX_INT = -1, BOX_FLOAT = -2, BOX_BOOL = -3, BOX_OBJECT = -4, BOX_COMPLEX = -9 };
+enum { BOX_INT = -1, BOX_FLOAT = -2, BOX_BOOL = -3, BOX_OBJECT = -4, BOX_COMPLEX = -10 };
 
 /* The object for the words at `address`: a new reference, NULL with MemoryError set. */
 static PyObject *

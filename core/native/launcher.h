@@ -85,7 +85,7 @@
  *       The same for an item of a tuple.
  *
  *   Effects on Python objects (effects.h). `value` is the address of the value's words, `kind` says what object
- *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself, -9 complex. All
+ *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself, -10 complex. All
  *   return 0, or something else when nothing was done: LAUNCHER_ERROR with an exception set, or 1 where code
  *   of the user's would run; the kernel leaves by the operation's side exit then.
  *
