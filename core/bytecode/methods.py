@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dis
 import types
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Set
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import replace_code
@@ -28,9 +28,10 @@ def plain_module_calls(cfg: CFG, globals: Dict[str, Any]) -> Optional[types.Code
     changed: Dict[int, str] = {}
     for instr in cfg.function.instructions:
         if instr.opname == "LOAD_METHOD" and _is_module(cfg, instr.index - 1, globals):
-            call = _call_of(cfg, instr.index)
-            if call is not None:
-                changed[instr.index], changed[call] = "LOAD_ATTR", "CALL_FUNCTION"
+            calls = _calls_of(cfg, instr.index)
+            if calls:
+                changed[instr.index] = "LOAD_ATTR"
+                changed.update(dict.fromkeys(calls, "CALL_FUNCTION"))
     if not changed:
         return None
     raw = bytearray(cfg.function.code.co_code)
@@ -54,13 +55,21 @@ def _is_module(cfg: CFG, index: int, globals: Dict[str, Any]) -> bool:
     return issubclass(type(found), types.ModuleType)
 
 
-def _call_of(cfg: CFG, load: int) -> Optional[int]:
-    """The CALL_METHOD that takes what LOAD_METHOD at ``load`` pushed: the first behind it at its stack depth."""
-    base = cfg.stack_depth[load]
-    if base is None:
-        return None
-    for instr in cfg.function.instructions[load + 1:]:
-        depth = cfg.stack_depth[instr.index]
-        if instr.opname == "CALL_METHOD" and depth is not None and depth - (instr.arg or 0) - 2 == base - 1:
-            return instr.index
-    return None
+def _calls_of(cfg: CFG, load: int) -> Set[int]:
+    """The CALL_METHODs that take what LOAD_METHOD at ``load`` pushed: on each path the first at its stack depth.
+
+    There are several where an argument has branches whose ends the compiler has copied.
+    """
+    base, calls, seen, rest = cfg.stack_depth[load], set(), {load}, list(cfg.successors[load])
+    while rest:
+        index = rest.pop()
+        depth = cfg.stack_depth[index]
+        if index in seen or base is None or depth is None:
+            continue
+        seen.add(index)
+        instr = cfg.function.instructions[index]
+        if instr.opname == "CALL_METHOD" and depth - (instr.arg or 0) - 2 == base - 1:
+            calls.add(index)
+        elif depth > base:
+            rest += cfg.successors[index]
+    return calls

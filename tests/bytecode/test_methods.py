@@ -41,3 +41,13 @@ def shifted(x):
 def test_a_fallback_call_among_the_arguments():
     with fail_unless_captured():
         check(of_a_fallback_call, np.arange(5.0))
+
+
+def of_a_branch(x, wide):
+    return np.maximum((x if 0.5 < np.float32(wide) else x * 2.0), x)
+
+
+def test_a_branch_whose_ends_the_compiler_has_copied():
+    """CPython 3.10 has a CALL_METHOD for each arm."""
+    with fail_unless_captured():
+        check(of_a_branch, np.arange(5.0), 1.5, others=[(np.arange(-3.0, 3.0), 0.25)])
