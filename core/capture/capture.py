@@ -9,10 +9,10 @@ from pijit.core.bytecode.blocks import CFG, build_cfg
 from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.capture import cost
 from pijit.core.capture.analysis import Analysis, entry_state
 from pijit.core.capture.builder import GraphBuilder, state_at
 from pijit.core.capture.captured import Captured, Refusal
-from pijit.core.capture.cost import least_work, work_of
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.inline import Inliner
@@ -160,9 +160,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, everything
         for root in launch_arguments(captured):
             if root.kind == "local" and analysis.usedef.may_be_unbound(captured.start, root.name):
                 raise Break("PJ212", name=root.name)
-        work = work_of(captured.graph, captured.has_loop)
-        enough = everything or work >= least_work(captured, analysis.cfg.function)
-        return Candidate(region, captured, None if enough else Break("PJ401", work=work))
+        return Candidate(region, captured, None if everything else cost.why_not_worth(captured, analysis.cfg))
     except Break as error:
         return Candidate(region, None, error.without_frames())
 
