@@ -16,6 +16,7 @@ from pijit.core.capture.captured import Captured, Refusal
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.inline import Inliner
+from pijit.core.capture.outcomes import Cut
 from pijit.core.capture.segments import Piece, Region, form_regions
 from pijit.core.capture.states import State
 from pijit.core.capture.steering import Steering
@@ -79,8 +80,9 @@ class Capture:
         """(source, value) of what kept code from becoming kernels: other types might not have."""
         found = [(value.source, value) for version in self.analysis.versions for value in version.causes]
         for candidate in self.candidates:
-            if candidate.captured is not None and candidate.error is not None and candidate.error.facts["work"]:
-                found += [(fact.source, fact.value) for fact in candidate.captured.facts.values()
+            captured, error = candidate.captured, candidate.error
+            if captured is not None and error is not None and (error.facts["work"] or captured.inlined):
+                found += [(fact.source, fact.value) for fact in captured.facts.values()
                           if fact.source is not None]
         return found
 
@@ -114,6 +116,20 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode(plain))
+    while True:
+        try:
+            return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering, inliner,
+                            unrolling, arrived)
+        except Cut as found:
+            cfg = cfg.cut(found.index)
+            if inliner is not None:
+                inliner.forget()
+
+
+def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any],
+             builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering,
+             inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]]) -> Capture:
+    """Capture with these blocks; Cut if there have to be more."""
     function = cfg.function
     facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
                   unrolling=unrolling)
