@@ -90,33 +90,52 @@ def call_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
-    """``np.sum(x)``, ``x.sum(axis=k)`` and their kin, as NumPy's ``ufunc.reduce`` does them."""
+    """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and their kin, as NumPy's ``ufunc.reduce`` does them."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        named = dict(zip(("a", "axis"), arguments))
-        if len(arguments) not in (1, 2) or set(keywords) - {"axis"} or set(keywords) & set(named):
-            raise Break("PJ211", callee=name)
-        named.update(keywords)
-        array, axis = named["a"], named.get("axis", Const(None))
-        if not isinstance(array, Tensor) or array.type.ndim == 0:
-            raise Break("PJ203", operand=describe(array))
-        known = self.constant(axis)
-        if type(known) is not int and axis != Const(None):
-            raise Break("PJ211", callee=name)
-        return _reduce(self, name, ufunc, array, known)
+        array, axis, keepdims = _reduced(self, name, arguments, keywords)
+        return _reduce(self, name, ufunc, array, axis, keepdims)
     return call
 
 
-def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional[int]) -> Abstract:
-    sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")
-    if axis is not None and not -array.type.ndim <= axis < array.type.ndim:
+def _reduced(self: Any, name: str, arguments: List[Abstract],
+             keywords: Arguments) -> Tuple[Tensor, Optional[int], bool]:
+    """(array, axis or None for all axes, keepdims) of a call of a reduction."""
+    named = dict(zip(("a", "axis"), arguments))
+    if len(arguments) not in (1, 2) or set(keywords) - {"axis", "keepdims"} or set(keywords) & set(named):
         raise Break("PJ211", callee=name)
-    result = sampling.type_of_result(ufunc.reduce(sample, axis=axis))
+    named.update(keywords)
+    array = named["a"]
+    if not isinstance(array, Tensor) or array.type.ndim == 0:
+        raise Break("PJ203", operand=describe(array))
+    keepdims = self.constant(named.get("keepdims", Const(False)))
+    if type(keepdims) is not bool:
+        raise Break("PJ211", callee=name)
+    return array, _axis(self, name, named.get("axis", Const(None)), array.type.ndim), keepdims
+
+
+def _axis(self: Any, name: str, given: Abstract, ndim: int) -> Optional[int]:
+    """The one axis that an argument names, or None for all."""
+    if given == Const(None):
+        return None
+    known = self.constant(given)
+    axes = known if type(known) is tuple else (known,)
+    if not all(type(axis) is int and -ndim <= axis < ndim for axis in axes):
+        raise Break("PJ211", callee=name)
+    several = {axis % ndim for axis in axes}
+    if len(several) != len(axes) or len(axes) not in (1, ndim):
+        raise Break("PJ211", callee=name)
+    return several.pop() if len(axes) == 1 else None
+
+
+def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional[int],
+            keepdims: bool = False) -> Abstract:
+    sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")
+    result = sampling.type_of_result(ufunc.reduce(sample, axis=axis, keepdims=keepdims))
     if result.dtype != array.type.dtype or not _launcher.reduce_supported(ufunc, result.dtype.num):
         raise Break("PJ210", callee="%s of %s" % (name, array.type.dtype))
     if isinstance(result, Array) and array.type.layout != "C" and result.ndim > 1:
         raise Break("PJ210", callee="%s along an axis of a strided array" % name)
-    axis = axis % array.type.ndim if axis is not None else None
-    attrs = {"ufunc": ufunc, "axis": axis, "keepdims": False, "types": result.dtype.char}
+    attrs = {"ufunc": ufunc, "axis": axis, "keepdims": keepdims, "types": result.dtype.char}
     value = self.emit("reduce", [array.value], result, attrs, exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
 
@@ -180,15 +199,22 @@ def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 def call_mean(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.mean()`` of floats: NumPy's sum, divided by the number of elements; empty arrays warn in bytecode."""
-    only(arguments, keywords, "mean", 1)
-    array = arguments[0]
-    if not isinstance(array, Tensor) or array.type.dtype.kind != "f" or array.type.ndim == 0:
+    array, axis, keepdims = _reduced(self, "mean", arguments, keywords)
+    if array.type.dtype.kind != "f":
         raise Break("PJ203", operand=describe(array))
-    double = numpy_scalar(np.dtype(np.float64))
-    size = self.size(array)
+    size = self.size(array) if axis is None else self.dim(array, axis)
     self.emit("require", [self.emit("truth", [size], FLAG)], None, exits=True)
-    total = _reduce(self, "mean", np.add, array, None)
-    value, kind = total.value, total.type  # type: ignore[attr-defined]
+    total = _reduce(self, "mean", np.add, array, axis, keepdims)
+    if isinstance(total, Tensor):
+        count = numpy_scalar(np.dtype(np.intp))
+        divisor = Number(count, self.emit("same", [size], count))
+        return self.ufunc_call(np.true_divide, [total, divisor], out=total)  # type: ignore[no-any-return]
+    return _mean_of(self, total, size)
+
+
+def _mean_of(self: Any, total: Number, size: Value) -> Number:
+    double = numpy_scalar(np.dtype(np.float64))
+    value, kind = total.value, total.type
     if kind != double:
         value = self.emit("cast", [value], double)
     quotient = self.emit("truediv", [value, self.emit("cast", [size], double)], double, exits=True)

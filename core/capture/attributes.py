@@ -132,6 +132,10 @@ class Attributes:
             total = self.emit("mul", [total, self.emit("dim", [owner.value], WORD, {"axis": axis})], WORD)
         return self.emit("same", [total], INT)  # type: ignore[return-value]
 
+    def dim(self, owner: Tensor, axis: int) -> Value:
+        """The length of an axis as a Python int."""
+        return self.emit("same", [self.emit("dim", [owner.value], WORD, {"axis": axis})], INT)  # type: ignore[return-value]
+
     def transposed(self, owner: Tensor) -> Abstract:
         """``x.T``: always a new view object."""
         kind = owner.type

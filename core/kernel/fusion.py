@@ -17,6 +17,7 @@ from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.array_ops import broadcast, copy_into, fits_into, loop_dtypes
 from pijit.core.kernel.arrays import LISTENING, ArrayVariable
 from pijit.core.kernel.nests import ANY, UNIT, ZERO, Nest, can_convert
+from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
 
 
@@ -136,8 +137,8 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         at = emitter.layout.scratch(1)
         target = [emitter.let("address_of_word(frame, %d)" % at)]
     else:
-        result = emitter.new_array(first, last.result.type, "v%d" % last.result.id, shape[:-1])
-        target = [result.data] + list(result.strides)
+        emitter.arrays[last.result], sums = new_result(emitter, last, first, shape)
+        target = [sums.data] + list(sums.strides)
     lasts, words = _operands(emitter, shape, arrays)
     pairwise: List[str] = []
     if dtype.kind == "f":
@@ -152,8 +153,6 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         emitter.guard(first, "%s != 0" % emitter.runtime("flags_test", LISTENING))
     if is_scalar:
         emitter.define(last.result, emitter.element(dtype, ("frame", str(8 * at))))
-    else:
-        emitter.arrays[last.result] = result
 
 
 def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:

@@ -3,7 +3,8 @@
 A :class:`Nest` says what is computed per element. Its call is ``nest(sizes..., arrays..., scalars...)``,
 where an array is its data address and one stride per axis, the last array being the one that is written.
 Elements keep the width they have in memory, so integers wrap as NumPy's do. Where the last strides of some
-arrays are known only at run time, the loops exist twice: for unit strides, and for any.
+arrays are known only at run time, the loops exist several times: for unit strides, for one operand that is a column,
+and for any.
 """
 
 from __future__ import annotations
@@ -135,6 +136,21 @@ def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
 
 # ---- loops ----
 
+MOST_BROADCAST = 3
+"""So many operands of unknown last stride have loops of their own for the case that one is a column."""
+
+
+def _versions(nest: Nest) -> List[str]:
+    """The kinds of last strides that loops are written for: units, one operand broadcast along the last axis, any."""
+    unknown = [k for k, last in enumerate(nest.lasts) if last == ANY]
+    if not unknown:
+        return [nest.lasts]
+    units = nest.lasts.replace(ANY, UNIT)
+    read = [k for k in unknown if k < len(nest.lasts) - 1]
+    columns = read if nest.ndim > 1 and len(read) <= MOST_BROADCAST else []
+    return [units] + [units[:k] + ZERO + units[k + 1:] for k in columns] + [nest.lasts]
+
+
 
 class _Writer:
     """Writes one nest's instructions."""
@@ -152,64 +168,89 @@ class _Writer:
             self.strides.append(rest[1:1 + axes])
             rest = rest[1 + axes:]
         self.scalars, self.pairwise = rest[:len(nest.scalars)], rest[len(nest.scalars):]
+        self.kinds = self.dtypes[:-1] + [np.dtype(code) for code in nest.scalars]
+        self.kinds += [result_dtype(name, np.dtype(code)) for name, code, _ in nest.steps]
 
     def write(self) -> None:
-        unknown = [k for k, last in enumerate(self.nest.lasts) if last == ANY]
-        if not unknown:
-            self._axis(0, self.data, True)
+        self._write_versions(_versions(self.nest))
+
+    def _write_versions(self, versions: List[str]) -> None:
+        """Loops for the first version whose last strides are those of the arrays; the last one serves all."""
+        builder = self.builder
+        if len(versions) == 1:
+            self._axis(0, self.data, versions[0])
             return
-        builder, unit = self.builder, ir.Constant(I1, 1)
-        for k in unknown:
-            unit = builder.and_(unit, builder.icmp_signed("==", self.strides[k][-1], self._size(k)))
-        with builder.if_else(unit) as (then, other):
+        holds = ir.Constant(I1, 1)
+        for k, (known, last) in enumerate(zip(self.nest.lasts, versions[0])):
+            if known == ANY:
+                wanted = self._size(k) if last == UNIT else ir.Constant(I64, 0)
+                holds = builder.and_(holds, builder.icmp_signed("==", self.strides[k][-1], wanted))
+        with builder.if_else(holds) as (then, other):
             with then:
-                self._axis(0, self.data, True)
+                self._axis(0, self.data, versions[0])
             with other:
-                self._axis(0, self.data, False)
+                self._write_versions(versions[1:])
 
     def _size(self, array: int) -> Any:
         return ir.Constant(I64, self.dtypes[array].itemsize)
 
-    def _axis(self, axis: int, rows: List[Any], unit: bool) -> None:
-        builder, inner = self.builder, axis == self.nest.ndim - 1
-        if inner:  # LLVM follows pointers that differ from one base, not integers that become pointers
-            rows = [builder.inttoptr(row, I8.as_pointer()) for row in rows]
-        if inner and self.nest.sums:
-            write_sum(builder, self.sizes[axis], _memory_type(self.dtypes[-1]), self.pairwise, rows[-1],
-                      lambda index: self.value(self._places(rows[:-1], index, unit)))
+    def _axis(self, axis: int, rows: List[Any], lasts: str) -> None:
+        builder = self.builder
+        if axis < self.nest.ndim - 1:
+            loop(builder, self.sizes[axis], lambda index: self._axis(
+                axis + 1, [builder.add(row, builder.mul(index, strides[axis]))
+                           for row, strides in zip(rows, self.strides)], lasts))
+            return
+        # LLVM follows pointers that differ from one base, not integers that become pointers
+        rows = [builder.inttoptr(row, I8.as_pointer()) for row in rows]
+        with builder.if_else(builder.icmp_signed("<", ir.Constant(I64, 0), self.sizes[axis])) as (then, empty):
+            with then:
+                self._row(self.sizes[axis], rows, lasts)
+            with empty:
+                if self.nest.sums:
+                    self._store(rows[-1], ir.Constant(_memory_type(self.dtypes[-1]), 0))
+
+    def _row(self, size: Any, rows: List[Any], lasts: str) -> None:
+        """The last axis; what is the same for all its elements is computed before."""
+        fixed = dict(enumerate(self.scalars, len(self.dtypes) - 1))
+        fixed.update({k: self._load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1]) if last == ZERO})
+        fixed = self._with_steps(fixed)
+        if self.nest.sums:
+            write_sum(self.builder, size, _memory_type(self.dtypes[-1]), self.pairwise, rows[-1],
+                      lambda index: self.value(self._places(rows[:-1], index, lasts), fixed))
             return
 
         def body(index: Any) -> None:
-            if inner:
-                places = self._places(rows, index, unit)
-                self._store(places[-1], self.value(places[:-1]))
-                return
-            self._axis(axis + 1, [builder.add(row, builder.mul(index, strides[axis]))
-                                  for row, strides in zip(rows, self.strides)], unit)
+            places = self._places(rows, index, lasts)
+            self._store(places[-1], self.value(places[:-1], fixed))
 
-        loop(builder, self.sizes[axis], body)
+        loop(self.builder, size, body)
 
-    def _places(self, rows: List[Any], index: Any, unit: bool) -> List[Any]:
-        """Where the elements of rows are; ``unit`` says that strides unknown before are the items' sizes."""
+    def _places(self, rows: List[Any], index: Any, lasts: str) -> List[Any]:
+        """Where the elements of rows are, whose last strides are as ``lasts`` says."""
         places = []
-        for k, row in enumerate(rows):
-            packed = self.nest.lasts[k] == UNIT or unit and self.nest.lasts[k] == ANY
-            stride = self._size(k) if packed else self.strides[k][-1]
+        for k, (row, last) in enumerate(zip(rows, lasts)):
+            stride = self._size(k) if last == UNIT else ir.Constant(I64, 0) if last == ZERO else self.strides[k][-1]
             places.append(self.builder.gep(row, [self.builder.mul(index, stride)]))
         return places
 
-    def value(self, places: List[Any]) -> Any:
+    def value(self, places: List[Any], fixed: Dict[int, Any]) -> Any:
         """What the steps make of the elements at places, as the last array holds it."""
-        builder = self.builder
-        values = [self._load(place, dtype) for place, dtype in zip(places, self.dtypes)]
-        kinds = self.dtypes[:-1] + [np.dtype(code) for code in self.nest.scalars]
-        values += self.scalars
-        for name, code, numbers in self.nest.steps:
-            dtype = np.dtype(code)
-            operands = [_converted(builder, values[k], kinds[k], dtype) for k in numbers]
-            values.append(_OPERATIONS[name](builder, dtype, *operands))
-            kinds.append(result_dtype(name, dtype))
-        return _converted(builder, values[-1], kinds[-1], self.dtypes[-1])
+        values = {k: self._load(place, dtype) for k, (place, dtype) in enumerate(zip(places, self.dtypes))
+                  if k not in fixed}
+        values.update(fixed)
+        last = len(self.kinds) - 1
+        return _converted(self.builder, self._with_steps(values)[last], self.kinds[last], self.dtypes[-1])
+
+    def _with_steps(self, values: Dict[int, Any]) -> Dict[int, Any]:
+        """Values by operand number, and those of the steps whose operands all have one."""
+        values = dict(values)
+        for number, (name, code, numbers) in enumerate(self.nest.steps, len(self.dtypes) - 1 + len(self.scalars)):
+            if number not in values and all(k in values for k in numbers):
+                dtype = np.dtype(code)
+                operands = [_converted(self.builder, values[k], self.kinds[k], dtype) for k in numbers]
+                values[number] = _OPERATIONS[name](self.builder, dtype, *operands)
+        return values
 
     def _load(self, place: Any, dtype: np.dtype) -> Any:
         pointer = self.builder.bitcast(place, _memory_type(dtype).as_pointer())

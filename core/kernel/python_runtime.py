@@ -90,9 +90,12 @@ def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
 
 def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]) -> None:
     """The same into ``out``, which is untouched when it raises."""
-    result = np.empty(out.shape, out.dtype)
-    function(*args, out=result, signature=types, casting="unsafe")
-    out[...] = result
+    before = out.copy("K")
+    try:
+        function(*args, out=out, signature=types, casting="unsafe")
+    except BaseException:
+        out[...] = before
+        raise
 
 
 def assign(target: np.ndarray, value: Any) -> None:

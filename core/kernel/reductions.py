@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from pijit.core import _launcher
 from pijit.core.graph.ir import Op
-from pijit.core.graph.types import Scalar
+from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel import scalar_ops
-from pijit.core.kernel.arrays import LISTENING
+from pijit.core.kernel.arrays import LISTENING, ArrayVariable
 from pijit.core.kernel.errors import CompileError
 
 
 def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
     """Why a reduction of an array of this type has no machine code, or None."""
     ufunc, operand = attrs["ufunc"], types[0]
-    if attrs["keepdims"]:
-        return "%s.reduce with keepdims is not supported" % ufunc.__name__
     if attrs["types"][-1] != operand.dtype.char:
         return "%s.reduce of %s with another dtype is not supported" % (ufunc.__name__, operand.dtype)
     if operand.ndim == 0 or not _launcher.reduce_supported(ufunc, operand.dtype.num):
         return "%s.reduce of %s is not supported" % (ufunc.__name__, operand.dtype)
+    if operand.layout != "C" and operand.ndim > 1 and attrs["keepdims"]:
+        return "keepdims of a strided array is not supported"
     if attrs["axis"] is not None and operand.ndim > 2 and operand.layout != "C":
         # NumPy orders the result's axes as those of the operand, by rules that see the reduced axis.
         return "the reduction of a strided array along one axis of %d is not supported" % operand.ndim
@@ -32,7 +32,7 @@ def write_reduce(emitter: Any, op: Op) -> None:
     reason = why_not_reduce(op.attrs, [op.args[0].type])
     if reason:
         raise CompileError(reason)
-    array, axis = emitter.arrays[op.args[0]], op.attrs["axis"]
+    array = emitter.arrays[op.args[0]]
     dtype, layout = array.type.dtype, emitter.layout
     source = emitter.descriptor(array, layout.scratch(2 + 2 * len(array.shape)))
     if isinstance(op.result.type, Scalar):
@@ -41,13 +41,25 @@ def write_reduce(emitter: Any, op: Op) -> None:
         _run(emitter, op, source, out)
         emitter.define(op.result, emitter.element(dtype, ("frame", str(8 * (at + 2)))))
         return
-    shape = [size for place, size in enumerate(array.shape) if place != axis]
-    if len(shape) > 1:
+    if len(array.shape) > 2:
         for size in array.shape:  # the strides of an empty operand, which mean nothing, order the result's axes
             emitter.guard_once(op, "%s == 0" % size)
-    result = emitter.new_array(op, op.result.type, "v%d" % op.result.id, shape)
-    _run(emitter, op, source, emitter.descriptor(result, layout.scratch(2 + 2 * len(shape))))
-    emitter.arrays[op.result] = result
+    emitter.arrays[op.result], reduced = new_result(emitter, op, op, array.shape)
+    _run(emitter, op, source, emitter.descriptor(reduced, layout.scratch(2 + 2 * len(reduced.shape))))
+
+
+def new_result(emitter: Any, op: Op, leaving: Op, shape: Sequence[str]) -> Tuple[ArrayVariable, ArrayVariable]:
+    """A new array for a reduction of an array of that shape, and the same memory without the axes of length 1 that
+    keepdims adds. Without memory it leaves by the exit of ``leaving``."""
+    axis, keepdims = op.attrs["axis"], op.attrs["keepdims"]
+    kept = [place for place in range(len(shape)) if axis is not None and place != axis]
+    sizes = ["(1)" if keepdims and place not in kept else size for place, size in enumerate(shape)
+             if keepdims or place in kept]
+    result = emitter.new_array(leaving, op.result.type, "v%d" % op.result.id, sizes)
+    if not keepdims:
+        return result, result
+    return result, ArrayVariable(Array(op.result.type.dtype, len(kept), "C"), result.data, result.object,
+                                 [result.shape[place] for place in kept], [result.strides[place] for place in kept])
 
 
 def _run(emitter: Any, op: Op, source: str, out: str) -> None:

@@ -67,3 +67,37 @@ def test_what_is_used_again_is_kept():
         for _ in range(3):
             for expected, got in zip(f(x), j(x)):
                 assert np.asarray(expected).tobytes() == np.asarray(got).tobytes() and type(expected) is type(got)
+
+
+def kept(x, y):
+    rows = (x * x).sum(axis=1, keepdims=True)
+    unit = x / np.sqrt(rows + 1.0)
+    centred = x - x.mean(axis=-1, keepdims=True)
+    spread = (centred ** 2).mean(axis=-1, keepdims=True)
+    return (rows, unit, centred / np.sqrt(spread + 1e-5), x.max(axis=0, keepdims=True), x.sum(keepdims=True),
+            y.sum(axis=(0, 1, 2)), y.sum(axis=1, keepdims=True), y.mean(axis=(-2,)),
+            (y * 2.0).sum(axis=2, keepdims=True))
+
+
+@pytest.mark.parametrize("backend, code", [("numba", "d"), ("numba", "f"), ("python", "d")])
+@pytest.mark.filterwarnings("ignore")
+def test_kept_axes(backend, code):
+    calls = [(noise(code, *shape), noise(code, 2, *shape)) for shape in [(5, 12), (1, 1), (3, 1), (1, 9), (40, 260)]]
+    calls += [(noise(code, 2, 9000), noise(code, 2, 1, 3)), (noise(code, 3, 0), noise(code, 2, 3, 0)),
+              (noise(code, 12, 5).T, noise(code, 3, 4, 5)[:, ::2])]
+    with fail_unless_captured():
+        check(kept, *calls[0], others=calls[1:], config={"backend": backend}, calls=1)
+
+
+def columns(x, a, b):
+    return x / (a * a + 1.0), np.sqrt(np.abs(a)) * x - b, a * (x + b), a - b
+
+
+def test_columns_and_rows():
+    """Which operands are broadcast is known only at run time."""
+    x, column, row, corner = noise("d", 7, 11), noise("d", 7, 1), noise("d", 1, 11), noise("d", 1, 1)
+    calls = [(x, a, b) for a in (column, row, x, corner) for b in (column, row, corner, x[:, ::-1])]
+    calls += [(column, x, column), (row, column, x), (column, row, corner), (x[:0], row, row),
+              (x[:, :0], column, corner)]
+    with fail_unless_captured():
+        check(columns, *calls[0], others=calls[1:], config={"backend": "numba"}, calls=1)

@@ -85,7 +85,7 @@ def is_exact(op: Op) -> bool:
 
 def sums_rows(op: Op) -> bool:
     """Whether an operation adds up the last axis of what may be computed element by element."""
-    if op.name != "reduce" or op.exit is None or op.attrs["ufunc"] is not np.add or op.attrs["keepdims"]:
+    if op.name != "reduce" or op.exit is None or op.attrs["ufunc"] is not np.add:
         return False
     kind, axis = op.args[0].type, op.attrs["axis"]
     rows = kind.ndim == 1 if axis is None else axis == kind.ndim - 1
