@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import operator
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 import numba
 import numpy as np
 import pijit
+from benchmarks import breaks as cost_of_breaks
 from benchmarks.measure import seconds_per_call
 
 
@@ -44,9 +44,16 @@ class Model:
     def step(self, x):
         return (x * self.w + self.b) * self.s
 
+    def size(self):
+        return {"size": self.w.size}
+
 
 def model_step(model, x):
     return model.step(x)
+
+
+def model_size(model):
+    return model.size()
 
 
 def breaks(x, stay):
@@ -90,8 +97,7 @@ def _plus_one(i):
     return i + 1
 
 
-STAY = operator.methodcaller("__abs__")
-"""A call that is not captured."""
+STAY = cost_of_breaks.STAY
 SMALL = tuple(np.arange(3.0) + k for k in range(8))
 CALLS: Dict[str, Call] = {
     "x * 2.0 + y, 3 doubles": Call(two_arrays, SMALL[:2]),
@@ -103,6 +109,7 @@ CALLS: Dict[str, Call] = {
         Call(segment_in_a_loop, (100000, SMALL[0].repeat(3), STAY), 100000),
     "loop of 1e5 steps, each a break and little work": Call(numbers_in_a_loop, (100000, 2.5, STAY), 100000),
     "function with nothing to compile": Call(little_work, ({"a": 1}, "a")),
+    "method with nothing to compile": Call(model_size, (Model(),)),
 }
 
 
@@ -151,6 +158,10 @@ def main(argv: Optional[List[str]] = None) -> int:
         against = "%.2f" % (micro["pijit"] / micro["njit"]) if "njit" in micro else "-"
         write("| %s | %.2f | %.2f | %s | %.2f | %s |\n" % (name, micro["plain"], micro["pijit"], other,
                                                          micro["pijit"] / micro["plain"], against))
+        sys.stdout.flush()
+    write("\n| %s |\n%s|\n" % (" | ".join(cost_of_breaks.HEADINGS), "|---" * len(cost_of_breaks.HEADINGS)))
+    for row in cost_of_breaks.rows(options.seconds):
+        write("%s\n" % (row,))
         sys.stdout.flush()
     return 0
 

@@ -71,18 +71,20 @@ class CFG:
         loops: natural loops, outer ones before their inner ones.
         block_stack, stack_depth, successors: per instruction, see `flow.Flow`.
         flow: everything that is known per instruction.
+        cuts: where blocks begin although control comes from above only.
     """
 
-    __slots__ = ("function", "flow", "blocks", "block_of", "rpo", "idom", "loops", "block_stack",
+    __slots__ = ("function", "flow", "cuts", "blocks", "block_of", "rpo", "idom", "loops", "block_stack",
                  "stack_depth", "successors", "_rpo_position", "_loop_of")
 
-    def __init__(self, function: Function, flow: Flow) -> None:
+    def __init__(self, function: Function, flow: Flow, cuts: FrozenSet[int] = frozenset()) -> None:
         self.function = function
         self.flow = flow
+        self.cuts = cuts
         self.block_stack = flow.block_stack
         self.stack_depth = flow.stack_depth
         self.successors = flow.successors
-        self.blocks, block_at = _split(flow)
+        self.blocks, block_at = _split(flow, cuts)
         self.block_of = [block_at.get(i) for i in range(len(function.instructions))]
         _connect(self.blocks, block_at, flow)
         self.rpo = _reverse_postorder(self.blocks)
@@ -90,6 +92,10 @@ class CFG:
         self.idom = self._immediate_dominators()
         self.loops = self._natural_loops()
         self._loop_of: Dict[int, Loop] = {block: loop for loop in self.loops for block in loop.body}
+
+    def cut(self, index: int) -> "CFG":
+        """The same, with a block that begins at an instruction."""
+        return CFG(self.function, self.flow, self.cuts | {index})
 
     def dominates(self, above: int, below: int) -> bool:
         """Whether every path from the entry to block `below` passes block `above`."""
@@ -172,10 +178,10 @@ def innermost_handler(blocks: Blocks) -> Optional[int]:
     return None
 
 
-def _split(flow: Flow) -> Tuple[List[Block], Dict[int, int]]:
+def _split(flow: Flow, cuts: FrozenSet[int]) -> Tuple[List[Block], Dict[int, int]]:
     """Blocks without edges, and the block of each instruction."""
     entered_from: Dict[int, int] = {}
-    starts = {0}
+    starts = {0} | cuts
     starts.update(flow.handlers)
     for i, successors in enumerate(flow.successors):
         for successor in successors or ():

@@ -18,6 +18,7 @@ from pijit.core.capture.closures import made_function
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
+from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.places import after_bytecode, is_place, stored_by
 from pijit.core.capture.states import (
     State,
@@ -40,6 +41,8 @@ CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THRE
                   "JUMP_FORWARD", "JUMP_ABSOLUTE"])
 """Instructions that never raise."""
 MAX_VERSIONS = 3
+PARTED_VERSIONS = 8
+"""Where calls have several outcomes: each doubles the versions of what is behind it, and of what is summed there."""
 INLINING = frozenset(["PJ230", "PJ231"])
 """Why calls are not inlined: that is shown where a method is looked up too."""
 MAKERS = frozenset(["LOAD_CLOSURE", "BUILD_TUPLE", "MAKE_FUNCTION"])
@@ -57,7 +60,8 @@ class Version:
         lossy: whether joining paths forgot something here.
         breaks: the instructions that stay bytecode, with why.
         causes: values from outside that were the reason: others might not have been.
-        edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping.
+        edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping, and
+            the number of the outcome behind a call that has several.
         is_entry: whether control comes from outside (function entry, exception handler).
         unrolled: whether it ends with a step of a loop that is unrolled.
         predecessors: the versions that lead here, when the analysis is stable.
@@ -109,8 +113,11 @@ class TypePropagator(Interpreter):
         return Value(-1, CELL)
 
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
-        self.state.locals.update(analysis.written)
-        return analysis.result  # type: ignore[no-any-return]
+        outcomes = analysis.outcomes
+        if len(outcomes) > 1:
+            return Outcomes(dict(enumerate(outcomes)), analysis.name)
+        self.state.locals.update(outcomes[0].written)
+        return outcomes[0].result  # type: ignore[no-any-return]
 
     def in_loop_block(self, instr: Instr) -> bool:
         return in_loop_block(self.cfg, instr)
@@ -143,6 +150,7 @@ class Analysis:
         self.forced = forced
         self.poisoned: Dict[int, Optional[Break]] = {}
         self.refused: Dict[int, Break] = {}
+        self.parted: Dict[int, Outcomes] = {}
         self.made: Dict[int, Optional[Abstract]] = {}
         self.entry = entry
         self.versions: List[Version] = []
@@ -156,6 +164,9 @@ class Analysis:
             self.forget()
             known = len(self.poisoned), len(self.facts.changed), len(self.facts.places)
             self._propagate_all()
+            if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
+                self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items())
+                known = None
         for version in self.versions:
             for successor in version.edges.values():
                 successor.predecessors.append(version)
@@ -167,7 +178,7 @@ class Analysis:
             version.state = State({}, [])
             version.edges, version.breaks, version.causes = {}, {}, []
             version.predecessors, version.states = [], {}
-        self.versions, self.by_block, self.made = [], {}, {}
+        self.versions, self.by_block, self.made, self.parted = [], {}, {}, {}
         self.interpreter.state = State({}, [])
 
     def _propagate_all(self) -> None:
@@ -297,6 +308,10 @@ class Analysis:
         if last.index in version.breaks:
             return {slot: (target, self._after_break(last, state, self.cfg.stack_depth[target] or 0))
                     for slot, target in enumerate(self.cfg.successors[last.index] or [])}
+        top = state.stack[-1] if state.stack else None
+        if isinstance(top, Outcomes):
+            self.parted[last.index] = top
+            return {slot: (last.index + 1, after) for slot, after in top.states(state).items()}
         if last.opname == "BREAK_LOOP":
             return {1: (self.cfg.block_stack[last.index][-1].handler, state)}
         return edges_of(interpreter.flow, last, state)
@@ -353,7 +368,8 @@ class Analysis:
             return known[-1]
         rounds = _rounds(state)
         alike = [version for version in known if _rounds(version.state) == rounds]
-        return alike[-1] if len(alike) >= MAX_VERSIONS else None
+        most = PARTED_VERSIONS if self.cfg.cuts else MAX_VERSIONS
+        return alike[-1] if len(alike) >= most else None
 
     def _join_into(self, version: Version, state: State) -> List[Version]:
         joined = join_states(version.state, state)

@@ -15,6 +15,7 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import reach
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import iterator_type
+from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.roots import Root, rooted, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
@@ -272,10 +273,16 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             self.block.terminator = Leave(self.exit_to(piece.end, self.state, False))
             return
         if self.flow == "return":
-            self._return()
+            self._return(piece)
             return
         if self.flow[0] == "iterate":
             self._enter_body(piece, last)
+            return
+        top = self.state.stack[-1] if self.state.stack else None
+        if isinstance(top, Outcomes):
+            for slot, after in top.states(self.state).items():
+                self.block = top.ways[slot].block  # type: ignore[assignment]
+                self.block.terminator = _arm_alone(self._arm(piece, slot, last.index + 1, after))
             return
         if last.opname == "BREAK_LOOP":
             edges = {1: (self.cfg.block_stack[last.index][-1].handler, self.state)}
@@ -297,7 +304,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         """What to raise where an instruction cannot be built."""
         return Refusal(instr.index, error)
 
-    def _return(self) -> None:
+    def _return(self, piece: Piece) -> None:
         raise AssertionError("only callees return")
 
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:

@@ -9,13 +9,14 @@ from pijit.core.bytecode.blocks import CFG, build_cfg
 from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.capture import cost
 from pijit.core.capture.analysis import Analysis, entry_state
 from pijit.core.capture.builder import GraphBuilder, state_at
 from pijit.core.capture.captured import Captured, Refusal
-from pijit.core.capture.cost import least_work, work_of
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.inline import Inliner
+from pijit.core.capture.outcomes import Cut
 from pijit.core.capture.segments import Piece, Region, form_regions
 from pijit.core.capture.states import State
 from pijit.core.capture.steering import Steering
@@ -79,8 +80,9 @@ class Capture:
         """(source, value) of what kept code from becoming kernels: other types might not have."""
         found = [(value.source, value) for version in self.analysis.versions for value in version.causes]
         for candidate in self.candidates:
-            if candidate.captured is not None and candidate.error is not None and candidate.error.facts["work"]:
-                found += [(fact.source, fact.value) for fact in candidate.captured.facts.values()
+            captured, error = candidate.captured, candidate.error
+            if captured is not None and error is not None and (error.facts["work"] or captured.inlined):
+                found += [(fact.source, fact.value) for fact in captured.facts.values()
                           if fact.source is not None]
         return found
 
@@ -114,6 +116,20 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode(plain))
+    while True:
+        try:
+            return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering, inliner,
+                            unrolling, arrived)
+        except Cut as found:
+            cfg = cfg.cut(found.index)
+            if inliner is not None:
+                inliner.forget()
+
+
+def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any],
+             builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering,
+             inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]]) -> Capture:
+    """Capture with these blocks; Cut if there have to be more."""
     function = cfg.function
     facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
                   unrolling=unrolling)
@@ -160,9 +176,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, everything
         for root in launch_arguments(captured):
             if root.kind == "local" and analysis.usedef.may_be_unbound(captured.start, root.name):
                 raise Break("PJ212", name=root.name)
-        work = work_of(captured.graph, captured.has_loop)
-        enough = everything or work >= least_work(captured, analysis.cfg.function)
-        return Candidate(region, captured, None if enough else Break("PJ401", work=work))
+        return Candidate(region, captured, None if everything else cost.why_not_worth(captured, analysis.cfg))
     except Break as error:
         return Candidate(region, None, error.without_frames())
 

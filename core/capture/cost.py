@@ -7,17 +7,26 @@ and loses little.
 
 from __future__ import annotations
 
-from pijit.core.bytecode.decode import Function
+from typing import Any, Optional
+
+from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.captured import Captured
-from pijit.core.graph.ir import Graph, Op
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Graph, Leave, Op, Value
 from pijit.core.graph.ops import OPS
 from pijit.core.graph.types import Array, Scalar
 
-SEGMENT_WORK = 12
-"""What it costs to call a kernel from linked code, with the function's share of guards and frame."""
+SEGMENT_WORK = 8
+"""What it costs to call a kernel from linked code, but for the values that go in and come out."""
+FRAME_WORK = 5
+"""What a call costs for having linked code at all: guards and another frame."""
+VALUE_WORK = 1
+"""What a value costs that goes into a kernel or comes out of it."""
+BOXED_WORK = 2
+"""The same for an array or a NumPy scalar."""
 WHOLE_WORK = 5
 """What it costs to call a kernel in place of a function, without a frame."""
-ARRAY_WORK = 12
+ARRAY_WORK = 20
 """At least what a call of NumPy for arrays takes."""
 ELEMENT_WORK = 3
 """What an operation on a NumPy scalar or on one element of an array takes."""
@@ -27,10 +36,17 @@ LIBRARY = frozenset(["invoke", "set_items"])
 OF_ELEMENTS = frozenset(["load", "store", "view", "part"])
 
 
-def work_of(graph: Graph, has_loop: bool) -> int:
-    """A rough count of what a kernel saves; a loop is always worth it."""
-    work = sum(_work_of(op) for block in graph.blocks for op in block.ops if op.name not in FREE)
-    return work + (SEGMENT_WORK if has_loop and work else 0)
+def why_not_worth(captured: Captured, cfg: CFG) -> Optional[Break]:
+    """Why a segment is no kernel, if calling one would cost more than it saves; a loop is always worth it."""
+    work = work_of(captured.graph)
+    if work and captured.has_loop or work >= least_work(captured, cfg):
+        return None
+    return Break("PJ401", work=work)
+
+
+def work_of(graph: Graph) -> int:
+    """A rough count of what a kernel saves."""
+    return sum(_work_of(op) for block in graph.blocks for op in block.ops if op.name not in FREE)
 
 
 def _work_of(op: Op) -> int:
@@ -41,12 +57,27 @@ def _work_of(op: Op) -> int:
     types = [value.type for value in op.args] + ([op.result.type] if op.result is not None else [])
     if any(isinstance(kind, Array) for kind in types) and not stores_into_object(op):
         return ARRAY_WORK
-    return ELEMENT_WORK if any(isinstance(kind, Scalar) and kind.family == "np" for kind in types) else 1
+    return ELEMENT_WORK if any(map(_is_numpy_scalar, types)) else 1
 
 
-def least_work(captured: Captured, function: Function) -> int:
+def least_work(captured: Captured, cfg: CFG) -> int:
     """How much work is worth a kernel for this segment of a function."""
-    return WHOLE_WORK if captured.returning(function) else SEGMENT_WORK
+    if captured.returning(cfg.function):
+        return WHOLE_WORK
+    graph = captured.graph
+    outputs = [sum(_crossing(value) for value in block.terminator.exit.values()) for block in graph.blocks
+               if isinstance(block.terminator, Leave)]
+    in_loop = any(cfg.block_of[captured.start] in loop.body for loop in cfg.loops)
+    return (SEGMENT_WORK + sum(map(_crossing, graph.inputs)) + max(outputs, default=0)
+            + (0 if in_loop else FRAME_WORK))
+
+
+def _crossing(value: Value) -> int:
+    return BOXED_WORK if isinstance(value.type, Array) or _is_numpy_scalar(value.type) else VALUE_WORK
+
+
+def _is_numpy_scalar(kind: Any) -> bool:
+    return isinstance(kind, Scalar) and kind.family == "np"
 
 
 def stores_into_object(op: Op) -> bool:

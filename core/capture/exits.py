@@ -7,11 +7,9 @@ from typing import Any, Callable, Container, List, Optional, Set, Tuple
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.rest import Rest
-from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.captured import Refusal
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.places import is_place
-from pijit.core.capture.specials import method_called
 from pijit.core.capture.states import State
 from pijit.core.capture.values import (
     FRAGILE,
@@ -49,7 +47,7 @@ class Exits:
     resume: Optional[Tuple[int, State]]
     leaving: Set[int]
     wrote: bool
-    derived: bool
+    gives_result: Callable[[], bool]
     use: Callable[[Abstract], Any]
     _input: Callable[[Any, Type], Value]
 
@@ -72,7 +70,7 @@ class Exits:
         Raises:
             Break: something is made of the result first.
         """
-        if self.derived or self.instr.opname not in CALLEE_BELOW and method_called(self.instr) is None:
+        if not self.gives_result():
             raise Break("PJ231")
         return self.instr.index + 1
 

@@ -8,6 +8,7 @@ warnings are Python's own.
 from __future__ import annotations
 
 import copy
+import functools
 from types import CodeType, FunctionType
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
@@ -24,14 +25,13 @@ from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.inline_builder import InlineBuilder
 from pijit.core.capture.libraries import SWITCHES, in_library, in_standard_library, module_of
+from pijit.core.capture.outcomes import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.segments import Region, whole_region
-from pijit.core.capture.states import State, forget_items, is_confined, join, knows_nothing, parts_of
+from pijit.core.capture.states import State, forget_items, is_confined, parts_of
 from pijit.core.capture.values import UNBOUND, Abstract, Made
 from pijit.core.errors import Break
 from pijit.core.reasons import REASONS, reason
-
-MIXED = "the type of what it returns depends on the path"
 
 
 class Body(NamedTuple):
@@ -40,13 +40,6 @@ class Body(NamedTuple):
     cfg: CFG
     liveness: Liveness
     doomed: FrozenSet[int]
-
-
-class Returned(NamedTuple):
-    """Where a path returns: the result, and what is then in all places, by name."""
-
-    result: Abstract
-    places: Dict[str, Abstract]
 
 
 class CalleePropagator(TypePropagator):
@@ -64,21 +57,23 @@ class CalleeAnalysis(Analysis):
 
     Attributes:
         doomed: the blocks after which nothing returns.
-        result: what the call gives.
-        written: what it leaves in the places that it writes, by name.
+        outcomes: what the call gives, and what it leaves in the places that it writes.
+        written: the names of those places.
+        way_of: for versions of blocks that return, the number of their outcome.
         region: the pieces to build.
     """
 
     propagator = CalleePropagator
     region: Region
-    result: Abstract
-    written: Dict[str, Abstract]
+    outcomes: List[Outcome]
+    written: List[str]
 
     def __init__(self, body: Body, facts: Facts, entry: State, name: str) -> None:
         super().__init__(body.cfg, body.liveness, facts, entry)
         self.name = name
         self.doomed = body.doomed
-        self.returned: Dict[Version, Returned] = {}
+        self.returned: Dict[Version, Outcome] = {}
+        self.way_of: Dict[Version, int] = {}
 
     def finish(self) -> "CalleeAnalysis":
         """Run.
@@ -102,22 +97,23 @@ class CalleeAnalysis(Analysis):
         returning = [version for version in self.versions if version in self.returned]
         if not returning:
             raise Break("PJ230", callee=self.name, because="it never returns")
-        if not self._join(returning):
-            if len({version.block for version in returning}) > 1 or not self._join(returning[-1:]):
-                raise Break("PJ230", callee=self.name, because=MIXED)
+        self.written = sorted(set().union(*self.facts.stores.values()))
+        self._sort(returning)
+        if len(self.outcomes) > 1 and self.cfg.loops and len({version.block for version in returning}) == 1:
             doomed.update(returning[:-1])
+            self._sort(returning[-1:])
+        if len(self.outcomes) > MAX_OUTCOMES or not all(outcome.is_known() for outcome in self.outcomes):
+            raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
 
-    def _join(self, versions: List[Version]) -> bool:
-        """Set what the call gives and leaves if control comes from these; whether it is known."""
-        names = sorted(set().union(*self.facts.stores.values()))
-        self.result, places = self.returned[versions[0]]
-        self.written = {name: places[name] for name in names}
-        for other in versions[1:]:
-            result, places = self.returned[other]
-            self.result = join(self.result, result)
-            self.written = {name: join(value, places[name]) for name, value in self.written.items()}
-        return not any(map(knows_nothing, [self.result, *self.written.values()]))
+    def _sort(self, versions: List[Version]) -> None:
+        """Set what the call gives and leaves if control comes from these."""
+        found = [Outcome(result, {name: places[name] for name in self.written})
+                 for result, places, _ in map(self.returned.__getitem__, versions)]
+        ways = sort_outcomes(found)
+        self.way_of = {versions[position]: slot for slot, members in ways.items() for position in members}
+        self.outcomes = [functools.reduce(Outcome.covering, [found[position] for position in members])
+                         for members in ways.values()]
 
     def build_into(self, parent: Any, facts: Facts, entry: State) -> Abstract:
         """Build the body into a caller's graph; the result of the call."""
@@ -139,7 +135,7 @@ class CalleeAnalysis(Analysis):
 
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
         if interpreter.flow == "return":
-            self.returned[version] = Returned(interpreter.returned, {
+            self.returned[version] = Outcome(interpreter.returned, {
                 name: value for name, value in interpreter.state.locals.items() if is_place(name)})
             return {}
         return super()._edges(version, last, interpreter)
@@ -162,6 +158,7 @@ class Inliner:
         self.modules = modules
         self.bodies: Dict[Any, Body] = {}
         self.analyses: Dict[Any, Any] = {}
+        self.parted: Dict[int, Body] = {}
 
     def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Abstract:
         """The result of a call.
@@ -181,10 +178,14 @@ class Inliner:
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         result = self._enter(interpreter, body, callee.name, CalleeFacts(body.cfg.function, callee, facts), locals)
         forget_items(interpreter.state)
-        if is_confined(result):
-            result = copy.copy(result)
-            result.born = interpreter.instr.index
-        return result  # type: ignore[no-any-return]
+
+        def at_home(value: Abstract) -> Abstract:
+            if is_confined(value):
+                value = copy.copy(value)
+                value.born = interpreter.instr.index
+            return value
+
+        return result.map(at_home) if isinstance(result, Outcomes) else at_home(result)
 
     def why_not(self, function: FunctionType) -> Optional[str]:
         """Why a function is not compiled with or for its callers, or None."""
@@ -243,6 +244,8 @@ class Inliner:
         analysis = self.analyse(body, name, facts, entry)
         if analysis.written:
             interpreter.facts.stores.setdefault(interpreter.instr.index, set()).update(analysis.written)
+        if len(analysis.outcomes) > 1:
+            part(interpreter, Outcomes(dict(enumerate(analysis.outcomes)), name))
         result = interpreter.enter(analysis, facts, entry.copy())
         if analysis.facts.mutates:  # the caller may have any list or dict that the callee has
             interpreter.facts.mutates = True
@@ -254,11 +257,15 @@ class Inliner:
         values = tuple(entry.locals.values())
         key = (id(body), facts.identity(), facts.depth, len(facts.changed), tuple(entry.locals), values,
                tuple(map(sources_of, values)))
-        if key not in self.analyses:
+        while key not in self.analyses:
             try:
-                self.analyses[key] = CalleeAnalysis(body, facts, entry, name).finish()
+                self.analyses[key] = CalleeAnalysis(self.parted.get(id(body), body), facts, entry, name).finish()
             except Break as error:
                 self.analyses[key] = error.without_frames()
+            except Cut as cut:
+                if cut.cfg is not self.parted.get(id(body), body).cfg:
+                    raise
+                self.parted[id(body)] = body_with(cut.cfg.cut(cut.index))
         if isinstance(self.analyses[key], Break):
             raise self.analyses[key].copy()
         return self.analyses[key]  # type: ignore[no-any-return]
@@ -268,7 +275,7 @@ class Inliner:
         for analysis in self.analyses.values():
             if isinstance(analysis, Analysis):
                 analysis.forget()
-        self.analyses, self.bodies = {}, {}
+        self.analyses, self.bodies, self.parted = {}, {}, {}
 
 
 def sources_of(value: Abstract) -> Any:
@@ -282,6 +289,11 @@ def body_of(code: CodeType, globals: Dict[str, Any]) -> Body:
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode(plain))
+    return body_with(cfg)
+
+
+def body_with(cfg: CFG) -> Body:
+    """The body with these blocks."""
     return Body(cfg, Liveness(cfg), doomed_blocks(cfg))
 
 

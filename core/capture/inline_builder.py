@@ -8,6 +8,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.segments import Piece
 from pijit.core.capture.states import State, parts_of
@@ -40,7 +41,7 @@ class InlineBuilder(GraphBuilder):
         self.graph = parent.graph
         self.captured = parent.captured
         self.inputs, self.accesses = parent.inputs, parent.accesses
-        self.returns: List[Tuple[Block, List[Abstract]]] = []
+        self.returns: Dict[int, List[Tuple[Block, List[Abstract]]]] = {}
         self.returned: Any = None
         self.points: Dict[SideExit, Tuple[int, State]] = {}
         self.inside: Set[SideExit] = set()
@@ -72,20 +73,25 @@ class InlineBuilder(GraphBuilder):
         self.flow = "return"
 
     def _continue(self) -> Abstract:
-        """Bring the returning paths together."""
-        values = self._values()
-        self.parent.state.locals.update(zip(self.analysis.written, values[1:]))
-        return values[0]
+        """Bring the returning paths together; those of several outcomes apart from each other."""
+        ways: Dict[int, Outcome] = {}
+        for slot, returns in sorted(self.returns.items()):
+            values = self._values(returns, self.analysis.outcomes[slot])
+            ways[slot] = Outcome(values[0], dict(zip(self.analysis.written, values[1:])), self.parent.block)
+        if len(self.analysis.outcomes) > 1:
+            return Outcomes(ways, self.analysis.name)
+        self.parent.state.locals.update(ways[0].written)
+        return ways[0].result
 
-    def _values(self) -> List[Abstract]:
-        """The result and what is in the places that are written, where the returning paths meet."""
-        if len(self.returns) == 1:
-            self.parent.block, values = self.returns[0]
+    def _values(self, returns: List[Tuple[Block, List[Abstract]]], outcome: Outcome) -> List[Abstract]:
+        """The result and what is in the places that are written, where paths meet that return."""
+        if len(returns) == 1:
+            self.parent.block, values = returns[0]
             return values
         after = self.graph.new_block(self.instr.lineno or 0)
-        likes = [self.analysis.result, *self.analysis.written.values()]
-        joined = [self._joined([values[k] for _, values in self.returns], like, after) for k, like in enumerate(likes)]
-        for self.block, values in self.returns:
+        likes = [outcome.result, *outcome.written.values()]
+        joined = [self._joined([values[k] for _, values in returns], like, after) for k, like in enumerate(likes)]
+        for self.block, values in returns:
             arguments = [part for value, wanted in zip(values, joined) for part in self._parts(wanted, value)]
             self.block.terminator = Jump(after, arguments)
         self.parent.block = after
@@ -106,9 +112,10 @@ class InlineBuilder(GraphBuilder):
             raise Break("PJ213")
         return values[0]
 
-    def _return(self) -> None:
+    def _return(self, piece: Piece) -> None:
         written = [self.state.locals[name] for name in self.analysis.written]
-        self.returns.append((self.block, [self.returned] + written))
+        way = self.analysis.way_of[piece.version]
+        self.returns.setdefault(way, []).append((self.block, [self.returned] + written))
 
     # exits
 

@@ -13,6 +13,7 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, UNARY
 from pijit.core.capture.attributes import Attributes
+from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.calls import Calls
 from pijit.core.capture.comprehensions import Comprehensions
 from pijit.core.capture.conditions import HasValue
@@ -26,7 +27,7 @@ from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.library_calls import LibraryCalls
 from pijit.core.capture.matching import Matching
 from pijit.core.capture.operators import Operators, describe
-from pijit.core.capture.specials import truth_special
+from pijit.core.capture.specials import method_called, truth_special
 from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.subscripts import Subscripts
 from pijit.core.capture.values import (
@@ -120,6 +121,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             self.rely(value, HasValue(value.sample))  # type: ignore[attr-defined]
             return value.sample  # type: ignore[attr-defined]
         return None
+
+    def gives_result(self) -> bool:
+        """Whether the result of the call that is being made is what the instruction pushes."""
+        return not self.derived and (self.instr.opname in CALLEE_BELOW or method_called(self.instr) is not None)
 
     # one instruction
 

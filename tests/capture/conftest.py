@@ -23,8 +23,7 @@ def mirror(request):
 @pytest.fixture
 def little_work(monkeypatch):
     """A few operations are worth a kernel: for tests of what a small segment does, not of what it gains."""
-    monkeypatch.setattr(cost, "SEGMENT_WORK", 3)
-    monkeypatch.setattr(cost, "WHOLE_WORK", 3)
+    monkeypatch.setattr(cost, "least_work", lambda captured, cfg: 3)
 
 
 @pytest.fixture

@@ -79,6 +79,7 @@ def calls_guarded(x, n):
     return s * 2.0
 
 
+@pytest.mark.usefixtures("little_work")
 def test_a_callee_with_try_and_with_and_its_caller_both_run_kernels():
     j = check(calls_guarded, X, 25, others=[(X.astype("f"), 25), (X, 3)])
     assert kernels_run(j.state) > 50 and kernels_run(callees_of(j)["guarded"]) > 50

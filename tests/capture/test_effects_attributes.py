@@ -172,6 +172,7 @@ CASES = [
 ]
 
 
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("f, args", CASES, ids=lambda item: getattr(item, "__name__", ""))
 def test_same_as_python(f, args):
     with fail_unless_captured():

@@ -248,6 +248,7 @@ def test_answers_are_the_same(f):
     check(f, 2, X, [], config={})
 
 
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_first_call_gets_kernels(f):
     j = jitted(plain_twin(f), EXPLICIT)
