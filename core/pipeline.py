@@ -37,7 +37,7 @@ from pijit.core.kernel.shared import kernels_of
 from pijit.core.modes import one_graph
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
-from pijit.core.report import CaptureRecord, Clock, break_reports, segment_reports, way_report
+from pijit.core.report import CaptureRecord, Clock, break_causes, break_reports, segment_reports, way_report
 from pijit.core.sites import Way, make_launcher, make_movers, make_sites, without_repeats
 from pijit.core.trials import trial_of
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
@@ -382,7 +382,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     segments = segment_reports(result, compiled[0])
     for one, outcomes in zip(results[1:], compiled[1:]):
         segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
-    breaks = break_reports(result, code.co_filename, broken)
+    breaks = break_reports(result, code.co_filename, break_causes(results, broken))
     stay = break_reports(result, code.co_filename, stays)
     ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
     outcomes = [outcome for one in compiled for outcome in one] + [way.kernel for way in reentries.values()]

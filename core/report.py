@@ -208,6 +208,13 @@ def way_report(result: Capture, way: Candidate) -> WayReport:
                      len(way.captured.graph.exits))
 
 
+def break_causes(results: Sequence[Capture], breaks: Sequence[Tuple[int, Break]]) -> List[Tuple[int, Break]]:
+    """The breaks without those that others lead to: where nothing is known of the operands of an instruction in one
+    version of it, and another version is captured."""
+    captured = {index for one in results for index in one.captured()}
+    return [(index, error) for index, error in breaks if error.reason_id != "PJ218" or index not in captured]
+
+
 def break_reports(result: Capture, filename: str, breaks: Sequence[Tuple[int, Break]]) -> List[BreakReport]:
     """A report per instruction that stays bytecode; says where what is called is compiled on its own."""
     instructions, callees = result.cfg.function.instructions, result.callees()

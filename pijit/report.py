@@ -151,9 +151,8 @@ class Report(NamedTuple):
     def _notes(self, marks: Dict[int, str]) -> Dict[int, List[str]]:
         """What is said below a line: its breaks, and why a segment is no kernel, if no kernel is there."""
         notes = {}  # type: Dict[int, List[str]]
-        for report in self.breaks:
-            hint = ["  hint: " + report.hint] if report.hint else []
-            notes.setdefault(report.lineno, []).extend(["^ " + report.message] + hint)
+        for lineno, message, hint in dict.fromkeys((one.lineno, one.message, one.hint) for one in self.breaks):
+            notes.setdefault(lineno, []).extend(["^ " + message] + (["  hint: " + hint] if hint else []))
         for segment in self.segments:
             if segment.kind != "kernel" and segment.lines and not set(segment.lines) & set(marks):
                 notes.setdefault(segment.lines[-1], []).append("^ " + segment.reason)

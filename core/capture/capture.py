@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
 from pijit.core.bytecode.decode import decode
@@ -61,7 +61,7 @@ class Capture:
         return self.candidates + list(self.reentries.values())
 
     def breaks(self) -> List[Tuple[int, Break]]:
-        """Instructions that stay bytecode in every version, each once; the end of a function is none."""
+        """Instructions that stay bytecode in some version, each once; the end of a function is none."""
         found: Dict[int, Break] = {}
         for version in self.analysis.versions:
             for index, error in version.breaks.items():
@@ -69,6 +69,11 @@ class Capture:
                 if opname != "RETURN_VALUE" and not (opname in SHUFFLES and error.reason_id == "PJ218"):
                     found.setdefault(index, error)
         return sorted(found.items())
+
+    def captured(self) -> Set[int]:
+        """The instructions that do not stay bytecode in every version."""
+        return {index for version in self.analysis.versions
+                for index in range(version.block.start, version.block.end) if index not in version.breaks}
 
     def callees(self) -> Dict[int, List[Tuple[CodeType, str]]]:
         """The functions whose calls stay bytecode although their code is known, by the instruction; none of them if

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
-from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, UNARY
+from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_WITH, UNARY
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.calls import Calls
@@ -56,6 +56,7 @@ from pijit.guards.facts import is_exactly
 
 REASON_OF = {"IMPORT_NAME": "PJ207", "IMPORT_FROM": "PJ207", "FORMAT_VALUE": "PJ216"}
 REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("BUILD_"))
+REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 """Why instructions that never have a handler stay bytecode, where there is a better reason than PJ202."""
 
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}

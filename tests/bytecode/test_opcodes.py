@@ -3,6 +3,8 @@ import dis
 import pytest
 
 from pijit.core.bytecode import opcodes
+from pijit.core.capture import interpreter
+from pijit.core.capture.builder import GraphBuilder
 
 
 def test_every_opcode_of_this_version_is_classified():
@@ -21,6 +23,14 @@ def test_no_name_is_invented():
         SETUP_EXCEPT SETUP_LOOP SET_UPDATE WITH_CLEANUP_FINISH WITH_CLEANUP_START
         WITH_EXCEPT_START""".split())
     assert set(opcodes.CLASS_OF_NAME) - set(dis.opmap) <= only_elsewhere
+
+
+def test_what_is_captured_has_a_handler_and_nothing_else():
+    tables = {*interpreter.BINARY, *interpreter.INPLACE, *interpreter.UNARY, *interpreter.ROTATIONS}
+    handled = {name for name in dis.opmap if name in tables or hasattr(GraphBuilder, "op_" + name)}
+    captured = {name for name, kind in opcodes.CLASSIFICATION.items() if kind == "captured"}
+    assert captured - handled == {"RETURN_VALUE", "EXTENDED_ARG"}  # the end of a segment, and no instruction
+    assert handled - captured <= {"POP_BLOCK"}  # of 3.7's loops
 
 
 def test_jump_sets_cover_every_instruction_with_a_target():

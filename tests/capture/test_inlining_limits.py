@@ -28,7 +28,8 @@ def printing(x):
 
 
 @pytest.mark.parametrize("callee, words", [
-    (generating, "generator function"), (guarded, "SETUP_FINALLY"), (printing, "PJ201 call of a function that is not captured (callee: print)"),
+    (generating, "generator function"), (guarded, "PJ206 entry or exit of a with or try block (opcode: SETUP_FINALLY)"),
+    (printing, "PJ201 call of a function that is not captured (callee: print)"),
     (lambda x: printing(x), "PJ230")])
 def test_refusals_say_what_is_in_the_way(callee, words, capsys):
     def f(x):
