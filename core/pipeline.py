@@ -13,32 +13,22 @@ import collections
 import threading
 import types
 import weakref
-from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from pijit.core import _hook, stance
-from pijit.core.bytecode.link import Probe, Site, link
 from pijit.core.bytecode.moves import STACK
 from pijit.core.capture.analysis import why_not_captured
 from pijit.core.capture.arrival import slots_at_entry
-from pijit.core.capture.capture import Candidate, Capture, capture
-from pijit.core.capture.fallback import unpacked
-from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS, Pending, Seen
-from pijit.core.capture.values import Abstract
-from pijit.core.capture.guarding import entry_program, lines_of
-from pijit.core.capture.inline import Inliner
+from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.steering import Steering
+from pijit.core.entries import Start, make_entry
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
-from pijit.core.frameless import frameless
 from pijit.core.functions import stand_in, twin_of
-from pijit.core.graph.key import graph_key
-from pijit.core.graph.passes import recorded
-from pijit.core.kernel.compile import Kernel, compile_graph
+from pijit.core.kernel.compile import Kernel
 from pijit.core.kernel.shared import kernels_of
 from pijit.core.modes import one_graph
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
-from pijit.core.report import CaptureRecord, Clock, break_causes, break_reports, segment_reports, way_report
-from pijit.core.sites import Way, make_launcher, make_movers, make_sites, without_repeats
 from pijit.core.trials import trial_of
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 
@@ -47,13 +37,6 @@ RECOMPILES_KEPT = 100
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
 _callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionary()
-
-
-class Start(NamedTuple):
-    """Where a running call goes on: a loop's header; ``arrived`` see `Pending`."""
-
-    header: int
-    arrived: Dict[str, Abstract]
 
 
 class State:
@@ -67,7 +50,7 @@ class State:
         cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
         recompiles: why there were more captures than one, the last ones.
         steering: which numbers a capture may know by value.
-        callees: the states of functions that its linked code calls and that are compiled on their own, by code object.
+        callees: the states of functions that its linked code calls and that are compiled alone, by code object.
         met: those of them that a call turned out to run about which capture knew nothing, by instruction.
         callee: of such a function, what call sites of linked code are made of; else None.
         callers: the states of functions that call it so.
@@ -120,12 +103,13 @@ class State:
         """What the frame hook runs for a call that no entry serves; one thread captures, others run the original."""
         roots = localsplus, globals, builtins
         if stance.current() == "run_only":
-            return next((one.entry.linked_code for one in self.pending if one.entry.program.check(*roots) is not None), None)
+            serving = (one.entry for one in self.pending if one.entry.program.check(*roots) is not None)
+            return next((entry.linked_code for entry in serving), None)
         return self._alone(self._serve_miss, code, roots)
 
     def on_visit(self, pending: Pending, header: int, code: types.CodeType, slots: List[Any], globals: Dict[str, Any],
                  builtins: Dict[str, Any]) -> Any:
-        """What a loop of a long first call asks: the code to go on in, and its local for the operand stack; or None."""
+        """What a loop of a long first call asks: None, or the code to go on in and its local for the stack."""
         roots = slots, globals, builtins
         return self._alone(self._move, pending, header, code, roots) if stance.current() != "run_only" else None
 
@@ -165,9 +149,10 @@ class State:
         meanwhile = self._served_meanwhile(roots)
         if meanwhile is not None:
             return meanwhile
-        pending = Pending(self._on_visit())
+        pending = Pending(_weakly(self.on_visit))
         why = stance.allow(self.py_func, self._why_again(roots))
-        self.steering = self.steering.after([guard for entry in self.entries for guard in entry.program.guards], *roots)
+        guards = [guard for entry in self.entries for guard in entry.program.guards]
+        self.steering = self.steering.after(guards, *roots)
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
 
@@ -175,18 +160,8 @@ class State:
         """In place of an entry whose segments no longer fit: the same, and what calls return is observed again."""
         why = stance.allow(self.py_func, reason("PJ305", guard=_guard_that_failed(entry)))
         self.entries = [other for other in self.entries if other is not entry]
-        pending = Pending(self._on_visit(), entry.seen)
+        pending = Pending(_weakly(self.on_visit), entry.seen)
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
-
-    def _on_visit(self) -> Callable[..., Any]:
-        """`on_visit`, without keeping this alive."""
-        weak = weakref.ref(self)
-
-        def on_visit(*args: Any) -> Any:
-            alive = weak()
-            return alive.on_visit(*args) if alive is not None else None
-
-        return on_visit
 
     def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         """What another thread has captured for calls like this one since this one missed."""
@@ -246,6 +221,14 @@ class State:
                 if not entry.observers:
                     caller.cache.add(entry.program, entry.payload)
 
+    def callee_of(self, code: types.CodeType, name: str) -> Optional["State"]:
+        """The state of a function that this one calls."""
+        callee = self.callees.get(id(code)) or callee_state(code, name, self.config)
+        if callee is not None:
+            self.callees[id(code)] = callee
+            callee.callers.add(self)
+        return callee
+
     def _why_again(self, roots: Tuple[Any, ...]) -> str:
         """The guard of the newest entry that this call fails, as a sentence; "" for the first capture."""
         if not self.entries:
@@ -285,7 +268,7 @@ def attach(py_func: types.FunctionType, config: Any) -> State:
             report = break_report(Break(skip), code.co_filename, code.co_firstlineno, "")
             raise FullGraphError(py_func.__qualname__, [report], one_graph(config))
         return state
-    _hook.mark(function.__code__, state.cache, _on_miss_of(state))
+    _hook.mark(function.__code__, state.cache, _weakly(state.on_miss))
     _states[id(function.__code__)] = state
     return state
 
@@ -299,202 +282,23 @@ def callee_state(code: types.CodeType, name: str, config: Any) -> Optional[State
     if state is None and id(code) not in _states:
         function = stand_in(code, name)
         state = State(function, function, config)
-        state.callee = _hook.Callee(code, state.cache, _on_miss_of(state), _on_idle_of(state))
+        state.callee = _hook.Callee(code, state.cache, _weakly(state.on_miss), _weakly(state.on_idle))
         _callees[id(code), config] = state
     return state
 
 
-def _on_miss_of(state: State) -> Any:
-    """What the hook asks; it does not keep the state alive."""
-    weak = weakref.ref(state)
+def _weakly(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, without keeping its object alive; once that is gone, it does nothing."""
+    weak = weakref.WeakMethod(method)
 
-    def on_miss(code: types.CodeType, localsplus: List[Any], globals: Dict[str, Any],
-                builtins: Dict[str, Any]) -> Optional[types.CodeType]:
+    def call(*args: Any) -> Any:
         alive = weak()
-        return alive.on_miss(code, localsplus, globals, builtins) if alive is not None else None
+        return alive(*args) if alive is not None else None
 
-    return on_miss
-
-
-def _on_idle_of(state: State) -> Any:
-    """What the hook calls; it does not keep the state alive."""
-    weak = weakref.ref(state)
-
-    def on_idle() -> None:
-        alive = weak()
-        if alive is not None:
-            alive.on_idle()
-
-    return on_idle
+    return call
 
 
 def _guard_that_failed(entry: Entry) -> str:
     """The guard of a segment because of which the entry was retired."""
     failed = [launcher.program.last_failed for launcher in entry.launchers if launcher.misses]
     return "; ".join(str(guard) for guard in dict.fromkeys(failed) if guard is not None)
-
-
-def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen: Seen,
-               pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
-    """Capture, compile, guard, link. ``pending`` observes, if it is given; ``start`` is where a running call goes on."""
-    config = state.config
-    localsplus, globals, builtins = roots
-    clock = Clock()
-    with recorded(config.print_after_all) as stages:
-        results = [capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
-                           state.steering, _inliner(config),
-                           config.max_loop_unrolling if config.loop_unrolling else 0,
-                           start.arrived if start is not None else None) for profile in seen.profiles]
-    clock.done("capture")
-    result = results[0]
-    compiled = without_repeats(results, [[_compile(state, c) for c in one.candidates] for one in results])
-    kept = [(number, candidate, kernel) for number, one in enumerate(results)
-            for candidate, kernel in zip(one.candidates, compiled[number]) if isinstance(kernel, Kernel)]
-    clock.done("compile")
-    sites, launchers, last = make_sites(kept, result.cfg.function)
-    reentries: Dict[Any, Way] = {}
-    for number, one in enumerate(results):
-        reentries.update(_reentries(state, one, number))
-    broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
-    observers: Dict[int, Any] = {}
-    if pending is not None:
-        found = pending.to_observe([index for one in results for index in one.observable()], dict(broken))
-        observers = {index: pending.observe(index) for index in found}
-    movers, stays = make_movers(result, pending, observers) if pending is not None and observers else ({}, [])
-    calls = _compiled_calls(state, results)
-    open_calls = {index for one in results for index, known in one.callees().items() if not known}
-    call_sites = {index: _hook.CallSite(tuple(callee.callee for callee in callees),
-                                        _finder(state, index) if index in open_calls else None).callable
-                  for index, callees in calls.items()}
-
-    def linked_from(header: Optional[int]) -> types.CodeType:
-        instructions = result.cfg.function.instructions
-        return _linked(result, sites,
-                       [Probe(index, observer, unpacked(instructions[index])) for index, observer in observers.items()],
-                       {key: way.site for key, way in reentries.items()}, movers, header, call_sites)
-
-    linked = linked_from(None)
-    moved = linked_from(start.header) if start is not None else None
-    clock.done("link")
-    causes = [cause for one in results for cause in one.causes()]
-    by_shape = config.enable_dynamic_shape is False
-    program = entry_program((candidate.captured for _, candidate, _ in kept), causes, roots if by_shape else None)
-    segments = segment_reports(result, compiled[0])
-    for one, outcomes in zip(results[1:], compiled[1:]):
-        segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
-    breaks = break_reports(result, code.co_filename, break_causes(results, broken))
-    stay = break_reports(result, code.co_filename, stays)
-    ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
-    outcomes = [outcome for one in compiled for outcome in one] + [way.kernel for way in reentries.values()]
-    record = CaptureRecord(state.py_func, results, outcomes, linked, program, segments, breaks + stay, why, ways,
-                           stages, clock.seconds)
-    whole = None if by_shape else frameless(  # which asks the segment's guards alone
-        result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
-    if whole is None and seen.kinds and not observers and seen.renewals < MAX_RENEWALS:
-        for launcher in last:
-            launcher.entry = program
-    for one in results:
-        one.release()
-    return Entry(program, linked, segments, breaks, launchers, observers, why,
-                 [way.launcher for way in reentries.values()], moved, stay,
-                 list({id(callee): callee for found in calls.values() for callee in found}.values()), ways, whole, seen,
-                 lines_of(candidate.captured for _, candidate, _ in kept), record)
-
-
-def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
-    """A Kernel, or the Break that says why not."""
-    if candidate.error is not None:
-        return candidate.error
-    graph = candidate.captured.graph
-    text, objects = graph_key(graph)
-    key = (state.config.backend, text)
-    known = state.kernels.get(key) or (state.shared_kernels.get(key), ())
-    if known[0] is not None and (later or known[0].kernel is not None):
-        return known[0]
-    try:
-        kernel = compile_graph(graph, state.config.backend, later, state.config.cache)
-    except Exception as error:
-        state.fail("PJ902", error)
-        return Break("PJ902", error=first_line(error))
-    if objects:
-        state.kernels[key] = kernel, objects
-    else:
-        state.shared_kernels[key] = kernel
-    return kernel
-
-
-def _compiled_calls(state: State, results: List[Capture]) -> Dict[int, List[State]]:
-    """By call that stays bytecode, the states of the functions that it is known to run; none where the first calls are
-    to show."""
-    found: Dict[int, List[State]] = {}
-    for index, callees in [call for one in results for call in one.callees().items()]:
-        states = [_callee_of(state, code, name) for code, name in callees] if callees else state.met.get(index, [])
-        if not callees or any(states):
-            known = found.setdefault(index, [])
-            known += [callee for callee in states if callee is not None and callee not in known]
-    return found
-
-
-def _callee_of(caller: State, code: types.CodeType, name: str) -> Optional[State]:
-    """The state of a function that this one calls."""
-    callee = caller.callees.get(id(code)) or callee_state(code, name, caller.config)
-    if callee is not None:
-        caller.callees[id(code)] = callee
-        callee.callers.add(caller)
-    return callee
-
-
-def _finder(state: State, index: int) -> Any:
-    """What a call site asks about functions that it has not met."""
-    weak = weakref.ref(state)
-
-    def find(code: types.CodeType, globals: Dict[str, Any]) -> Optional[_hook.Callee]:
-        alive = weak()
-        if alive is None or not _inliner(alive.config).compiles_alone(stand_in(code, code.co_name, globals)):
-            return None
-        callee = _callee_of(alive, code, code.co_name)
-        if callee is not None:
-            alive.met.setdefault(index, []).append(callee)
-        return callee.callee if callee is not None else None
-
-    return find
-
-
-def _inliner(config: Any) -> Inliner:
-    return Inliner(config.max_inline_depth, config.allowed_inline_modules)
-
-
-def _linked(result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
-    try:
-        return link(result.cfg, sites, *args)
-    except Exception as error:
-        raise LinkError(str(error)) from error
-
-
-def _reentries(state: State, result: Capture, number: int) -> Dict[Any, Way]:
-    """The launchers and sites of the ways back into loops; their kernels are compiled when first needed."""
-    made = {}
-    for key, candidate in result.reentries.items():
-        kernel = _compile(state, candidate, later=True)
-        if isinstance(kernel, Kernel):
-            captured = candidate.captured
-            launcher, call = make_launcher(captured, kernel, number, _preparer(state, kernel))
-            made[(number, key)] = Way(launcher, Site(captured.start, captured.depth, captured.head_depth, (call,)), kernel)
-    return made
-
-
-def _preparer(state: State, kernel: Kernel) -> Any:
-    """What a launcher calls that has no kernel yet. It does not keep the state alive, which leads to the launcher."""
-    weak = weakref.ref(state)
-
-    def prepare() -> Any:
-        try:
-            with _hook.disabled():
-                return kernel.compile()
-        except Exception as error:
-            alive = weak()
-            if alive is not None:
-                alive.fail("PJ902", error)
-            return None
-
-    return prepare

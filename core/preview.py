@@ -7,10 +7,11 @@ import types
 from typing import Any, Dict, List, Tuple
 
 from pijit.core.capture.feedback import Pending, Seen
+from pijit.core.entries import make_entry
 from pijit.core.errors import report_internal
 from pijit.core.functions import bound_locals
 from pijit.core.graph.passes import recorded
-from pijit.core.pipeline import State, make_entry
+from pijit.core.pipeline import State
 from pijit.core.records import Entry
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import errors, pipeline, sites
+from pijit.core import entries, errors, pipeline, sites
 from pijit.core.capture import analysis, builder, capture
 from pijit.core.errors import InternalError
 from pijit.core.graph import passes
@@ -28,12 +28,12 @@ PHASES = {
     "builder": (builder.GraphBuilder, "build", "PJ901"),
     "simplify": (passes, "simplify", "PJ901"),
     "verify": (capture, "verify", "PJ901"),
-    "compile": (pipeline, "compile_graph", "PJ902"),
+    "compile": (entries, "compile_graph", "PJ902"),
     "launcher": (sites, "Launcher", "PJ901"),
     "segment guards": (sites, "segment_program", "PJ901"),
-    "entry guards": (pipeline, "entry_program", "PJ901"),
-    "link": (pipeline, "link", "PJ903"),
-    "record": (pipeline, "segment_reports", "PJ901"),
+    "entry guards": (entries, "entry_program", "PJ901"),
+    "link": (entries, "link", "PJ903"),
+    "record": (entries, "segment_reports", "PJ901"),
 }
 
 
@@ -123,7 +123,7 @@ def test_attempts_are_bounded(phase, lenient, monkeypatch):
 def test_works_again_after_one_failure(lenient, monkeypatch):
     j = jitted(one_kernel())
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "link", failing)
+        patch.setattr(entries, "link", failing)
         j(X, 1.0)
     assert len(j.state.failures) == 1 and j.cache_info().currsize == 0
     for _ in range(3):
@@ -134,7 +134,7 @@ def test_works_again_after_one_failure(lenient, monkeypatch):
 def test_cache_clear_gives_new_attempts(lenient, monkeypatch):
     j = jitted(one_kernel())
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "link", failing)
+        patch.setattr(entries, "link", failing)
         for _ in range(5):
             j(X, 1.0)
     j(X, 1.0)
@@ -145,7 +145,7 @@ def test_cache_clear_gives_new_attempts(lenient, monkeypatch):
 
 
 def test_one_failing_kernel_leaves_the_others(lenient, monkeypatch):
-    compile_graph = pipeline.compile_graph
+    compile_graph = entries.compile_graph
 
     def second_fails(*args):
         if len(compiled) == 1:
@@ -153,7 +153,7 @@ def test_one_failing_kernel_leaves_the_others(lenient, monkeypatch):
         compiled.append(compile_graph(*args))
         return compiled[-1]
     compiled = []
-    monkeypatch.setattr(pipeline, "compile_graph", second_fails)
+    monkeypatch.setattr(entries, "compile_graph", second_fails)
     f, effects = new_function()
     j = jitted(f, {"force_breaks": None})
     for k in range(4):

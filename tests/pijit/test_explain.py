@@ -156,7 +156,7 @@ def test_marks_and_segments_of_a_capture():
 
 @needs_pipeline
 def test_internal_errors_of_a_function(monkeypatch):
-    from pijit.core import errors, pipeline
+    from pijit.core import entries, errors
 
     def fail(*args):
         raise KeyError("the fault\nsecond line")
@@ -165,7 +165,7 @@ def test_internal_errors_of_a_function(monkeypatch):
     previous = errors.set_strict(False)
     try:
         with monkeypatch.context() as patch:
-            patch.setattr(pipeline, "capture", fail)
+            patch.setattr(entries, "capture", fail)
             assert (f(np.ones(3)) == 8.0).all()
             assert pijit.explain(scaled, np.ones(3)).failures == pijit.explain(f).failures
     finally:

@@ -1,0 +1,197 @@
+"""What makes one entry: capture, compile each graph, guard, link. `pipeline.State` says when, and for what."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
+
+from pijit.core import _hook
+from pijit.core.bytecode.link import Probe, Site, link
+from pijit.core.capture.capture import Candidate, Capture, capture
+from pijit.core.capture.fallback import unpacked
+from pijit.core.capture.feedback import MAX_RENEWALS, Pending, Seen
+from pijit.core.capture.guarding import entry_program, lines_of
+from pijit.core.capture.inline import Inliner
+from pijit.core.capture.values import Abstract
+from pijit.core.errors import Break, LinkError, first_line
+from pijit.core.frameless import frameless
+from pijit.core.functions import stand_in
+from pijit.core.graph.key import graph_key
+from pijit.core.graph.passes import recorded
+from pijit.core.kernel.compile import Kernel, compile_graph
+from pijit.core.records import Entry
+from pijit.core.report import CaptureRecord, Clock, break_causes, break_reports, segment_reports, way_report
+from pijit.core.sites import Way, make_launcher, make_movers, make_sites, without_repeats
+
+if TYPE_CHECKING:
+    from pijit.core.pipeline import State
+
+class Start(NamedTuple):
+    """Where a running call goes on: a loop's header; ``arrived`` see `Pending`."""
+
+    header: int
+    arrived: Dict[str, Abstract]
+
+
+def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen: Seen,
+               pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
+    """Capture, compile, guard, link.
+
+    ``pending`` observes, if it is given; ``start`` is where a running call goes on.
+    """
+    config = state.config
+    localsplus, globals, builtins = roots
+    clock = Clock()
+    with recorded(config.print_after_all) as stages:
+        results = [capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
+                           state.steering, _inliner(config),
+                           config.max_loop_unrolling if config.loop_unrolling else 0,
+                           start.arrived if start is not None else None) for profile in seen.profiles]
+    clock.done("capture")
+    result = results[0]
+    compiled = without_repeats(results, [[_compile(state, c) for c in one.candidates] for one in results])
+    kept = [(number, candidate, kernel) for number, one in enumerate(results)
+            for candidate, kernel in zip(one.candidates, compiled[number]) if isinstance(kernel, Kernel)]
+    clock.done("compile")
+    sites, launchers, last = make_sites(kept, result.cfg.function)
+    reentries: Dict[Any, Way] = {}
+    for number, one in enumerate(results):
+        reentries.update(_reentries(state, one, number))
+    broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
+    observers: Dict[int, Any] = {}
+    if pending is not None:
+        found = pending.to_observe([index for one in results for index in one.observable()], dict(broken))
+        observers = {index: pending.observe(index) for index in found}
+    movers, stays = make_movers(result, pending, observers) if pending is not None and observers else ({}, [])
+    calls = _compiled_calls(state, results)
+    open_calls = {index for one in results for index, known in one.callees().items() if not known}
+    call_sites = {index: _hook.CallSite(tuple(callee.callee for callee in callees),
+                                        _finder(state, index) if index in open_calls else None).callable
+                  for index, callees in calls.items()}
+
+    def linked_from(header: Optional[int]) -> types.CodeType:
+        instructions = result.cfg.function.instructions
+        probes = [Probe(index, observer, unpacked(instructions[index])) for index, observer in observers.items()]
+        return _linked(result, sites, probes, {key: way.site for key, way in reentries.items()}, movers, header,
+                       call_sites)
+
+    linked = linked_from(None)
+    moved = linked_from(start.header) if start is not None else None
+    clock.done("link")
+    causes = [cause for one in results for cause in one.causes()]
+    by_shape = config.enable_dynamic_shape is False
+    program = entry_program((candidate.captured for _, candidate, _ in kept), causes, roots if by_shape else None)
+    segments = segment_reports(result, compiled[0])
+    for one, outcomes in zip(results[1:], compiled[1:]):
+        segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
+    breaks = break_reports(result, code.co_filename, break_causes(results, broken))
+    stay = break_reports(result, code.co_filename, stays)
+    ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
+    outcomes = [outcome for one in compiled for outcome in one] + [way.kernel for way in reentries.values()]
+    record = CaptureRecord(state.py_func, results, outcomes, linked, program, segments, breaks + stay, why, ways,
+                           stages, clock.seconds)
+    whole = None if by_shape else frameless(  # which asks the segment's guards alone
+        result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
+    if whole is None and seen.kinds and not observers and seen.renewals < MAX_RENEWALS:
+        for launcher in last:
+            launcher.entry = program
+    for one in results:
+        one.release()
+    called = list({id(callee): callee for found in calls.values() for callee in found}.values())
+    return Entry(program, linked, segments, breaks, launchers, observers, why,
+                 [way.launcher for way in reentries.values()], moved, stay, called, ways, whole, seen,
+                 lines_of(candidate.captured for _, candidate, _ in kept), record)
+
+
+def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
+    """A Kernel, or the Break that says why not."""
+    if candidate.error is not None:
+        return candidate.error
+    graph = candidate.captured.graph
+    text, objects = graph_key(graph)
+    key = (state.config.backend, text)
+    known = state.kernels.get(key) or (state.shared_kernels.get(key), ())
+    if known[0] is not None and (later or known[0].kernel is not None):
+        return known[0]
+    try:
+        kernel = compile_graph(graph, state.config.backend, later, state.config.cache)
+    except Exception as error:
+        state.fail("PJ902", error)
+        return Break("PJ902", error=first_line(error))
+    if objects:
+        state.kernels[key] = kernel, objects
+    else:
+        state.shared_kernels[key] = kernel
+    return kernel
+
+
+def _compiled_calls(state: State, results: List[Capture]) -> Dict[int, List[State]]:
+    """By call that stays bytecode, the states of the functions that it is known to run.
+
+    There are none where the first calls are to show.
+    """
+    found: Dict[int, List[State]] = {}
+    for index, callees in [call for one in results for call in one.callees().items()]:
+        states = [state.callee_of(code, name) for code, name in callees] if callees else state.met.get(index, [])
+        if not callees or any(states):
+            known = found.setdefault(index, [])
+            known += [callee for callee in states if callee is not None and callee not in known]
+    return found
+
+
+def _finder(state: State, index: int) -> Any:
+    """What a call site asks about functions that it has not met."""
+    weak = weakref.ref(state)
+
+    def find(code: types.CodeType, globals: Dict[str, Any]) -> Optional[_hook.Callee]:
+        alive = weak()
+        if alive is None or not _inliner(alive.config).compiles_alone(stand_in(code, code.co_name, globals)):
+            return None
+        callee = alive.callee_of(code, code.co_name)
+        if callee is not None:
+            alive.met.setdefault(index, []).append(callee)
+        return callee.callee if callee is not None else None
+
+    return find
+
+
+def _inliner(config: Any) -> Inliner:
+    return Inliner(config.max_inline_depth, config.allowed_inline_modules)
+
+
+def _linked(result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
+    try:
+        return link(result.cfg, sites, *args)
+    except Exception as error:
+        raise LinkError(str(error)) from error
+
+
+def _reentries(state: State, result: Capture, number: int) -> Dict[Any, Way]:
+    """The launchers and sites of the ways back into loops; their kernels are compiled when first needed."""
+    made = {}
+    for key, candidate in result.reentries.items():
+        kernel = _compile(state, candidate, later=True)
+        if isinstance(kernel, Kernel):
+            captured = candidate.captured
+            launcher, call = make_launcher(captured, kernel, number, _preparer(state, kernel))
+            site = Site(captured.start, captured.depth, captured.head_depth, (call,))
+            made[(number, key)] = Way(launcher, site, kernel)
+    return made
+
+
+def _preparer(state: State, kernel: Kernel) -> Any:
+    """What a launcher calls that has no kernel yet. It does not keep the state alive, which leads to the launcher."""
+    weak = weakref.ref(state)
+
+    def prepare() -> Any:
+        try:
+            with _hook.disabled():
+                return kernel.compile()
+        except Exception as error:
+            alive = weak()
+            if alive is not None:
+                alive.fail("PJ902", error)
+            return None
+
+    return prepare
