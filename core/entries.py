@@ -109,6 +109,8 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     if candidate.error is not None:
         return candidate.error
     graph = candidate.captured.graph
+    if graph.name in state.config.interpret:
+        return Break("PJ404", name=graph.name)
     text, objects = graph_key(graph)
     key = (state.config.backend, text)
     known = state.kernels.get(key) or (state.shared_kernels.get(key), ())

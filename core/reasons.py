@@ -178,6 +178,9 @@ _ROWS = (
     Reason("PJ403", "loop that a long first call stays in",
            "What the loop shows of types is used from the next call on: the running call cannot move to newer code here.",
            "Put the loop into a function of its own, and leave its arguments as they are."),
+    Reason("PJ404", "run as bytecode by request",
+           "The option interpret names this kernel, or `python -m pijit bisect` tries the program without it.",
+           "Leave it out of the option."),
     # Errors inside pijit.
     Reason("PJ901", "capture failed",
            "Capture met a state that it does not expect. The original function ran.",

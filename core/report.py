@@ -50,11 +50,13 @@ class CaptureRecord:
         uses: what each kernel takes, gives and leaves to bytecode.
         guards: those of the entry, then of each segment and re-entry.
         kernels: those that were compiled.
+        kernel_lines: name, first and last line of each graph that was to be a kernel.
     """
 
     def __init__(self, function: types.FunctionType, results: Sequence[Capture], compiled: Sequence[Any],
                  linked: types.CodeType, program: Any, segments: Sequence[SegmentReport],
-                 breaks: Sequence[BreakReport], recompile: str, ways: Sequence[WayReport], stages: Stages, seconds: Dict[str, float]) -> None:
+                 breaks: Sequence[BreakReport], recompile: str, ways: Sequence[WayReport], stages: Stages,
+                 seconds: Dict[str, float]) -> None:
         result = results[0]
         candidates = [candidate for candidate in result.all_candidates() if candidate.captured is not None]
         self.name = function.__qualname__
@@ -66,6 +68,8 @@ class CaptureRecord:
         self.guards = "\n".join(format_guards(candidates, program))
         self.effects = effect_reports(result, breaks)
         self.kernels = [kernel for kernel in compiled if isinstance(kernel, Kernel)]
+        self.kernel_lines = tuple(_lines_of(one.cfg.function.instructions, candidate) for one in results
+                                  for candidate in one.all_candidates() if candidate.error is None)
         self._parts = parts_of(result.candidates, compiled)
         self._code = function.__code__
         self._cfg = result.cfg
@@ -110,6 +114,11 @@ class CaptureRecord:
     def times(self) -> str:
         return "\n".join(["%s: %.3f s" % item for item in self._seconds.items()]
                          + ["  %s: %.3f s" % (kernel.name, kernel.seconds) for kernel in self.kernels])
+
+
+def _lines_of(instructions: Sequence[Any], candidate: Candidate) -> Tuple[str, int, int]:
+    lines = [instructions[i].lineno for i in candidate.region.instructions() if instructions[i].lineno] or [0]
+    return candidate.captured.graph.name, min(lines), max(lines)
 
 
 def busy_lines(instructions: Sequence[Any], indices: Sequence[int]) -> Tuple[int, ...]:

@@ -61,6 +61,17 @@ _SWITCH_OR_AUTO = _one_of("auto", True, False)
 _MODULES = Accepts("None or a list of modules or module names", _are_modules, _always, _module_names)
 
 
+def _are_names(value: Any) -> bool:
+    return isinstance(value, (list, tuple, set, frozenset)) and all(isinstance(item, str) for item in value)
+
+
+def _sorted(value: Any) -> Tuple[str, ...]:
+    return tuple(sorted(value))
+
+
+_NAMES = Accepts("a list of names", _are_names, _always, _sorted)
+
+
 class Option(NamedTuple):
     """A row: a `jit_config` key, its default, what it accepts, the sentence of the docs, whether it works."""
 
@@ -105,6 +116,9 @@ _ROWS = (
     Option("backend", "numba", _one_of("numba", "python"),
            'What runs captured segments: machine code, or ("python") the segment as a Python function, '
            'for finding faults.'),
+    Option("interpret", (), _NAMES,
+           "Kernels, by the names that dumps show (`f_3`), in whose place bytecode runs: to find the one that gives "
+           "a wrong answer."),
     Option("check", False, _SWITCH,
            "Run every call also without pijit, on copies, and raise if anything differs."),
     Option("fastmath", False, _SWITCH, "Allow results that differ from NumPy's in the last bits.",

@@ -7,7 +7,7 @@ import pytest
 
 import pijit
 from pijit.core import stance as process
-from tests.harness import fail_unless_captured, jitted, needs_pipeline
+from tests.harness import fail_unless_captured, jitted, mode_config, needs_pipeline
 
 pytestmark = needs_pipeline
 X = np.linspace(0.0, 1.0, 1000)
@@ -206,3 +206,11 @@ def test_info_of_a_skipped_function_and_of_others():
     assert "runs as plain Python: PJ101" in str(pijit.info(pijit.jit(generator)))
     with pytest.raises(TypeError, match="info: f must be a jitted function or method, not"):
         pijit.info(kernel_of)
+
+
+def test_interpret_runs_a_kernel_as_bytecode(f):
+    (name,) = [one.name for one in f.state.entries[-1].record.kernels]
+    g = pijit.jit(kernel_of, jit_config=mode_config({"interpret": [name]}))
+    for _ in range(2):
+        assert np.array_equal(g(X), kernel_of(X))
+    assert g.graphs == [] and "PJ404 run as bytecode by request (name: {})".format(name) in str(pijit.explain(g))

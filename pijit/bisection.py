@@ -1,0 +1,136 @@
+"""`python -m pijit bisect`: runs a program again and again with fewer kernels, to find the one that is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Any, Callable, List, NamedTuple, Sequence, Tuple
+
+Write = Callable[[str], Any]
+
+
+class Run(NamedTuple):
+    """What a run shows: exit status, output, and the last line of what it wrote to stderr if it failed."""
+
+    status: int
+    output: bytes
+    error: str
+
+
+class Kernel(NamedTuple):
+    """A kernel of a run: its name, and the function and lines that it is of."""
+
+    name: str
+    function: str
+    filename: str
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return "{}, of {} ({}:{}-{})".format(self.name, self.function, self.filename, self.first, self.last)
+
+
+def bisect(script: str, arguments: Sequence[str], backend: str, write: Write) -> int:
+    """Find a kernel because of which a program behaves differently.
+
+    The program runs without pijit, with all kernels, and then with fewer and fewer of them as bytecode; each call of a
+    jitted function is compared with a plain one as well. It should do the same each time that it runs.
+
+    Args:
+        script, arguments: the program.
+        backend: what runs kernels.
+        write: takes the lines of the report.
+
+    Returns:
+        0 if there is no difference, 1 if a kernel was found, 2 if the runs do not tell.
+    """
+    program = [script, *arguments]
+    plain = _plain(program)
+    if _plain(program) != plain:
+        write("without pijit two runs already differ: there is nothing to compare with\n")
+        return 2
+
+    def differs(interpreted: Sequence[str]) -> str:
+        found, _ = _jitted(program, backend, interpreted)
+        return "" if _same(found, plain) else found.error or "the output or the exit status"
+
+    with_all, kernels = _jitted(program, backend, ())
+    write("{} kernels\n".format(len(kernels)))
+    if _same(with_all, plain):
+        write("no difference: the program does the same with pijit and without\n")
+        return 0
+    write("with all kernels: {}\n".format(with_all.error or "another output or exit status"))
+    names = sorted({kernel.name for kernel in kernels})
+    if differs(names):
+        write("without any kernel it differs as well: no kernel is to blame, please report this\n")
+        return 2
+    guilty = _narrow(names, differs, write)
+    write("\nwith {} alone in machine code the program differs: {}\n".format(
+        " and ".join(guilty), differs([name for name in names if name not in guilty])))
+    for kernel in kernels:
+        if kernel.name in guilty:
+            write("  {}\n".format(kernel))
+    write("please report it; until then: jit_config={{\"interpret\": {!r}}}\n".format(guilty))
+    return 1
+
+
+def _narrow(names: List[str], differs: Callable[[Sequence[str]], str], write: Write) -> List[str]:
+    """The smallest group found that makes the difference: halves as long as one of them makes it, then single ones."""
+    group = names
+    while len(group) > 1:
+        middle = len(group) // 2
+        half = next((half for half in (group[:middle], group[middle:])
+                     if differs([name for name in names if name not in half])), None)
+        if half is None:
+            break
+        write("narrowed down to {}\n".format(", ".join(half)))
+        group = half
+    for name in list(group):
+        fewer = [other for other in group if other != name]
+        if fewer and differs([other for other in names if other not in fewer]):
+            group = fewer
+    return group
+
+
+def _plain(program: List[str]) -> Run:
+    return _run([sys.executable, *program], PIJIT_DISABLE="1")
+
+
+def _same(one: Run, other: Run) -> bool:
+    return (one.status, one.output) == (other.status, other.output)
+
+
+def _jitted(program: List[str], backend: str, interpreted: Sequence[str]) -> Tuple[Run, List[Kernel]]:
+    """A run with all kernels but these, and the kernels that there were."""
+    handle, path = tempfile.mkstemp(suffix=".json")
+    os.close(handle)
+    try:
+        found = _run([sys.executable, "-m", "pijit", "--check", "--backend", backend, "--kernels", path,
+                      "--interpret", ",".join(interpreted), *program])
+        with open(path, encoding="utf-8") as stream:
+            text = stream.read()
+        return found, [Kernel(*row) for row in json.loads(text or "[]")]
+    finally:
+        os.unlink(path)
+
+
+def _run(command: List[str], **environment: str) -> Run:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=dict(os.environ, **environment))
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    marks = [number for number, line in enumerate(said) if line.startswith("pijit.")]
+    return Run(done.returncode, done.stdout, " ".join(line.strip() for line in said[marks[-1]:]) if marks else "")
+
+
+def kernels_of(reports: Sequence[Any]) -> List[Kernel]:
+    """The kernels of these reports, callees included, to be written for `bisect`."""
+    found = {}  # type: Dict[Kernel, None]
+    for report in reports:
+        for one in (report,) + report.callees:
+            for record in one.records:
+                found.update((Kernel(name, one.name, one.filename, first, last), None)
+                             for name, first, last in record.kernel_lines)
+    return list(found)

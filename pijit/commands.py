@@ -1,0 +1,163 @@
+"""The subcommands of `python -m pijit`: a table of names, and what each of them does with its arguments."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence
+
+from pijit import options
+from pijit.core import reasons
+
+
+class Subcommand(NamedTuple):
+    """A line of help, and what runs the subcommand: it takes the arguments and returns the exit status."""
+
+    text: str
+    run: Callable[[List[str]], int]
+
+
+def _parsed(name: str, arguments: Sequence[str], *rows: Any) -> argparse.Namespace:
+    """The arguments of a subcommand; each row is what `add_argument` takes: names and keywords."""
+    parser = argparse.ArgumentParser(prog=("python -m pijit " + name).strip())
+    for names, keywords in rows:
+        parser.add_argument(*names, **keywords)
+    return parser.parse_args(arguments)
+
+
+SCRIPT = (
+    (("script",), {"help": "the Python file"}),
+    (("arguments",), {"nargs": argparse.REMAINDER, "help": "what the program gets"}),
+)
+BACKEND = (("--backend",), {"choices": ("numba", "python"), "default": "numba", "help": "what runs kernels"})
+CHECK = (("--check",), {"action": "store_true", "help": "compare each call with a plain one"})
+INTERPRET = (("--interpret",), {"default": "", "metavar": "KERNELS", "help": "kernels to run as bytecode, by name"})
+KERNELS = (("--kernels",), {"metavar": "FILE", "help": argparse.SUPPRESS})
+REPORT = (("--report",), {"metavar": "FILE", "help": "write a page on what was compiled"})
+
+
+def run_program(arguments: List[str]) -> int:
+    """`python -m pijit script.py`: run it, write a page if asked to."""
+    return _run(_parsed("", arguments, REPORT, CHECK, BACKEND, INTERPRET, KERNELS, *SCRIPT), _write_files)
+
+
+def explain_program(arguments: List[str]) -> int:
+    """`python -m pijit explain script.py`: run it, then print the report on each function that was called."""
+    return _run(_parsed("explain", arguments, CHECK, BACKEND, *SCRIPT), _print_reports)
+
+
+def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespace], None]) -> int:
+    """Run a program and then look at it, however it ends; the exit status is the program's."""
+    from pijit.program import Program
+
+    names = [name for name in getattr(known, "interpret", "").split(",") if name]
+    config = {"backend": known.backend, "check": known.check, "interpret": names}
+    program = Program(known.script, config)
+    if not os.path.isfile(known.script):
+        sys.stderr.write("python -m pijit: there is no file {!r}, and no command of that name; see --help\n".format(
+            known.script))
+        return 2
+    try:
+        program.run(known.arguments)
+    except SystemExit:
+        afterwards(program, known)
+        raise
+    except BaseException as error:
+        _show(error)
+        afterwards(program, known)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    afterwards(program, known)
+    return 0
+
+
+def _show(error: BaseException) -> None:
+    """As Python does for a program that it runs itself: by its hook, and without the frames that ran it."""
+    entry = error.__traceback__
+    here = (__file__, os.path.join(os.path.dirname(__file__), "program.py"))
+    while entry is not None and entry.tb_frame.f_code.co_filename in here:
+        entry = entry.tb_next
+    sys.stdout.flush()
+    sys.excepthook(type(error), error.with_traceback(entry), entry)
+
+
+def _write_files(program: Any, known: argparse.Namespace) -> None:
+    from pijit.bisection import kernels_of
+    from pijit.page import write_page
+
+    if known.report:
+        write_page(known.report, program.reports(), os.path.basename(known.script))
+    if known.kernels:
+        with open(known.kernels, "w", encoding="utf-8") as stream:
+            json.dump(kernels_of(program.reports()), stream)
+
+
+def _print_reports(program: Any, known: argparse.Namespace) -> None:
+    reports = program.reports()
+    for report in reports:
+        sys.stdout.write("{}\n\n".format(report))
+    if not reports:
+        sys.stdout.write("no function of the program's own modules was called\n")
+
+
+def _page(text: str, page: Callable[[], str]) -> Subcommand:
+    def write(arguments: List[str]) -> int:
+        _parsed("", arguments)
+        sys.stdout.write(page())
+        return 0
+
+    return Subcommand(text, write)
+
+
+def look_after_cache(arguments: List[str]) -> int:
+    """`python -m pijit cache`: look at the cache folder, or clear it."""
+    from pijit.core.kernel.store import SIZE_CAP, Distrust, Store
+
+    known = _parsed("cache", arguments, (("action",), {"nargs": "?", "choices": ("info", "clear"), "default": "info"}))
+    store = Store()
+    if known.action == "clear":
+        try:
+            sys.stdout.write("removed {} kernels from {}\n".format(store.clear(), store.path))
+        except (OSError, Distrust) as error:
+            sys.stderr.write("nothing was removed from {}: {}\n".format(store.path, error))
+            return 1
+        return 0
+    found = store.contents()
+    sys.stdout.write("folder: {}\nkernels: {}\nsize: {:.1f} of at most {:.0f} MiB\n".format(
+        found.path, found.kernels, found.size / 2.0 ** 20, SIZE_CAP / 2.0 ** 20))
+    if found.problem:
+        sys.stdout.write("not used: {}\n".format(found.problem))
+    return 0
+
+
+def examine(arguments: List[str]) -> int:
+    """`python -m pijit doctor`: whether pijit works here."""
+    from pijit.doctor import findings
+
+    _parsed("doctor", arguments)
+    found = findings()
+    width = max(len(one.name) for one in found)
+    for one in found:
+        sys.stdout.write("{}  {:{}}  {}\n".format("ok " if one.well else "BAD", one.name, width, one.text))
+    return 0 if all(one.well for one in found) else 1
+
+
+def find_wrong_kernel(arguments: List[str]) -> int:
+    """`python -m pijit bisect script.py`: which kernel gives another answer than Python."""
+    from pijit.bisection import bisect
+
+    known = _parsed("bisect", arguments, BACKEND, *SCRIPT)
+    return bisect(known.script, known.arguments, known.backend, sys.stdout.write)
+
+
+SUBCOMMANDS: Dict[str, Subcommand] = {
+    "explain": Subcommand("run a program and print what was compiled of the functions that were called",
+                          explain_program),
+    "bisect": Subcommand("find the kernel because of which a program gives another answer", find_wrong_kernel),
+    "doctor": Subcommand("say whether pijit works here: versions, compiler, cache folder, frame hook", examine),
+    "cache": Subcommand("the kernels on disk: where and how many, or remove them", look_after_cache),
+    "options": _page("print the jit_config keys, as Markdown", options.page),
+    "reasons": _page("print every reason for which something is not compiled, as Markdown", reasons.page),
+}
+"""What `python -m pijit NAME` does."""

@@ -1,0 +1,128 @@
+"""`python -m pijit doctor`: what pijit needs, and whether it is there."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from typing import Any, Iterator, List, NamedTuple, Tuple
+
+from pijit._version import __version__
+from pijit.decorator import why_not_python
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    name: str
+    well: bool
+    text: str
+
+
+def findings() -> List[Finding]:
+    """Look at everything; what cannot be looked at is a finding too."""
+    found = []
+    for name, look in _LOOKS:
+        try:
+            found += [Finding(name, well, text) for well, text in look()]
+        except Exception as error:
+            found.append(Finding(name, False, "{}: {}".format(type(error).__name__, error)))
+        if name == "Python" and not found[-1].well:
+            break  # nothing else can be asked
+    return found
+
+
+Found = Iterator[Tuple[bool, str]]
+
+
+def _python() -> Found:
+    refusal = why_not_python()
+    version = "{} {} on {}, {}".format(platform.python_implementation(), platform.python_version(), platform.system(),
+                                       platform.machine())
+    yield refusal is None, version if refusal is None else "{}: {}".format(version, refusal)
+
+
+def _pijit() -> Found:
+    yield True, "{} in {}".format(__version__, os.path.dirname(__file__))
+
+
+def _libraries() -> Found:
+    import llvmlite
+    import numba
+    import numpy
+
+    yield True, "NumPy {}, numba {}, llvmlite {}".format(numpy.__version__, numba.__version__, llvmlite.__version__)
+
+
+def _compiler() -> Found:
+    import numpy as np
+
+    from pijit.decorator import jit
+
+    def probe(x: Any) -> Any:
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * 2.0
+        return total
+
+    start = time.perf_counter()
+    function = jit(probe, jit_config={"cache": False})
+    given = np.arange(100.0)
+    right = function(given) == probe(given) and len(function.graphs) == 1
+    yield right, "a loop compiled and ran in {:.2f} s".format(time.perf_counter() - start) if right else (
+        "a loop did not come out as expected: {}".format(function.explain(given)))
+
+
+def _threads() -> Found:
+    from numba import config
+
+    yield True, "{} of {} processors, threading layer {!r}".format(
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(), os.cpu_count(),
+        config.THREADING_LAYER)
+
+
+def _cache() -> Found:
+    from pijit.core.kernel.store import Store
+
+    store = Store()
+    contents = store.contents()
+    if contents.problem:
+        yield False, "{} is not used: {}".format(store.path, contents.problem)
+        return
+    folder = store.path
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    writable = os.access(folder, os.W_OK)
+    yield writable, "{}, {} kernels{}".format(store.path, contents.kernels, "" if writable else ", cannot be written")
+
+
+def _hook() -> Found:
+    from pijit.core import _hook as hook
+
+    before, during = hook.installed(), False
+    hook.hold()
+    try:
+        during = hook.installed()
+    finally:
+        hook.release()
+    yield during and not before, (
+        "free, and installed while a call needs it" if during and not before
+        else "installed all the time" if before else "cannot be installed: another tool has taken it")
+    watched = [name for name, function in (("tracing", sys.gettrace()), ("profiling", sys.getprofile())) if function]
+    if watched:
+        yield False, "{} is switched on: functions run as plain Python meanwhile".format(" and ".join(watched))
+
+
+def _environment() -> Found:
+    switches = ("PIJIT_DISABLE", "NUMBA_DISABLE_JIT")
+    names = sorted(name for name in os.environ if name.startswith("PIJIT_") or name in switches)
+    off = [name for name in switches if os.environ.get(name, "0") not in ("", "0")]
+    text = ", ".join("{}={}".format(name, os.environ[name]) for name in names) or "no variables of pijit are set"
+    yield not off, text + (": decorators do nothing" if off else "")
+
+
+_LOOKS = (
+    ("Python", _python), ("pijit", _pijit), ("libraries", _libraries), ("compiler", _compiler), ("threads", _threads),
+    ("cache", _cache), ("frame hook", _hook), ("environment", _environment),
+)  # type: Tuple[Tuple[str, Callable[[], Found]], ...]

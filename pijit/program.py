@@ -1,0 +1,147 @@
+"""Runs a program with each function of its own modules jitted; its files stay as they are.
+
+The functions that modules and classes define get a decorator when the module is compiled. Left alone are functions
+inside functions (which are compiled with those), special methods but `__call__`, generators and coroutines, and
+functions that have a decorator which may want a plain one.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.machinery
+import inspect
+import os
+import sys
+import sysconfig
+import types
+from typing import Any, Dict, Iterator, List, Optional, Sequence
+
+from pijit.decorator import jit
+from pijit.explain import explain
+from pijit.report import Report
+
+HARMLESS = frozenset(["staticmethod", "classmethod", "property", "setter", "getter", "deleter", "abstractmethod",
+                      "lru_cache", "cache", "cached_property", "jit", "ms_function", "override", "final"])
+"""Decorators that take whatever is callable, by the last part of their name."""
+
+NAME = "__pijit_program__"
+"""The builtin that the decorators of compiled modules are."""
+
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class Program:
+    """A script, and what of it was jitted.
+
+    Args:
+        script: the path of the file.
+        config: the options of its functions.
+
+    Attributes:
+        functions: those that were jitted, in the order in which they were defined.
+    """
+
+    def __init__(self, script: str, config: Optional[Dict[str, Any]] = None) -> None:
+        self.script = script
+        self.root = os.path.dirname(os.path.realpath(script))
+        self.config = config or {}
+        self.functions = []  # type: List[Any]
+
+    def run(self, arguments: Sequence[str]) -> None:
+        """Run the script as `python script arguments` would, as `__main__`; what it raises comes out."""
+        path = os.path.abspath(self.script) if sys.version_info >= (3, 9) else self.script
+        with open(path, "rb") as stream:
+            code = self.compiled(stream.read(), path)
+        main = types.ModuleType("__main__")
+        main.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None, __annotations__={})
+        sys.argv[:] = [self.script, *arguments]
+        sys.path[0] = self.root
+        sys.modules["__main__"] = main
+        sys.meta_path.insert(0, _Finder(self))
+        setattr(builtins, NAME, self.jitted)
+        exec(code, main.__dict__)
+
+    def jitted(self, function: Any) -> Any:
+        """A function that a module defines, jitted if that makes sense."""
+        if type(function) is not types.FunctionType or function.__code__.co_flags & _SUSPENDED:
+            return function
+        made = jit(function, jit_config=self.config)
+        if made is not function:
+            self.functions.append(made)
+        return made
+
+    def owns(self, path: Optional[str]) -> bool:
+        """Whether a module in this file belongs to the program: it is below the script's folder, and not installed."""
+        real = os.path.realpath(path or "")
+        installed = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+        outside = [os.path.realpath(folder) for folder in installed + [os.path.dirname(__file__)] if folder]
+        return (real.endswith(".py") and _is_below(real, self.root)
+                and not any(_is_below(real, folder) for folder in outside))
+
+    def compiled(self, source: bytes, path: str) -> types.CodeType:
+        """The code of a module, with decorators on what it and its classes define."""
+        tree = ast.parse(source, path)
+        for function in _definitions(tree.body, False):
+            name = ast.Name(id=NAME, ctx=ast.Load(), lineno=function.lineno, col_offset=function.col_offset)
+            function.decorator_list.append(ast.fix_missing_locations(name))
+        return compile(tree, path, "exec", dont_inherit=True)  # type: ignore[no-any-return]
+
+    def reports(self) -> List[Report]:
+        """Reports on the functions that were called, by file and line."""
+        called = [f for f in self.functions if f.state.entries or f.state.failures or f.state.pending]
+        found = [(f.py_func.__code__.co_filename, f.py_func.__code__.co_firstlineno, k) for k, f in enumerate(called)]
+        return [explain(called[k]) for _, _, k in sorted(found)]
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _definitions(body: Sequence[Any], in_class: bool) -> Iterator[Any]:
+    """The functions to be jitted among statements of a module or class, also below `if`, `try`, `with` and loops."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef):
+            special = statement.name.startswith("__") and statement.name.endswith("__")
+            if not (in_class and special and statement.name != "__call__") and all(
+                    map(_is_harmless, statement.decorator_list)):
+                yield statement
+        elif isinstance(statement, ast.ClassDef):
+            yield from _definitions(statement.body, True)
+        elif not isinstance(statement, ast.AsyncFunctionDef):
+            for part in ("body", "orelse", "finalbody", "handlers"):
+                yield from _definitions(getattr(statement, part, ()), in_class)
+
+
+def _is_harmless(decorator: Any) -> bool:
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(target, "attr", getattr(target, "id", "")) in HARMLESS
+
+
+class _Finder:
+    """Finds modules as Python does, and has those of the program compiled with decorators."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """See `importlib.abc.MetaPathFinder`; None leaves the module to the finders behind."""
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader and self._program.owns(
+                spec.origin):
+            spec.loader = _Loader(self._program, spec.loader.name, spec.loader.path)
+            return spec
+        return None
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Loads a module of the program from its source; what it compiles goes to no file."""
+
+    def __init__(self, program: Program, name: str, path: str) -> None:
+        super().__init__(name, path)
+        self._program = program
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        """The code of the module."""
+        path = self.get_filename(fullname)
+        return self._program.compiled(self.get_data(path), path)
