@@ -25,12 +25,19 @@ exact_run(const UfuncRun *run, Nest *nest)
         nest_flip(nest, leading);
     }
     nest_coalesce(nest);
+    npy_intp count = nest->shape[0], rows = nest->ndim > 1 ? nest->shape[1] : 1;
     do {
         char *pointers[NEST_MAXOPS];
-        npy_intp count = nest->shape[0];
-        memcpy(pointers, nest->data, sizeof(pointers));
-        run->function(pointers, &count, nest->strides[0], run->data);
-    } while (nest_next(nest, index, 1));
+        for (int op = 0; op < nest->nops; op++) {
+            pointers[op] = nest->data[op];
+        }
+        for (npy_intp row = 0; row < rows; row++) {
+            run->function(pointers, &count, nest->strides[0], run->data);
+            for (int op = 0; op < nest->nops && row + 1 < rows; op++) {
+                pointers[op] += nest->strides[1][op];
+            }
+        }
+    } while (nest_next(nest, index, 2));
 }
 
 /* ---- calls without an iterator ---- */

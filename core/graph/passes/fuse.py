@@ -117,7 +117,7 @@ def roots(graph: Graph) -> Dict[Value, Value]:
 def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
     """The groups, in order of their operations, by last operation.
 
-    A single operation is a group only if it writes to an array that was there before, or broadcasts.
+    A single operation is a group only if it writes to an array that was there before, or NumPy would do it row by row.
     """
     users: Dict[Value, List[Op]] = {}
     leaving: Dict[Value, List[Op]] = {}
@@ -156,7 +156,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1 or op.name == "ufunc_into" or op.name == "ufunc" and _broadcasts(op):
+        if len(group) > 1 or op.name == "ufunc_into" or op.name == "ufunc" and _by_rows(op):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
@@ -194,6 +194,7 @@ def _looks_at_floats(user: Op, maker: Op) -> bool:
     return compares and maker.attrs["types"][0] in "fd"
 
 
-def _broadcasts(op: Op) -> bool:
-    """Whether arrays of different rank meet: NumPy's inner loops then run once per row, however short."""
-    return len({value.type.ndim for value in operands(op) if isinstance(value.type, Array)}) > 1
+def _by_rows(op: Op) -> bool:
+    """Whether NumPy's inner loop would run once per row, however short: ranks differ, or an array is a part of another."""
+    kinds = [value.type for value in operands(op) if isinstance(value.type, Array)]
+    return len({kind.ndim for kind in kinds}) > 1 or any(kind.ndim > 1 and kind.layout == "A" for kind in kinds)
