@@ -67,14 +67,14 @@ class Model:
 
 WRONG = '''
 def sabotage():
-    from pijit.core import pipeline
-    compile_graph = pipeline.compile_graph
+    from pijit.core import entries
+    compile_graph = entries.compile_graph
     def wrong(graph, *args):
         for op in [op for block in graph.blocks for op in block.ops if graph.name.startswith("second_")]:
             if op.name == "add" and "float64" in repr(op.result.type):
                 op.name = "sub"
         return compile_graph(graph, *args)
-    pipeline.compile_graph = wrong
+    entries.compile_graph = wrong
 
 def first(x):
     total = 0.0
