@@ -167,7 +167,7 @@ def format_use(captured: Captured, function: Any) -> Iterator[str]:
     for number, outputs in sorted(taken.items()):
         exit = graph.exits[number]
         names = list(exit.locals) + ["stack[-%d]" % (k + 1) for k in range(exit.stack)]
-        ways = {"computed": [], "rebuilt": [], "handed on": []}  # type: Dict[str, List[str]]
+        ways: Dict[str, List[str]] = {"computed": [], "rebuilt": [], "handed on": []}
         for name, output in zip(names, outputs):
             ways[_GIVEN.get(output.kind, "rebuilt")].append(name)
         line = next((instr.lineno for instr in function.instructions[exit.target::-1] if instr.lineno), 0)

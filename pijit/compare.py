@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import types
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -57,12 +57,12 @@ class Comparison:
     """A walk over two graphs at once; the differences are in `found`."""
 
     def __init__(self) -> None:
-        self.found = []  # type: List[Difference]
-        self._partner = {}  # type: Dict[int, Any]
-        self._taken = {}  # type: Dict[int, str]
-        self._where = {}  # type: Dict[int, str]
-        self._arrays = []  # type: List[Tuple[str, np.ndarray, np.ndarray]]
-        self._alive = []  # type: List[Any]
+        self.found: List[Difference] = []
+        self._partner: Dict[int, Any] = {}
+        self._taken: Dict[int, str] = {}
+        self._where: Dict[int, str] = {}
+        self._arrays: List[Tuple[str, np.ndarray, np.ndarray]] = []
+        self._alive: List[Any] = []
 
     def add(self, kind: str, where: str, expected: Any, got: Any) -> None:
         """Note a difference."""
@@ -206,14 +206,14 @@ class Comparison:
                     self.add("memory", "{} and {}".format(other_where, where), expected, got)
 
 
-_CONTENTS = (
+_CONTENTS: Tuple[Tuple[Any, Callable[[Comparison, str, Any, Any], None]], ...] = (
     (np.ndarray, Comparison._array),
     ((list, tuple), Comparison._sequence),
     (dict, Comparison._mapping),
     ((set, frozenset), Comparison._set),
     (types.FunctionType, Comparison._function),
     (BaseException, Comparison._exception),
-)  # type: Tuple[Tuple[Any, Callable[[Comparison, str, Any, Any], None]], ...]
+)
 
 
 def cell_values(function: types.FunctionType) -> Tuple[Any, ...]:

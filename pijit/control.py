@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 import types
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, List, TypeVar
 
 from pijit.decorator import why_not_python
 from pijit.names import closest
@@ -130,7 +130,7 @@ class _Taken(_Switch):
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._before = []  # type: List[str]
+        self._before: List[str] = []
 
     def __enter__(self) -> None:
         self._before.append(_take(self._name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import types
-from typing import Any, Iterator, List, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
 
 import numpy as np
 
@@ -38,9 +38,9 @@ class Copier:
     """
 
     def __init__(self, known: Optional[Copier] = None) -> None:
-        self._memo = dict(known._memo) if known is not None else {}  # type: Dict[int, Any]
-        self._memories = dict(known._memories) if known is not None else {}  # type: Dict[int, _Memory]
-        self._originals = list(known._originals) if known is not None else []  # type: List[Any]
+        self._memo: Dict[int, Any] = dict(known._memo) if known is not None else {}
+        self._memories: Dict[int, _Memory] = dict(known._memories) if known is not None else {}
+        self._originals: List[Any] = list(known._originals) if known is not None else []
 
     def copy(self, value: Any) -> Any:
         """A deep copy of `value`.
@@ -116,7 +116,7 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
 
     Subclasses of ndarray are left out: they bring code of their own for being copied.
     """
-    seen = set()  # type: Set[int]
+    seen: Set[int] = set()
     waiting = [value]
     while waiting:
         item = waiting.pop()

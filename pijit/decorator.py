@@ -7,7 +7,7 @@ import os
 import sys
 import types
 import warnings
-from typing import Any, Callable, Dict, Mapping, Optional, TypeVar, overload
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TypeVar, overload
 
 from pijit import options
 from pijit.core.reasons import reason
@@ -137,7 +137,7 @@ def _arguments(input_signature: Any, hash_args: Any, mode: Any) -> Dict[str, Any
         raise TypeError("jit: mode must be 'PIJit' or 'PSJit', not {!r}".format(mode))
     if mode not in MODES:
         raise ValueError("jit: mode must be {}".format(closest(mode, MODES)))
-    found = {"mode": mode} if mode != "PIJit" else {}  # type: Dict[str, Any]
+    found: Dict[str, Any] = {"mode": mode} if mode != "PIJit" else {}
     if input_signature is not None:
         from pijit.signature import Signature
 
@@ -222,13 +222,13 @@ def _wrap_partial(fn: Any, config: options.Options) -> Any:
     return type(fn)(_wrap(fn.func, config), *fn.args, **fn.keywords)
 
 
-_WRAPS = (
+_WRAPS: Tuple[Tuple[Any, Callable[[Any, options.Options], Any]], ...] = (
     (types.FunctionType, _wrap_function),
     (types.MethodType, lambda fn, config: types.MethodType(_wrap(fn.__func__, config), fn.__self__)),
     ((staticmethod, classmethod), lambda fn, config: type(fn)(_wrap(fn.__func__, config))),
     (functools.partial, _wrap_partial),
     (type, _wrap_class),
-)  # type: Tuple[Tuple[Any, Callable[[Any, options.Options], Any]], ...]
+)
 
 
 def rebuild(py_func: types.FunctionType, config: Dict[str, Any]) -> Any:

@@ -58,7 +58,7 @@ class World:
 
     def __init__(self, function: types.FunctionType, calls: Sequence[Call] = ()) -> None:
         self._function = function
-        seen = set()  # type: Set[int]
+        seen: Set[int] = set()
         names = [_names_used(user, seen) for user in (function,) + tuple(calls) if isinstance(user, types.FunctionType)]
         self._names = sorted(set().union(*names))
         self._copier = Copier()
@@ -118,7 +118,7 @@ def _names_used(function: types.FunctionType, seen: Set[int]) -> Set[str]:
     if id(function) in seen:
         return set()
     seen.add(id(function))
-    names = set()  # type: Set[str]
+    names: Set[str] = set()
     codes = [function.__code__]
     while codes:
         code = codes.pop()
@@ -158,7 +158,7 @@ def observe(callee: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str,
         args, kwargs: its arguments, which it may change.
         visible: let prints and warnings through, and leave the warning filters as they are.
     """
-    effects = []  # type: List[Tuple[Any, ...]]
+    effects: List[Tuple[Any, ...]] = []
     result = error = None
     stdout, stderr = sys.stdout, sys.stderr
     with warnings.catch_warnings():
@@ -244,9 +244,9 @@ def _of_kind(kind: str, effects: Effects) -> str:
 def plain_twin(function: types.FunctionType) -> types.FunctionType:
     """The same function on a code object of its own, which pijit does not know."""
     code = function.__code__
-    parts = [code.co_argcount, code.co_kwonlyargcount, code.co_nlocals, code.co_stacksize, code.co_flags,
+    parts: List[Any] = [code.co_argcount, code.co_kwonlyargcount, code.co_nlocals, code.co_stacksize, code.co_flags,
              code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_filename, code.co_name,
-             code.co_firstlineno, code.co_lnotab, code.co_freevars, code.co_cellvars]  # type: List[Any]
+             code.co_firstlineno, code.co_lnotab, code.co_freevars, code.co_cellvars]
     copied = code.replace() if hasattr(code, "replace") else types.CodeType(*parts)
     twin = types.FunctionType(copied, function.__globals__, function.__name__, function.__defaults__,
                               function.__closure__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Set, Tuple
 
 from pijit.names import nearest
 
@@ -145,7 +145,7 @@ _ARGUMENTS = (
 OPTIONS: Dict[str, Option] = {row.name: row for row in _ROWS}
 ALL: Dict[str, Option] = {row.name: row for row in _ROWS + _ARGUMENTS}
 
-_warned = set()  # type: Set[str]
+_warned: Set[str] = set()
 
 
 class Options:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from html import escape
-from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
 
 WIDTH = 300
 """Of a box; the lanes of edges come on top."""
@@ -93,7 +93,7 @@ def _boxes_and_edges(report: Any) -> Tuple[List[Tuple[str, List[Text]]], Sequenc
         said = "runs as plain Python" if report.skipped is not None else "not captured yet"
         why = [] if report.skipped is None else ["{} {}".format(report.skipped.id, report.skipped.title)]
         return [("bytecode", [*_wrapped(report.name, "title"), Text(said, "soft"), *_texts(why)])], ()
-    gives = {}  # type: Dict[int, Set[str]]
+    gives: Dict[int, Set[str]] = {}
     for edge in split.edges:
         if edge.kind == "data" and edge.source:
             gives.setdefault(edge.source, set()).update(edge.names)
@@ -151,11 +151,11 @@ def _arrow_down(x: int, top: int, bottom: int) -> str:
 
 def _buses(edges: Iterable[Any]) -> List[Tuple[int, List[int], int]]:
     """The edges of one source share a lane: source, targets, lane. Short ones are next to the boxes."""
-    targets = {}  # type: Dict[int, List[int]]
+    targets: Dict[int, List[int]] = {}
     for edge in edges:
         targets.setdefault(edge.source, []).append(edge.target)
     spans = {source: (min([source] + found), max([source] + found)) for source, found in targets.items()}
-    taken = []  # type: List[List[Tuple[int, int]]]
+    taken: List[List[Tuple[int, int]]] = []
     buses = []
     for source in sorted(spans, key=lambda one: (spans[one][1] - spans[one][0], one)):
         first, last = spans[source]

@@ -150,7 +150,7 @@ class Report(NamedTuple):
 
     def _notes(self, marks: Dict[int, str]) -> Dict[int, List[str]]:
         """What is said below a line: its breaks, and why a segment is no kernel, if no kernel is there."""
-        notes = {}  # type: Dict[int, List[str]]
+        notes: Dict[int, List[str]] = {}
         for lineno, message, hint in dict.fromkeys((one.lineno, one.message, one.hint) for one in self.breaks):
             notes.setdefault(lineno, []).extend(["^ " + message] + (["  hint: " + hint] if hint else []))
         for segment in self.segments:
@@ -160,7 +160,7 @@ class Report(NamedTuple):
 
     def _marks(self) -> Dict[int, str]:
         """What stands before a line: `k0` in kernel 0; `k0/py` if part of the line stays bytecode."""
-        labels = {}  # type: Dict[int, Dict[str, None]]
+        labels: Dict[int, Dict[str, None]] = {}
         for segment in self.kernels:
             for number in segment.lines:
                 labels.setdefault(number, {})["k{}".format(segment.id)] = None  # once for all its versions

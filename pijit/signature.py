@@ -187,7 +187,7 @@ class Checker:
             given = self._signature.bind(*args, **kwargs).arguments
         except TypeError:
             return
-        lengths = {}  # type: Dict[int, Tuple[int, str]]
+        lengths: Dict[int, Tuple[int, str]] = {}
         for name, entry in self._entries.items():
             if name in given:
                 for error, problem in _problems(entry, given[name], name, lengths):

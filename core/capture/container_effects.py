@@ -9,7 +9,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import ItemPlace, identity_of
 from pijit.core.capture.states import forgotten, loosen
-from pijit.core.capture.values import Abstract, Const, class_of, number_type, pointer_class
+from pijit.core.capture.values import Abstract, Const, class_of, pointer_class
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, WORD

@@ -8,7 +8,6 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.iterators import iterator_over, step_of
 from pijit.core.capture.states import State
 from pijit.core.capture.values import Abstract
-from pijit.core.errors import Break
 
 
 class Iteration:

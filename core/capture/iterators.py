@@ -23,11 +23,10 @@ from pijit.core.capture.values import (
     Tensor,
     Unrolled,
     class_of,
-    scalar_type,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, ListOf, numpy_scalar
+from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, numpy_scalar
 from pijit.guards.facts import is_among
 
 ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",

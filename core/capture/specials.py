@@ -7,7 +7,7 @@ code, read through the class of the object.
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any, List, Optional, Tuple
+from typing import Any, Optional, Tuple
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.decode import Instr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Dict, Iterator, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
 from pijit.guards.facts import type_name

@@ -7,7 +7,7 @@ import faulthandler
 import os
 import sys
 import tempfile
-from typing import List, Optional
+from typing import Any, Dict, List, Optional
 
 from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
 from pijit.core import errors
@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Optional[List[str]] = None) -> int:
     """Run; the exit code is 1 if a program differed."""
     options = parser().parse_args(arguments)
-    config = {"backend": options.backend}  # type: Dict[str, Any]
+    config: Dict[str, Any] = {"backend": options.backend}
     if options.force_breaks:
         config["force_breaks"] = options.force_breaks
     os.makedirs(options.save, exist_ok=True)

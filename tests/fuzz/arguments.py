@@ -6,7 +6,7 @@ Each call differs from the first in some of: dtype, length, layout, aliasing, ty
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 from tests.fuzz.writer import mentions
 
@@ -15,12 +15,12 @@ PARAMETERS = ("x", "y", "M", "s", "t", "n", "m", "flag", "xs", "pair", "d", "c",
 _REAL = ("(0.5, -1.25, 3.0, 0.0)", "(1.0, 2.0, 4.0)", "(float('nan'), float('inf'), -0.0, 1.0)", "(3e4, -6e4, 0.1)")
 _WHOLE = ("(3, -1, 0, 7)", "(127, -128, 1)", "(1, 2, 4)")
 _UNSIGNED = ("(3, 255, 0, 7)", "(1, 2, 4)")
-PALETTES = {
+PALETTES: Dict[str, Sequence[str]] = {
     "'f8'": _REAL, "'i8'": _WHOLE, "'f4'": _REAL, "'i4'": _WHOLE, "bool": ("(True, False)",), "'u1'": _UNSIGNED,
     "'i1'": _WHOLE, "'i2'": _WHOLE, "'u2'": _UNSIGNED, "'u4'": _UNSIGNED, "'u8'": _UNSIGNED, "'f2'": _REAL,
     "'c16'": ("(1 + 2j, -0.5j, 3.0)", "(complex(float('nan'), 1), complex(-0.0, float('inf')), 1e200j)"),
     "'c8'": ("(1 + 2j, -0.5j, 3.0)",), "object": ("(0.5, 2.0, -1.0)",),
-}  # type: Dict[str, Sequence[str]]
+}
 DTYPES = ("'f8'",) * 8 + tuple(PALETTES)
 
 # Layouts, by how many items the memory below has for each that is seen.

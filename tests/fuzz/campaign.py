@@ -7,7 +7,7 @@ import os
 import signal
 import time
 import warnings
-from typing import Any, Callable, Dict, Iterator, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
@@ -61,8 +61,8 @@ class Campaign:
         self._end = time.monotonic() + seconds
         self._patience = patience
         self._before = before
-        self._failures = []  # type: List[Failure]
-        self._shrunk = {}  # type: Dict[str, Optional[Exception]]
+        self._failures: List[Failure] = []
+        self._shrunk: Dict[str, Optional[Exception]] = {}
 
     @property
     def over(self) -> bool:

@@ -17,16 +17,16 @@ GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helper
           "errors", "output", "library", "complex")
 
 # Expressions without slots, besides the names in scope.
-LEAVES = {
+LEAVES: Dict[str, Tuple[str, ...]] = {
     "vec": (), "short": (), "mat": (), "mask": (),
     "num": ("0.5", "2", "-1.5", "3", "0", "True", "1e3", "np.float32(1.5)", "2 ** 40"),
     "int": ("1", "2", "3", "-1", "0", "5"),
     "index": ("0", "-1", "1", "2", "-2"),
     "bound": ("3", "2", "4", "n", "len(x)"),
     "cond": ("flag", "n > 2"),
-}  # type: Dict[str, Tuple[str, ...]]
+}
 
-VECTORS = {
+VECTORS: Templates = {
     "core": ("({vec} + {vec})", "({vec} * {num})", "({vec} - {vec})", "({vec} * {vec})", "({vec} / {num})", "-{vec}",
              "({num} - {vec})", "({vec} + {int})", "np.maximum({vec}, {vec})", "np.where({mask}, {vec}, {vec})",
              "np.sqrt({vec})", "abs({vec})", "{vec}[::-1]", "({vec} if {cond} else {vec})"),
@@ -59,17 +59,17 @@ VECTORS = {
     "errors": ("({vec} + {short})", "{vec}[{int}:]", "np.reshape({vec}, (2, -1))", "({vec} / 0)"),
     "complex": ("({vec} * 1j)", "({vec} + {num} * 1j).real", "({vec} * (1 + 2j)).imag", "np.conj({vec})", "abs({vec} - 0.5j)",
                 "({vec}.conj() * {vec})", "np.exp(1j * {vec})", "({vec} / (2 - 1j))", "{vec}.real", "np.array([e * e for e in {vec}])"),
-}  # type: Templates
+}
 
-SHORTS = {
+SHORTS: Templates = {
     "core": ("{vec}[1:]", "{vec}[:-1]", "({short} + {short})", "({short} * {num})", "({vec}[1:] - {vec}[:-1])"),
     "maths": ("np.diff({vec})", "np.sqrt({short})", "(0.5 * ({vec}[1:] + {vec}[:-1]))"),
     "views": ("{short}[::-1]", "{vec}[::-1][1:]", "{short}.copy()"),
     "matrices": ("{mat}[0, 1:]", "{mat}[1, :-1]"),
     "library": ("np.sort({vec})[1:]", "{vec}[np.arange(1, len(x))]", "np.diff({vec}, 1)"),
-}  # type: Templates
+}
 
-MATRICES = {
+MATRICES: Templates = {
     "core": ("M", "({mat} + {mat})", "({mat} * {num})", "({mat} * {vec})", "({mat} - {vec})"),
     "maths": ("np.exp({mat})", "({mat} / {mat})", "np.maximum({mat}, {vec})", "({mat} ** 2)"),
     "views": ("{mat}[::-1]", "{mat}[:, ::-1]", "{mat}.T.T", "({mat} * {vec}[None, :])", "{mat}.copy()",
@@ -80,15 +80,15 @@ MATRICES = {
     "library": ("{mat}[[2, 1, 0]]", "np.sort({mat}, axis=0)", "{mat}.reshape(3, -1)", "np.vstack(({vec}, {mat}[:2]))",
                 "np.outer({vec}[:3], {vec})", "np.where({mat} > {num}, {mat}, 0)", "{mat}.cumsum(axis=1)"),
     "containers": ("np.stack([{vec}, {vec}, {vec}])", "np.array([{vec}, {vec}, {vec}])"),
-}  # type: Templates
+}
 
-MASKS = {
+MASKS: Templates = {
     "core": ("({vec} < {num})", "({vec} >= {vec})", "({vec} == {num})", "({mask} & {mask})", "~{mask}"),
     "library": ("np.isin({vec}, {vec})", "({vec} > np.sort({vec}))", "np.isclose({vec}, {vec})"),
     "maths": ("np.isnan({vec})", "np.isfinite({vec})", "({mask} | {mask})", "np.logical_not({vec})"),
-}  # type: Templates
+}
 
-NUMBERS = {
+NUMBERS: Templates = {
     "core": ("({num} + {num})", "({num} - {num})", "({num} * 0.5)", "{vec}[{index}]", "({num} / {num})", "-{num}",
              "{vec}.sum()", "abs({num})", "float({num})", "min({num}, {num})", "max({num}, {num})", "len({vec})",
              "({num} if {cond} else {num})", "({int} * 2.5)", "(x[0] * x[-1])"),
@@ -121,9 +121,9 @@ NUMBERS = {
                 "np.complex128({num})", "({vec} * 1j).sum()", "np.complex64({num})", "({num} + 1j) ** {int}"),
     "errors": ("out[-1]", "({num} / 0)", "int('q')", "({int} // 0)", "{vec}[{int}]", "({num} % 0)"),
     "output": ("len(out)", "sum(out)"),
-}  # type: Templates
+}
 
-INTEGERS = {
+INTEGERS: Templates = {
     "core": ("({int} + {int})", "({int} - {int})", "({int} * 3)", "({int} // 2)", "({int} % 3)", "len({vec})",
              "x.shape[0]", "-{int}", "min({int}, {int})", "({int} if {cond} else {int})"),
     "maths": ("({int} & 3)", "({int} << 2)", "({int} >> 1)", "({int} // {int})", "({int} % {int})", "~{int}",
@@ -133,17 +133,17 @@ INTEGERS = {
     "matrices": ("M.shape[0]", "M.shape[1]", "M.ndim"),
     "containers": ("len(xs)", "len(d)", "sum([{int}, {int}])"),
     "globals": ("len(LOG)",),
-}  # type: Templates
+}
 
-INDICES = {
+INDICES: Templates = {
     "core": ("(len(x) - 1)", "({int} % 4)", "-({int} % 3)", "{int}"),
     "errors": ("len(x)", "99"),
-}  # type: Templates
+}
 
-BOUNDS = {"core": ("({int} % 5)", "min(n, 3)"), "matrices": ("M.shape[0]",), "containers": ("len(xs)",
-                                                                                            )}  # type: Templates
+BOUNDS: Templates = {"core": ("({int} % 5)", "min(n, 3)"), "matrices": ("M.shape[0]",), "containers": ("len(xs)",
+                                                                                            )}
 
-CONDITIONS = {
+CONDITIONS: Templates = {
     "core": ("({num} < {num})", "({int} % 2 == 1)", "({int} > n)", "(not {cond})", "({cond} and {cond})",
              "({num} == {num})",
              "({cond} or {cond})", "(0 < {num} <= 2)", "{vec}[{index}] > {num}", "{mask}.any()", "({int} % 3 == 0)"),
@@ -156,16 +156,16 @@ CONDITIONS = {
     "globals": ("(GAIN > {num})", "LOG"),
     "iteration": ("any(e > 1 for e in {vec})", "all([e < 2 for e in {vec}])"),
     "output": ("(len(out) > 2)",),
-}  # type: Templates
+}
 
-EXPRESSIONS = {
+EXPRESSIONS: Dict[str, Templates] = {
     "vec": VECTORS, "short": SHORTS, "mat": MATRICES, "mask": MASKS, "num": NUMBERS, "int": INTEGERS,
     "index": INDICES,
     "bound": BOUNDS, "cond": CONDITIONS,
-}  # type: Dict[str, Templates]
+}
 
 # Products of two scalars: ints would get too many digits for a run where loops repeat them.
-GROWING = {
+GROWING: Dict[str, Tuple[str, ...]] = {
     "num": ("({num} * {num})", "({num} ** 2)", "({num} * {int})"),
     "int": ("({int} * {int})", "({int} ** 3)", "({int} * m)"),
-}  # type: Dict[str, Tuple[str, ...]]
+}

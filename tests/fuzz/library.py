@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Dict
 
-IMPORTS = {
+
+IMPORTS: Dict[str, str] = {
     "np": "import numpy as np", "math": "import math", "operator": "import operator", "warnings": "import warnings",
     "partial": "from functools import partial",
-}  # type: Dict[str, str]
+}
 
-GLOBALS = {
+GLOBALS: Dict[str, str] = {
     "GAIN": "GAIN = 0.5", "TABLE": "TABLE = np.arange(16.0)", "STATE": "STATE = {'total': 0}", "LOG": "LOG = []",
-}  # type: Dict[str, str]
+}
 
 BOX = '''\
 class Box:
@@ -54,7 +56,7 @@ class Note:
         return kind is not None and issubclass(kind, self.swallows)
 '''
 
-DEFINITIONS = {
+DEFINITIONS: Dict[str, str] = {
     "Box": BOX,
     "Note": NOTE,
     "down": "def down(v, k):\n    return v if k <= 0 else down(v * 0.5, k - 1)\n",
@@ -66,9 +68,9 @@ DEFINITIONS = {
     "note": "def note(k):\n    LOG.append(k)\n",
     "two": "def two(v, k):\n    return v * k, v.sum()\n",
     "change": "def change(k):\n    global GAIN\n    GAIN = GAIN + k\n",
-}  # type: Dict[str, str]
+}
 
-ARRAYS = {
+ARRAYS: Dict[str, str] = {
     "values": '''\
 def values(size, dtype, palette):
     return np.array([palette[i % len(palette)] for i in range(size)], dtype)
@@ -85,4 +87,4 @@ def misaligned(array):
     moved[...] = array
     return moved
 ''',
-}  # type: Dict[str, str]
+}

@@ -59,7 +59,7 @@ def _results(scope: Scope, body: List[Node]) -> List[str]:
 def _inner(draw: Callable[[Any], Any], writer: Writer, body: List[Node]) -> List[Node]:
     """What has to stand before a body: the list of its output, and the closure that it calls."""
     text = render(body)
-    nodes = [Line("out = []")] if _uses_output(body) else []  # type: List[Node]
+    nodes: List[Node] = [Line("out = []")] if _uses_output(body) else []
     if mentions("inner", text):
         scope = writer.scope("vec")
         scope.bind("vec", "v")
@@ -87,7 +87,7 @@ def _assigns(name: str, text: str) -> bool:
 
 def _helpers(draw: Callable[[Any], Any], groups: Tuple[str, ...], main: str) -> List[str]:
     """The generated helpers that a function needs, callees first."""
-    sources = []  # type: List[str]
+    sources: List[str] = []
     for name, header, result, barred in reversed(_HELPERS):
         if mentions(name + ("|both" if name == "h0" else ""), main + "".join(sources)):
             chosen = tuple(group for group in groups if group in _HELPER_GROUPS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from typing import Any, Dict
+from typing import Any, Dict, Set
 
 import pijit
 from pijit.compare import Difference
@@ -38,7 +38,7 @@ class Counts:
 
     def __init__(self) -> None:
         self.kernels = self.nans = self.calls = self.errors = 0
-        self.sources = set()  # type: Set[int]
+        self.sources: Set[int] = set()
 
     def __str__(self) -> str:
         return "{} programs, {} with a kernel; {} left at NaNs; {} calls, {} of which raised".format(
@@ -59,7 +59,7 @@ def run(source: str, config: Dict[str, Any], counts: Counts) -> None:
     if hash(source) in counts.sources:
         return
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(True), FILENAME)
-    module = {"__name__": "program"}  # type: Dict[str, Any]
+    module: Dict[str, Any] = {"__name__": "program"}
     exec(compile(source, FILENAME, "exec"), module)
     function, calls = module["f"], module["CALLS"]  # type: Any, List[Any]
     jitted = pijit.jit(plain_twin(function), jit_config=config)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Dict, NamedTuple, Tuple
 
+from tests.fuzz.expressions import Templates
 
-SIMPLE = {
+
+SIMPLE: Templates = {
     "core": ("{vec=} = {vec}", "{num=} = {num}", "{int=} = {int}", "{vec!} += {vec}", "{num!} += {num}",
              "{vec!} *= {num}",
              "{vec!}[{index}] = {num}", "{vec!}[{index}] += {num}", "{vec!}[1:] = {short}", "{vec!}[:] = {vec}",
@@ -55,9 +57,9 @@ SIMPLE = {
     "output": ("print({num})", "out.append({num})", "print({int}, {num}, sep='-')", "out.append({vec})",
                "print({vec}.shape)",
                "out.append(({int}, {num}))", "print({vec})", 'print(f"{({num}):}")', "out.append('%s' % {num})"),
-}  # type: Templates
+}
 
-LOOPS = {
+LOOPS: Templates = {
     "core": ("for {loop=} in range({bound}):", "for {loop=} in range(len({vec!})):",
              "for {loop=} in range(1, len(x) - 1):",
              "for {loop=} in range({bound}, 0, -1):", "for {loop=} in range(0, len(x), 2):", "while"),
@@ -72,14 +74,14 @@ LOOPS = {
                    "for {vec=}, {vec=} in zip(xs, pair):", "for {vec=} in reversed(xs):",
                    "for key, {vec=} in d.items():",
                    "for key in d:", "for key, {num=} in sorted(c.items()):"),
-}  # type: Templates
+}
 
-CONTEXTS = {
+CONTEXTS: Templates = {
     "core": ("with np.errstate(all='ignore'):",),
     "maths": ("with np.errstate(divide='raise', invalid='ignore'):", "with np.errstate(over='raise'):"),
     "globals": ("with Note(LOG, 'one'):", "with Note(LOG, 'two', ZeroDivisionError):",
                 "with Note(LOG, 'three', Exception) as seen:"),
-}  # type: Templates
+}
 
 HANDLERS = ("except Exception:", "except IndexError:", "except (ZeroDivisionError, ValueError) as error:",
             "except FloatingPointError:", "except (TypeError, AttributeError, KeyError):",

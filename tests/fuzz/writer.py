@@ -33,7 +33,7 @@ class Scope:
     def __init__(self, names: Dict[str, Tuple[str, ...]], loops: int, result: str) -> None:
         self.names = dict(names)
         self.loops = loops
-        self.jumps = ()  # type: Tuple[str, ...]
+        self.jumps: Tuple[str, ...] = ()
         self.result = result
         self.depth = 0
 
@@ -68,7 +68,7 @@ class Writer:
         self._variables = variables
         self._budget = budget
         self._barred = barred
-        self._tables = {}  # type: Dict[int, Tuple[str, ...]]
+        self._tables: Dict[int, Tuple[str, ...]] = {}
 
     def scope(self, result: str, loops: int = 0) -> Scope:
         """The scope in which the function begins."""
@@ -105,7 +105,7 @@ class Writer:
 
     def fill(self, template: str, scope: Scope, depth: int = 2) -> str:
         """A template with its slots filled; the names that it binds are known afterwards."""
-        bound = []  # type: List[Tuple[str, str]]
+        bound: List[Tuple[str, str]] = []
 
         def slot(match: Any) -> str:
             kind, mark = match.groups()
@@ -128,7 +128,7 @@ class Writer:
 
     def block(self, scope: Scope, most: int) -> List[Node]:
         """Up to so many statements; each is there or not by a draw of its own, so that shrinking can take out any."""
-        nodes = []  # type: List[Node]
+        nodes: List[Node] = []
         for _ in range(most):
             if self._budget > 0 and self._draw(_below(4)):
                 nodes.append(self.statement(scope))
