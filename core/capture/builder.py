@@ -15,7 +15,7 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import reach
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import iterator_type
-from pijit.core.capture.outcomes import Outcomes
+from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.roots import Root, rooted, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
@@ -290,6 +290,12 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             edges = edges_of(self.flow, last, self.state)
         arms = {slot: self._arm(piece, slot, target, after) for slot, (target, after) in edges.items()}
         self.block.terminator = self._terminator(arms)
+
+    def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
+        """The outcomes of a call, each in a block of its own."""
+        blocks = [self.graph.new_block(self.instr.lineno or 0) for _ in range(2)]
+        self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
+        return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
 
     def _enter_body(self, piece: Piece, last: Instr) -> None:
         """The end of a loop's header: the item is made in a block of its own, only where there is one."""

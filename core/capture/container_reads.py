@@ -104,7 +104,8 @@ class ContainerReads:
         elif kind is not None and kind.dtype.kind == "f" and not isinstance(value, Const):
             number = self.number_value(value)
             self.emit("require", [self.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
-        elif kind is None and class_of(value) is not str or isinstance(value, Const) and value.object != value.object:
+        elif kind is None and class_of(value) is not str or isinstance(value, Const) and value.object != value.object \
+                or kind is not None and kind.dtype.kind == "c":
             raise Break("PJ205", index=describe(value))
 
     def items_expected(self, value: Abstract) -> Optional[Object]:

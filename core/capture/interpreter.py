@@ -27,6 +27,7 @@ from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.library_calls import LibraryCalls
 from pijit.core.capture.matching import Matching
 from pijit.core.capture.operators import Operators, describe
+from pijit.core.capture.outcomes import Outcome
 from pijit.core.capture.specials import method_called, truth_special
 from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.subscripts import Subscripts
@@ -139,6 +140,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         except Break:
             self.state = saved
             raise
+
+    def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
+        """The outcomes of a call that is one if the FLAG is true, else the other, by their slots."""
+        return {0: other, 1: one}
 
     def _dispatch(self, instr: Instr) -> None:
         name = instr.opname

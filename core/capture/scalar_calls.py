@@ -9,6 +9,7 @@ from typing import Any, Callable, List, Tuple
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
+from pijit.core.capture.outcomes import Outcome, Outcomes, part
 from pijit.core.capture.specials import length_special, truth_special
 from pijit.core.capture.values import Abstract, Const, Instance, Known, Number, Tensor, class_of, number_type
 from pijit.core.errors import Break
@@ -79,16 +80,25 @@ def _parsed(self: Any, kind: type, value: Abstract) -> Abstract:
 
 
 def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abstract:
-    """``min`` or ``max`` of two or more numbers of one type: the first of equals, as Python compares."""
-    kind = number_type(arguments[0])
-    if kind is None or kind.dtype.kind == "c" or any(number_type(other) != kind for other in arguments):
+    """``min`` or ``max`` of two or more numbers: the first of equals, as Python compares.
+
+    Of two numbers of different types one or the other is the answer, and what follows has a version for each.
+    """
+    kinds = [number_type(argument) for argument in arguments]
+    if any(other is None or other.dtype.kind == "c" for other in kinds) or len(kinds) > 2 and len(set(kinds)) > 1:
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
+    if kinds[0] != kinds[-1]:
+        flag = self.truth(self.compare(symbol, arguments[1], arguments[0]))
+        first, second = (Outcome(argument, {}) for argument in arguments)
+        name = "min" if symbol == "<" else "max"
+        part(self, Outcomes({0: first, 1: second}, name))
+        return Outcomes(self.either(flag, second, first), name)
     best = self.number_value(arguments[0])
     for argument in arguments[1:]:
         value = self.number_value(argument)
         flag = self.emit("compare", [value, best], FLAG, {"operator": symbol})
-        best = self.emit("select", [flag, value, best], kind)
-    return Number(kind, best)
+        best = self.emit("select", [flag, value, best], kinds[0])
+    return Number(kinds[0], best)  # type: ignore[arg-type]
 
 
 def call_divmod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
