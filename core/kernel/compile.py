@@ -42,8 +42,8 @@ class Kernel:
     written, and ``words`` are without the scratch words that it needs.
     """
 
-    __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "owner", "seconds", "_graph", "_backend",
-                 "_on_disk", "_written")
+    __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "owner", "seconds", "_graph",
+                 "_backend", "_on_disk", "_written")
 
     def __init__(self, graph: Graph, backend: str, on_disk: bool, later: bool) -> None:
         start = time.perf_counter()

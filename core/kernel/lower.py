@@ -41,15 +41,17 @@ def lower(source: str, names: Dict[str, Any], symbol: str, module: Any) -> Any:
     function = ir.Function(module, ir.FunctionType(I64, [I64]), symbol)
     definition = ast.parse(source).body[0]
     assert isinstance(definition, ast.FunctionDef)
-    _Lowering(function, names, definition).write(definition.body)
+    _Lowering(function, names, source.splitlines(), definition).write(definition.body)
     return function
 
 
 class _Lowering:
     """Writes one function."""
 
-    def __init__(self, function: Any, names: Dict[str, Any], definition: ast.FunctionDef) -> None:
+    def __init__(self, function: Any, names: Dict[str, Any], lines: List[str], definition: ast.FunctionDef) -> None:
         self.names = names
+        self.lines = lines
+        self.returns: Dict[str, Any] = {}
         self.variables: Dict[str, Typed] = {}
         self.loops: List[_Loop] = []
         self.entry = function.append_basic_block("entry")
@@ -93,7 +95,13 @@ class _Lowering:
         self.value(statement.value)
 
     def _return(self, statement: ast.Return) -> None:
-        self.builder.ret(self._as(self.value(statement.value), INT))
+        """Statements with the same text share a block: most exits are written many times."""
+        text, builder = self.lines[statement.lineno - 1].strip(), self.builder
+        if text not in self.returns:
+            self.returns[text] = builder.append_basic_block("return")
+            with builder.goto_block(self.returns[text]):
+                builder.ret(self._as(self.value(statement.value), INT))
+        builder.branch(self.returns[text])
 
     def _if(self, statement: ast.If) -> None:
         builder = self.builder

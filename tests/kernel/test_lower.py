@@ -50,6 +50,11 @@ def test_a_loop_without_end_returns():
     assert run("n = 0\nwhile True:\n    n = iadd(n, 1)\n    if n == 7:\n        return n") == 7
 
 
+def test_returns_with_the_same_text_return_what_the_variables_are_then():
+    body = "x = ld_i8(frame, 0)\nif x == 1:\n    return x\nx = iadd(x, 40)\nif x == 42:\n    return x\nreturn 0"
+    assert [run(body, word) for word in (1, 2, 3)] == [1, 42, 0]
+
+
 def test_a_variable_that_nothing_was_assigned_to_is_zero():
     assert run("if ld_i8(frame, 0) == 1:\n    x = 5\nreturn x", 0) == 0
 
