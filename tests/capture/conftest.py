@@ -1,9 +1,11 @@
 """Captures are tested with the guards' Python twin beside the C one: a disagreement fails the test."""
 
+import itertools
+
 import pytest
 
 from pijit.core.capture import cost
-from pijit.core.kernel import python_runtime
+from pijit.core.kernel import python_backend, python_runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
 
 WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls",
@@ -30,3 +32,32 @@ def little_work(monkeypatch):
 def polls(monkeypatch):
     """The Python back end leaves at every third poll."""
     monkeypatch.setattr(python_runtime, "POLL_EVERY", 3)
+
+
+@pytest.fixture
+def leaves_often(monkeypatch):
+    """The Python back end takes every third of the exits that it could take, polls or not; a list of one for each taken."""
+    asked, taken = itertools.count(1), []
+
+    def leave():
+        number = next(asked)
+        if number % 3 == 0:
+            taken.append(number)
+            raise AssertionError
+
+    def operation(self, op):
+        if op.exit is None:
+            return plain(self, op)
+        self.line("try:")
+        self.depth += 1
+        self.line("leave()")
+        self._compute(op, python_backend._OPERATIONS[op.name](self, op))
+        self.depth -= 1
+        self.line("except Exception:")
+        self.depth += 1
+        self.take(op.exit)
+        self.depth -= 1
+    plain = python_backend.PythonEmitter.operation
+    monkeypatch.setattr(python_backend.PythonEmitter, "operation", operation)
+    monkeypatch.setitem(python_runtime.NAMES, "leave", leave)
+    return taken

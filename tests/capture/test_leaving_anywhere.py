@@ -1,0 +1,16 @@
+"""Programs with inlined calls whose kernels leave at any operation that can: each exit leads to where nothing is done twice."""
+
+import pytest
+
+from tests.capture import test_inlining_cells, test_inlining_effects, test_inlining_outcomes, test_inlining_rests
+from tests.capture import test_special_methods
+from tests.harness import check
+
+MODULES = (test_inlining_rests, test_inlining_cells, test_inlining_outcomes, test_special_methods, test_inlining_effects)
+PROGRAMS = [row for module in MODULES for row in module.PROGRAMS]
+
+
+@pytest.mark.parametrize("f, args, others", PROGRAMS, ids=[row[0].__name__ for row in PROGRAMS])
+def test_leaving_anywhere(f, args, others, leaves_often):
+    j = check(f, *args(), others=[make() for make in others], config={"backend": "python", "force_breaks": None})
+    assert leaves_often and not j.state.failures
