@@ -158,14 +158,14 @@ class Rest:
     """The rest of a call whose beginning a kernel has run.
 
     Linked code calls `callable(state)` in the frame of the caller: state is a tuple of the function and a value for each of
-    the slots. A frame of the function starts in this code, with these locals, and the result is that of the call.
+    the slots. A frame of the function starts in this code, with these variables, and the result is that of the call.
 
     Arguments:
-        code: the function's code with a beginning that jumps to where it goes on; it has no cell variables.
-        slots: the numbers of locals.
+        code: the function's code with a beginning that jumps to where it goes on.
+        slots: the numbers of variables: locals, then cell variables, which get cells of their own.
 
     Raises:
-        ValueError: the code has cell variables, or no such locals.
+        ValueError: the code has no such variables.
     """
 
     def __init__(self, code: CodeType, slots: Tuple[int, ...]) -> None: ...

@@ -146,8 +146,8 @@ _ROWS = (
            "Look at the reason inside the callee; what is around the call is compiled all the same."),
     Reason("PJ231", "function that may raise after it has written",
            "A kernel leaves before what could raise, and bytecode goes on in the middle of the callee. That cannot be "
-           "done here: the callee is a comprehension, has variables that inner functions use, or holds an iterator, a "
-           "tuple of its caller's or a value that only kernels have.",
+           "done here: the call is made by a comprehension or a builtin, or the callee holds an iterator, a tuple of "
+           "its caller's or a value that only kernels have.",
            "Let the callee return what it computes and write it in the caller."),
     # Recompiles.
     Reason("PJ301", "guard failed",

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import dis
 from types import CodeType
-from typing import List, Optional
+from typing import Iterator, List, Optional, Tuple
 
-from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.encode import replace_code
 
 PLAIN = {"LOAD_DEREF": "LOAD_FAST", "STORE_DEREF": "STORE_FAST", "DELETE_DEREF": "DELETE_FAST",
@@ -31,8 +31,21 @@ def without_cells(code: CodeType, free: bool) -> Optional[CodeType]:
     if not cells or len(names) > MAX_VARIABLES:
         return None
     raw = bytearray(code.co_code)
-    for instr in decode(code).instructions:
-        if instr.opname in PLAIN and instr.raw < len(cells):
-            at = instr.offset + 2 * (instr.size - 1)
-            raw[at], raw[at + 1] = dis.opmap[PLAIN[instr.opname]], names.index(cells[instr.raw])
+    for instr, at in _uses(code, len(cells)):
+        raw[at], raw[at + 1] = dis.opmap[PLAIN[instr.opname]], names.index(cells[instr.raw])
     return replace_code(code, co_code=bytes(raw), co_varnames=tuple(names), co_nlocals=len(names))
+
+
+def with_cells(plain: CodeType, code: CodeType) -> CodeType:
+    """What `without_cells` has made of ``code``, perhaps edited in place since, with its cell variables in cells again."""
+    raw = bytearray(plain.co_code)
+    for _, at in _uses(code, len(code.co_cellvars)):
+        raw[at:at + 2] = code.co_code[at:at + 2]
+    return replace_code(plain, co_code=bytes(raw))
+
+
+def _uses(code: CodeType, count: int) -> Iterator[Tuple[Instr, int]]:
+    """The instructions that use one of the first ``count`` cells, and where their two bytes are."""
+    for instr in decode(code).instructions:
+        if instr.opname in PLAIN and instr.raw < count:
+            yield instr, instr.offset + 2 * (instr.size - 1)

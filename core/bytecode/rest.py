@@ -23,7 +23,10 @@ from pijit.core.bytecode.moves import stack_of
 
 
 class Rest(NamedTuple):
-    """Where bytecode goes on in a callee, with these variables and so many stack items, after the rest of ``inner``."""
+    """Where bytecode goes on in a callee, with these variables and so many stack items, after the rest of ``inner``.
+
+    ``cfg`` is that of the code as it runs, with cell variables in cells.
+    """
 
     cfg: CFG
     target: int
@@ -45,7 +48,6 @@ def call_rest(assembler: Assembler, rest: Rest, line: Optional[int]) -> List[Ite
 def _native(rest: Rest) -> Any:
     """What linked code calls. It owns a code object of its own, nothing that leads to the callee's."""
     assembler = Assembler(rest.cfg.function)
-    slots = [assembler.local(name) for name in rest.locals]
     stack = [assembler.fresh_local() for _ in range(rest.stack)]
     if rest.inner is None:
         line = rest.cfg.function.instructions[rest.target].lineno
@@ -56,4 +58,7 @@ def _native(rest: Rest) -> Any:
         end = call_rest(assembler, rest.inner, line)
     items = stack_of(assembler, rest.cfg, rest.target, stack) + end
     assembler.insert(0, items + [Op("JUMP_ABSOLUTE", assembler.original(rest.target), line)], redirect=False)
-    return NativeRest(assembler.assemble(), tuple(slots + stack)).callable
+    code = assembler.assemble()
+    cells = {name: code.co_nlocals + number for number, name in enumerate(code.co_cellvars)}
+    slots = [cells[name] if name in cells else code.co_varnames.index(name) for name in rest.locals]
+    return NativeRest(code, tuple(slots + stack)).callable

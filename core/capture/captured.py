@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
+from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function
 from pijit.core.capture.segments import Region
 from pijit.core.errors import Break
@@ -55,6 +56,7 @@ class Captured:
         facts, pairs: what must be guarded.
         has_loop: whether it loops, inlined callees included.
         inlined: how many instructions of callees were built into it.
+        running: for the flow of callees with cell variables, that of their code as it runs.
     """
 
     def __init__(self, region: Region, graph: Graph, depth: int, head_depth: int) -> None:
@@ -67,6 +69,7 @@ class Captured:
         self.facts: Dict[Tuple[Any, ...], Fact] = {}
         self.has_loop = region.has_loop
         self.inlined = 0
+        self.running: Dict[CFG, CFG] = {}
 
     @property
     def start(self) -> int:

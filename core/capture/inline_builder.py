@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import Any, Container, Dict, Iterator, List, Optional, Sequence as Items, Set, Tuple
 
-from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.blocks import CFG, build_cfg
+from pijit.core.bytecode.cells import with_cells
+from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.facts import Facts
@@ -146,7 +149,7 @@ class InlineBuilder(GraphBuilder):
                       packed: Items[Output] = ()) -> SideExit:
         """Leave to ``target`` in this callee, with these of its variables."""
         callee = getattr(self.facts, "callee", None)
-        if callee is None or callee.place.root is None or callee.function.__code__.co_cellvars:
+        if callee is None or callee.place.root is None:
             raise Break("PJ231")
         names = tuple(name for name, value in state.locals.items()
                       if name in live and not is_place(name) and not isinstance(value, Unbound))
@@ -156,10 +159,19 @@ class InlineBuilder(GraphBuilder):
             raise Break("PJ231")
         outputs = [self._output(value) for value in variables + state.stack]
         outputs.insert(0, Output("value", self._input(callee.place.root, SKIP)))
-        rest = Rest(self.cfg, target, names, len(state.stack) + len(packed), inner)
+        rest = Rest(self._running_cfg(callee.function.__code__), target, names, len(state.stack) + len(packed), inner)
         exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))
         self.inside.add(exit)
         return exit
+
+    def _running_cfg(self, code: CodeType) -> CFG:
+        """The callee's flow as bytecode runs it: its cell variables are plain ones only for the analysis."""
+        if not code.co_cellvars:
+            return self.cfg
+        running = self.captured.running
+        if self.cfg not in running:
+            running[self.cfg] = build_cfg(decode(with_cells(self.function.code, code)))
+        return running[self.cfg]
 
     def _leave_once(self, value: Sequence) -> None:
         """A tuple that the callers have as well would become two objects."""

@@ -1,7 +1,7 @@
 /* The rest of an inlined call, for hook.c alone: makes the frame of a callee in the middle of its run.
  *
- * A Rest has code that begins with a jump to where the callee goes on, and the locals that it needs there. Linked code
- * calls it, in the frame of the callee's caller, with one tuple: the function, then a value for each of the locals. What
+ * A Rest has code that begins with a jump to where the callee goes on, and the variables that it needs there. Linked code
+ * calls it, in the frame of the callee's caller, with one tuple: the function, then a value for each of the variables. What
  * runs is a frame as the call would have had, so tracebacks and sys._getframe show that of the callee. */
 #ifndef PIJIT_CORE_REST_H
 #define PIJIT_CORE_REST_H
@@ -13,7 +13,7 @@ typedef struct {
 #endif
     PyCodeObject *code;                  /* owned */
     Py_ssize_t count;
-    Py_ssize_t *slots;                   /* owned; the locals that the tuple's items from the second on go to */
+    Py_ssize_t *slots;                   /* owned; the locals and cells that the tuple's items from the second on go to */
 } Rest;
 
 /* Why a tuple's items are not what the code needs, or NULL. */
@@ -34,8 +34,23 @@ rest_why_not(Rest *self, PyObject *state)
     return NULL;
 }
 
-/* Give the frame the values of the tuple. Nobody else has it, so the frame alone holds them from now on, as after a call. */
-static void
+/* Put the values of cell variables into cells: 1, or 0 with an exception set. */
+static int
+rest_make_cells(PyObject **cells, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *cell = PyCell_New(cells[i]);  /* owned, then the frame's */
+        if (cell == NULL) {
+            return 0;
+        }
+        Py_XSETREF(cells[i], cell);
+    }
+    return 1;
+}
+
+/* Give the frame the values of the tuple. Nobody else has it, so the frame alone holds them from now on, as after a call.
+ * 1, or 0 with an exception set. */
+static int
 rest_fill(Rest *self, PyObject *state, PyFrameObject *frame)
 {
     for (Py_ssize_t i = 0; i < self->count; i++) {
@@ -47,10 +62,13 @@ rest_fill(Rest *self, PyObject *state, PyFrameObject *frame)
         slots_move(&frame->f_localsplus[self->slots[i]], from, 1);
         slot_set(from, Py_None);
     }
+    PyObject **cells = frame->f_localsplus + self->code->co_nlocals;
+    Py_ssize_t ncells = PyTuple_GET_SIZE(self->code->co_cellvars);
     PyObject *closure = PyFunction_GET_CLOSURE(PyTuple_GET_ITEM(state, 0));  /* borrowed */
     for (Py_ssize_t i = 0; closure != NULL && i < PyTuple_GET_SIZE(closure); i++) {
-        slot_set(&frame->f_localsplus[self->code->co_nlocals + i], PyTuple_GET_ITEM(closure, i));
+        slot_set(&cells[ncells + i], PyTuple_GET_ITEM(closure, i));
     }
+    return rest_make_cells(cells, ncells);
 }
 
 /* NEW reference: what the function returns; or NULL with an exception set. */
@@ -70,7 +88,10 @@ rest_run(Rest *self, PyObject *state)
     if (frame == NULL) {
         return NULL;
     }
-    rest_fill(self, state, frame);
+    if (!rest_fill(self, state, frame)) {
+        shadow_free(tstate, frame);
+        return NULL;
+    }
     return shadow_run(tstate, frame, self->code);
 }
 
@@ -108,7 +129,7 @@ rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
 }
 #endif
 
-/* Takes the numbers of locals; 0, or -1 with an exception set. */
+/* Takes the numbers of locals and cells; 0, or -1 with an exception set. */
 static int
 rest_set_slots(Rest *self, PyObject *slots)
 {
@@ -120,9 +141,9 @@ rest_set_slots(Rest *self, PyObject *slots)
     }
     for (Py_ssize_t i = 0; i < self->count; i++) {
         self->slots[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(slots, i));
-        if (self->slots[i] < 0 || self->slots[i] >= self->code->co_nlocals) {
+        if (self->slots[i] < 0 || self->slots[i] >= self->code->co_nlocals + PyTuple_GET_SIZE(self->code->co_cellvars)) {
             if (!PyErr_Occurred()) {
-                PyErr_Format(PyExc_ValueError, "there is no local %zd", self->slots[i]);
+                PyErr_Format(PyExc_ValueError, "there is no variable %zd", self->slots[i]);
             }
             return -1;
         }
@@ -136,10 +157,6 @@ rest_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *keywords[] = {"code", "slots", NULL};
     PyObject *code, *slots;  /* borrowed */
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Rest", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
-        return NULL;
-    }
-    if (PyTuple_GET_SIZE(((PyCodeObject *)code)->co_cellvars) > 0) {
-        PyErr_SetString(PyExc_ValueError, "code with cell variables cannot go on in the middle");
         return NULL;
     }
     Rest *self = (Rest *)type->tp_alloc(type, 0);  /* owned, given away */

@@ -139,6 +139,20 @@ def any_calls(a, k):
     return any_of(a, 1, 2) + any_of(a, 3, k, scale=0.5) * any_of(*(a, 2, 4), **{"scale": 2.0})
 
 
+def summed(m, w, i):
+    m.count += 1
+    m.total = sum([v * w for v in [1.0, 2.0]])
+    w = w + X[i]
+    return sum(v * w for v in [3.0, m.total])
+
+
+def with_cells(m, k):
+    s = 0.0
+    for i in range(k):
+        s += summed(m, i * 0.5, i)
+    return s, m.count, m.total
+
+
 def closing(k):
     def put(a, i):
         a[i] = k
@@ -178,6 +192,7 @@ PROGRAMS = [
     (property_counts, lambda: (Mean(), 1), [lambda: (Mean(), 5), lambda: (Mean(0.0, 1), 3)]),
     (until_limit, lambda: (Mean(), X, 9), [lambda: (Mean(), X, 15), lambda: (Mean(0.0, 11), X, 15)]),
     (any_calls, lambda: (X.copy(), 5), [lambda: (X.copy(), 99), lambda: (X[:4].copy(), 1)]),
+    (with_cells, lambda: (Mean(), 9), [lambda: (Mean(), 25), lambda: (Mean(1, BIG), 4), lambda: (Mean(0.0, BIG * 2 - 3), 9)]),
     (closures, lambda: (X.copy(), 5), [lambda: (X.copy(), 17), lambda: (X.copy(), 16), lambda: (X.copy(), -30)]),
     (calls_jitted, lambda: (X.copy(), 5), [lambda: (X.copy(), 20), lambda: (X.copy(), 50)]),
 ]
@@ -305,13 +320,8 @@ def f(m, a, i):
 
 
 def test_what_cannot_go_on_in_the_middle_stays_a_call():
-    def summed(a, k, i):
-        a[0] = k
-        s = sum(v * k for v in [1.0, 2.0])
-        return s + a[i]
-
     def f(a, i):
-        return a * summed(a, 2.0, i) + 1.0
+        return a * sum([jitted_callee(a, k) for k in (0, i)]) + 1.0
     with fail_unless_captured():
         check(f, X.copy(), 3, others=[(X.copy(), 99)], config=PYTHON)
     assert [one.reason_id for one in pijit.explain(f, X.copy(), 3).breaks][0] == "PJ231"
