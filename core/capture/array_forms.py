@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any, Dict, List, Tuple
 
 import numpy as np
+from pijit.core.capture import sampling
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.values import Abstract, Const, Tensor, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.types import Array
 
 
 def _array(value: Abstract, writes: bool = False) -> Tensor:
@@ -100,6 +102,21 @@ def _of_ufunc(method: str) -> Handler:
     return call
 
 
+def call_where(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.where(mask, x, y)`` of numbers and of arrays in C order that have the result's dtype."""
+    only(arguments, keywords, "where", 3)
+    arrays = [_array(arguments[0])] + [arm for arm in arguments[1:] if isinstance(arm, Tensor)]
+    if arrays[0].type.dtype.kind != "b" or any(array.type.layout != "C" or array.type.ndim == 0 for array in arrays):
+        raise Break("PJ210", callee="where")
+    result = sampling.where_result(tuple(map(operand_of, arguments)))
+    if result.dtype.kind not in "fiub" or any(array.type.dtype != result.dtype for array in arrays[1:]):
+        raise Break("PJ210", callee="where of %s" % result.dtype)
+    result = Array(result.dtype, result.ndim, "C")
+    types = "?{0}{0}->{0}".format(result.dtype.char)
+    value = self.emit("where", [self.any_value(each) for each in arguments], result, {"types": types}, exits=True)
+    return Tensor(result, value)
+
+
 FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.shape, _attribute("shape")),
     (np.size, _attribute("size")),
@@ -108,6 +125,7 @@ FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.put, call_put),
     (np.putmask, call_putmask),
     (np.outer, call_outer),
+    (np.where, call_where),
 ]
 
 FORM_METHODS: Dict[str, Handler] = {"put": call_put, "sort": call_sort}

@@ -177,6 +177,15 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...], out: Optional[A
     return result, types, index
 
 
+@lru_cache(maxsize=4096)
+def where_result(operands: Tuple[Operand, ...]) -> Array:
+    """The type of ``np.where(*operands)``; layout to be decided."""
+    result = _ask(np.where, operands)
+    if not isinstance(result, Array):
+        raise Break("PJ203", operands=_operand_names(operands))
+    return result
+
+
 def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype, out: Optional[Array]) -> Tuple[str, int]:
     """The inner loop that NumPy runs: its types and its index in ``ufunc.types``."""
     if WEAK_SCALARS:

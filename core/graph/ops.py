@@ -74,6 +74,9 @@ OPS: Dict[str, OpInfo] = {
                          "the same with out=first operand (overlap-safe, nothing written when it exits)"),
     "reduce": OpInfo("a", ("ufunc", "axis", "keepdims", "types"), False,
                      "ufunc.reduce over one axis or all (axis None); result is an array or np scalar; bits as NumPy"),
+    "where": OpInfo("a *", ("types",), False,
+                    "np.where(a, x, y) of bools, as ufunc; types is '?dd->d'; arrays are in C order, x and y have the "
+                    "result's dtype where they are arrays; exits on shape mismatch"),
     "assign": OpInfo("a *", (), True, "a[...] = array or scalar, broadcast and converted; exits on shape mismatch"),
     "alloc": OpInfo("s*", ("fill", "order"), False, "new array of the WORD shape; fill None (empty), 0 or 1; exits on negative"),
     # objects; the values ("v") are as those of the effects below

@@ -17,7 +17,7 @@ from pijit.core.kernel.errors import CompileError
 LISTENING = 1 | 2 | 4 | 8
 """All floating-point flags: the runtime leaves out those that np.errstate ignores."""
 
-MAKERS = frozenset(("alloc", "ufunc", "reduce"))
+MAKERS = frozenset(("alloc", "ufunc", "where", "reduce"))
 """Operations whose result is a new array."""
 
 

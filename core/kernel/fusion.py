@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.passes.fuse import operands, raises_flags, scalar_operation
+from pijit.core.graph.passes.fuse import MAKING, operands, raises_flags, scalar_operation
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.array_ops import broadcast, copy_into, fits_into, loop_dtypes
 from pijit.core.kernel.arrays import LISTENING, ArrayVariable
@@ -40,13 +40,13 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
     """Whether the nest does what NumPy does, and better: last strides are known to be 0 or the item size."""
     arrays, scalars = _leaves(group)
     last = group[-1]
-    written = [] if last.name in ("ufunc", "reduce") else [last.args[0]]
+    written = [] if last.name in MAKING else [last.args[0]]
     if any(not emitter.arrays[value].shape or _last_stride(emitter.arrays[value]) == ANY
            for value in arrays + written) or not arrays:
         return False
     if written and max(value.type.ndim for value in arrays) > written[0].type.ndim:
         return False
-    if any("f8_bits" in emitter.text[value] for value, _ in scalars):
+    if any(map(raises_flags, group)) and any("f8_bits" in emitter.text[value] for value, _ in scalars):
         return False  # LLVM knows what comes of a NaN, and would drop the rest with its flags
     return all(can_convert(source, target) for source, target in _conversions(group))
 
@@ -80,7 +80,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
                for value, code in wanted]
     raising = any(map(raises_flags, group))
-    if last.name == "ufunc":
+    if last.name in ("ufunc", "where"):
         shape = broadcast(emitter, first, [array.shape for array in arrays])
         result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
         _compute(emitter, group, shape, arrays, scalars, result, raising)
@@ -166,7 +166,7 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
         numbers = tuple(number[(value, code) if isinstance(value.type, Scalar) else value]
                         for value, code in zip(operands(op), codes))
         number[op.result] = len(arrays) + len(scalars) + len(steps)
-        steps.append((scalar_operation(op), codes[0], numbers))
+        steps.append((scalar_operation(op), codes, numbers))
     return tuple(steps)
 
 

@@ -19,7 +19,7 @@ from pijit.core.graph.types import Array, Object
 from pijit.core.kernel.structure import Flow
 
 COUNTED = (Array, Object)
-TEMPORARIES = frozenset(("alloc", "ufunc", "reduce", "invoke"))
+TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "invoke"))
 
 
 class Lifetimes:

@@ -23,7 +23,7 @@ class Nest(NamedTuple):
     """What a nest computes.
 
     ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters, ``lasts`` tells each array's last stride
-    (UNIT, ZERO or ANY). ``steps`` are (operation, dtype letter of its operands, operand numbers): operands
+    (UNIT, ZERO or ANY). ``steps`` are (operation, dtype letters of its operands, operand numbers): operands
     count arrays read, then scalars, then steps. The last step's result goes to the last array.
 
     With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats take three
@@ -122,6 +122,7 @@ _OPERATIONS: Dict[str, Callable[..., Any]] = {
     "truediv": _llvm("fdiv"), "neg": _negative, "abs": _absolute, "sqrt": _function("llvm.sqrt"),
     "square": lambda builder, dtype, a: _OPERATIONS["mul"](builder, dtype, a, a),
     "reciprocal": _reciprocal, "and": _llvm("and_"), "or": _llvm("or_"), "xor": _llvm("xor"),
+    "where": lambda builder, dtype, condition, a, b: builder.select(condition, a, b),
     "invert": lambda builder, dtype, a: builder.not_(a), "minimum": _pick("<"), "maximum": _pick(">"),
 }
 COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
@@ -169,7 +170,7 @@ class _Writer:
             rest = rest[1 + axes:]
         self.scalars, self.pairwise = rest[:len(nest.scalars)], rest[len(nest.scalars):]
         self.kinds = self.dtypes[:-1] + [np.dtype(code) for code in nest.scalars]
-        self.kinds += [result_dtype(name, np.dtype(code)) for name, code, _ in nest.steps]
+        self.kinds += [result_dtype(name, np.dtype(codes[-1])) for name, codes, _ in nest.steps]
 
     def write(self) -> None:
         self._write_versions(_versions(self.nest))
@@ -245,11 +246,11 @@ class _Writer:
     def _with_steps(self, values: Dict[int, Any]) -> Dict[int, Any]:
         """Values by operand number, and those of the steps whose operands all have one."""
         values = dict(values)
-        for number, (name, code, numbers) in enumerate(self.nest.steps, len(self.dtypes) - 1 + len(self.scalars)):
+        for number, (name, codes, numbers) in enumerate(self.nest.steps, len(self.dtypes) - 1 + len(self.scalars)):
             if number not in values and all(k in values for k in numbers):
-                dtype = np.dtype(code)
-                operands = [_converted(self.builder, values[k], self.kinds[k], dtype) for k in numbers]
-                values[number] = _OPERATIONS[name](self.builder, dtype, *operands)
+                operands = [_converted(self.builder, values[k], self.kinds[k], np.dtype(code))
+                            for k, code in zip(numbers, codes)]
+                values[number] = _OPERATIONS[name](self.builder, np.dtype(codes[-1]), *operands)
         return values
 
     def _load(self, place: Any, dtype: np.dtype) -> Any:

@@ -251,6 +251,10 @@ def _poll(emitter: NumbaEmitter, op: Op) -> None:
     emitter.guard(op, "%s() != 0" % emitter.breaker("signals" in op.attrs))
 
 
-_SPECIAL = {"const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "compare_size": _compare_size, "libm": _libm,
+def _where(emitter: NumbaEmitter, op: Op) -> None:
+    fusion.write_group(emitter, [op])
+
+
+_SPECIAL = {"where": _where, "const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "compare_size": _compare_size, "libm": _libm,
             "iterator_part": _iterator_part, "require": _require, "poll": _poll, **OBJECT_OPERATIONS,
             **LIBRARY_OPERATIONS}

@@ -155,5 +155,5 @@ NAMES: Dict[str, Any] = {
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_into": ufunc_into, "assign": assign,
     "reduce": reduce, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
-    "invoke": invoke, "fitting": fitting, "set_items": operator.setitem,
+    "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem,
 }

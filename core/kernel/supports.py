@@ -89,7 +89,18 @@ def _why_not_cast(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
     return None
 
 
+def _why_not_where(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    arrays = [kind for kind in types if isinstance(kind, Array)]
+    if any(kind.layout != "C" for kind in arrays):
+        return "where of strided arrays is not supported"
+    result = np.dtype(attrs["types"][-1])
+    if result.str not in _MEMORY_DTYPES or any(kind.dtype != result for kind in arrays[1:]):
+        return "where with the types %s is not supported" % attrs["types"]
+    return None
+
+
 _SPECIAL: Dict[str, Callable[[Dict[str, Any], Sequence[Any]], Optional[str]]] = {
+    "where": _why_not_where,
     "ufunc": _why_not_loop, "ufunc_into": _why_not_loop, "reduce": reductions.why_not_reduce,
     "libm": _why_not_libm,
     "compare": _why_not_compare, "cast": _why_not_cast,

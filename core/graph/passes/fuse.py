@@ -20,6 +20,9 @@ at each index before that index is written.
 them pairwise, are computed into a buffer of one row on which NumPy's own loop runs. The operand must be certain to be in C
 order, or NumPy would go another way.
 
+**Choices.** ``where`` is fused, but with no floating-point arithmetic that can raise a flag: LLVM may leave out what is not
+chosen.
+
 **Comparisons.** A comparison may be fused, but not with floating-point arithmetic on its operands: LLVM may
 find out how it comes out, drop the arithmetic, and with it a flag. ``minimum`` and ``maximum`` are fused for
 integers: which of 0.0 and -0.0 NumPy's loops for floats give depends on its version and on the element's
@@ -57,12 +60,17 @@ BOOLEAN_LOOPS.update(COMPARISONS)
 _LOOPS = {"f": FLOAT_LOOPS, "i": INTEGER_LOOPS, "u": INTEGER_LOOPS, "b": BOOLEAN_LOOPS}
 """Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
 
+MAKING = ("ufunc", "where", "reduce")
+"""What makes a new array, or a number, of all its operands; other operations write to the first one."""
+
 _RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
 _MEMORY_CODES = "?bBhHiIlLqQfd"
 
 
 def scalar_operation(op: Op) -> str:
     """The name of the scalar operation that an elementwise ufunc does to each element, or ''."""
+    if op.name == "where":
+        return "where"
     if op.name not in ("ufunc", "ufunc_into") or op.exit is None:
         return ""
     kind = op.args[0].type if op.name == "ufunc_into" else op.result.type
@@ -101,7 +109,7 @@ def raises_flags(op: Op) -> bool:
 
 def operands(op: Op) -> List[Value]:
     """What an operation of a group computes with: all arguments but the destination."""
-    return list(op.args) if op.name in ("ufunc", "reduce") else list(op.args[1:])
+    return list(op.args) if op.name in MAKING else list(op.args[1:])
 
 
 def roots(graph: Graph) -> Dict[Value, Value]:
@@ -140,7 +148,7 @@ def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
 def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, List[Op]],
                escaping: Set[Value]) -> Dict[Op, List[Op]]:
     position = {op: number for number, op in enumerate(block.ops)}
-    makers = {op.result: op for op in block.ops if op.name == "ufunc" and scalar_operation(op)}
+    makers = {op.result: op for op in block.ops if op.name in ("ufunc", "where") and scalar_operation(op)}
     groups: Dict[Op, List[Op]] = {}
     taken: Set[Op] = set()
     for op in reversed(block.ops):
@@ -156,7 +164,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1 or op.name == "ufunc_into" or op.name == "ufunc" and _by_rows(op):
+        if len(group) > 1 or op.name in ("ufunc_into", "where") or op.name == "ufunc" and _by_rows(op):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
@@ -177,8 +185,8 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
                 maker = makers.get(value)
                 if maker is None or maker in group or maker in excluded or value in escaping:
                     continue
-                if all(one in group and not _writes(one, value)
-                       and not _looks_at_floats(one, maker) for one in users[value]):
+                if all(one in group and not _writes(one, value) and not _looks_at_floats(one, maker)
+                       for one in users[value]) and not _chooses(group, maker):
                     group.add(maker)
                     changed = True
     return group
@@ -190,8 +198,14 @@ def _writes(user: Op, value: Value) -> bool:
 
 def _looks_at_floats(user: Op, maker: Op) -> bool:
     """Whether ``user`` compares what ``maker`` computed in floating point."""
-    compares = user.name != "assign" and user.attrs["ufunc"] in COMPARISONS
+    compares = user.name not in ("assign", "where") and user.attrs["ufunc"] in COMPARISONS
     return compares and maker.attrs["types"][0] in "fd"
+
+
+def _chooses(group: Set[Op], maker: Op) -> bool:
+    """Whether choices and arithmetic that raises flags would meet."""
+    group = group | {maker}
+    return any(op.name == "where" for op in group) and any(op.name != "reduce" and raises_flags(op) for op in group)
 
 
 def _by_rows(op: Op) -> bool:
