@@ -120,6 +120,12 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
         return NULL;
     }
     Py_INCREF(py_func);
+    if (self->pace.rest > 0) {
+        self->pace.rest--;
+        PyObject *plain = _PyFunction_Vectorcall(py_func, args, nargsf, kwnames);  /* owned, given away */
+        Py_DECREF(py_func);
+        return plain;
+    }
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     Arguments arguments = {args, nargs, NULL, args + nargs, 0};
     if (kwnames != NULL) {
