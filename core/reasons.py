@@ -87,7 +87,7 @@ _ROWS = (
            "Read the attribute into a local variable before the loop."),
     Reason("PJ205", "subscript form that is not captured",
            "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays, integers on "
-           "lists and tuples, and constant integers and strings on dicts.",
+           "lists and tuples, and numbers, strings and tuples of these on dicts.",
            "Use basic indexing where it says the same."),
     Reason("PJ206", "entry or exit of a with or try block",
            "Entering and leaving a block decides which handler sees an exception, so that stays Python; "
@@ -100,9 +100,9 @@ _ROWS = (
            "Whether such a variable has a value at this point depends on what Python did before.",
            "Keep the value in a local variable."),
     Reason("PJ209", "iteration over a type that is not captured",
-           "Compiled loops run over arrays, range(), short tuples and lists, and enumerate(), zip() and reversed() of these; "
-           "other iterators run code for each item.",
-           "Loop over an array; take a break in the body of a loop over a list out of it."),
+           "Compiled loops run over arrays, range(), short tuples and dicts, lists whose items are alike, and enumerate(), zip() "
+           "and reversed() of these; other iterators run code for each item.",
+           "Loop over an array, or a list of numbers, arrays, strings or tuples that have the same types."),
     Reason("PJ210", "NumPy function that is not captured",
            "There is no compiled form of this NumPy function, so NumPy runs it.",
            "Nothing to do if it works on large arrays: NumPy is fast there."),
@@ -123,8 +123,9 @@ _ROWS = (
            "Kernels work on bool, integer, float32, float64 and complex data in native byte order.",
            "Convert with astype() before the loop."),
     Reason("PJ216", "string formatting or building of a container",
-           "Strings, lists, dicts and sets are Python objects; Python builds them.",
-           "Keep it out of the innermost loop."),
+           "Kernels make strings of numbers and strings, and containers of what they know; anything else may run code of its "
+           "own when it is formatted or put together.",
+           "Format and collect numbers rather than arrays and objects, or do it outside of the innermost loop."),
     Reason("PJ217", "forced break",
            "The option force_breaks asked for it: a test switch.",
            "Remove the option."),

@@ -22,6 +22,7 @@ from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
 from pijit.core.capture.states import State
+from pijit.core.capture.texts import TEXT_CALLS
 from pijit.core.capture.values import Abstract, Const, Keywords, Known, Made, Method, Null, Opaque, Tensor, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -31,7 +32,7 @@ from pijit.guards.facts import type_module, type_name
 CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
-                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS)
+                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS)
     for target, handler in rows}
 
 

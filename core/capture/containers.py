@@ -151,6 +151,8 @@ class Containers:
                 return self.has_key_now(owner, value)
             return Const(self.holds_item(owner, key))
         if isinstance(owner, Const) and type(owner.object) is frozenset:
+            if number_type(value) is None and not is_among(class_of(value), (str, bytes, type(None))):
+                raise Break("PJ203", operand=describe(value))  # it may not be hashable
             items: Optional[List[Abstract]] = [Const(item) for item in owner.object]
         else:
             items = self.items_of(owner) if self.is_short(owner) else None

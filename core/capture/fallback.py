@@ -43,9 +43,9 @@ POPS: Dict[str, Callable[[Instr], int]] = {
 
 MADE: Dict[str, type] = {
     "BUILD_LIST": list, "BUILD_LIST_UNPACK": list, "BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict,
-    "BUILD_MAP_UNPACK": dict, "BUILD_SET": set, "BUILD_SET_UNPACK": set,
+    "BUILD_MAP_UNPACK": dict, "BUILD_SET": set, "BUILD_SET_UNPACK": set, "FORMAT_VALUE": str, "BUILD_STRING": str,
 }
-"""What an instruction pushes that makes a container."""
+"""What an instruction pushes that makes a container or a string."""
 
 UNPACKED: Dict[str, Callable[[Instr], int]] = {
     "UNPACK_SEQUENCE": _arg, "UNPACK_EX": lambda i: (_arg(i) & 0xFF) + 1 + (_arg(i) >> 8),

@@ -31,6 +31,7 @@ from pijit.core.capture.outcomes import Outcome
 from pijit.core.capture.specials import method_called, truth_special
 from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.subscripts import Subscripts
+from pijit.core.capture.texts import Texts
 from pijit.core.capture.values import (
     FRAGILE,
     UNBOUND,
@@ -64,7 +65,7 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
-                  Comprehensions, Iteration, Effects, ContainerEffects, Matching):
+                  Comprehensions, Iteration, Effects, ContainerEffects, Matching, Texts):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is

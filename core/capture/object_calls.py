@@ -17,6 +17,7 @@ from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.iterators import unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.operators import describe
+from pijit.core.capture.texts import TEXT_METHODS
 from pijit.core.capture.values import Abstract, Const, Number, Opaque, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, INT
@@ -217,6 +218,7 @@ OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
 OBJECT_METHODS[list, "copy"] = _list_copy
 OBJECT_METHODS.update(EFFECT_METHODS)
 OBJECT_METHODS.update(NUMBER_METHODS)
+OBJECT_METHODS.update(TEXT_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})
 OBJECT_METHODS.update(CONJUGATES)
 

@@ -80,6 +80,7 @@ class Operators:
     length_now: Callable[[Abstract], Abstract]
     lengthen: Callable[[Abstract, Abstract], Abstract]
     of_sequences: Callable[..., Optional[Abstract]]
+    of_texts: Callable[..., Optional[Abstract]]
     invoke: Callable[..., Abstract]
     contains: Callable[[Abstract, Abstract], Abstract]
     negated: Callable[[Abstract], Abstract]
@@ -93,7 +94,7 @@ class Operators:
             return self._array_binary(symbol, left, right)
         found = binary_special(self, symbol, left, right)
         if found is None:
-            found = self.of_sequences(symbol, left, right)
+            found = self.of_texts(symbol, left, right) or self.of_sequences(symbol, left, right)
         return found if found is not None else self._scalar_binary(symbol, left, right)
 
     def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
@@ -110,7 +111,7 @@ class Operators:
             return self.ufunc_call(COMPARE_UFUNCS[symbol], [left, right])
         known = compare_special(self, symbol, left, right)
         if known is None:
-            known = self.compare_objects(symbol, left, right)
+            known = self.compare_objects(symbol, left, right) or self.of_texts(symbol, left, right)
         return known if known is not None else self._scalar_compare(symbol, left, right)
 
     def inplace(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:

@@ -128,6 +128,9 @@ OF_HANDLERS = {
     "math.log": "x base", "math.fsum": "items", "math.dist": "p q", "operator.add": "a b", "operator.mul": "a b",
     "operator.pow": "a b", "builtins.slice": "start stop step",
     "builtins.list.copy": "x", "helpers.part_of": "owner start stop step", "helpers.sorted_by": "items keys reverse",
+    "builtins.str": "x", "builtins.repr": "x", "builtins.ascii": "x", "builtins.format": "x spec",
+    "builtins.str.join": "x y", "builtins.str.format": "x ...", "operator.mod": "a b", "operator.eq": "a b",
+    "operator.ne": "a b", "operator.lt": "a b", "operator.le": "a b", "operator.gt": "a b", "operator.ge": "a b",
     "builtins.int.bit_length": "x", "builtins.float.is_integer": "x",
 }
 """Functions that handlers of the capture call, which see to what they are called with."""

@@ -74,6 +74,10 @@ def chosen(x):
     return s
 
 
+def member(x, v):
+    return v in {1, 2, "a"}, x * 2.0 + 1.0
+
+
 CASES = [
     (divided, (X, 0.75), [(X, -2.0), (I, 3), (I, 0), (X, 0.0), (X, np.float64(0.5)), (X.astype("f"), 0.5),
                          (X, float("nan"))]),
@@ -86,6 +90,7 @@ CASES = [
     (parsed, (X,), [(I,)]),
     (asked, (X, 1.5), [(X, 2), (X, None), (X, np.float64(1.0)), (X, np.int64(3)), (X, "text"), (X, [1.0])]),
     (chosen, (X,), [(I.astype(float),), (np.array([np.nan, np.nan]),)]),
+    (member, (X, 2), [(X, 1), (X, "a"), (X, [1]), (X, (1, 2)), (X, None), (X, X), (X, 2.0)]),
 ]
 IDS = [case[0].__name__ for case in CASES]
 
