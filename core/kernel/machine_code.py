@@ -8,7 +8,7 @@ from typing import Any, Dict, Tuple
 
 import llvmlite.binding as llvm
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.store import Store, kernel_key, logger
+from pijit.core.kernel.store import SUPPORTED, Store, kernel_key, logger
 from pijit.core.kernel.symbols import lasts
 
 SYMBOL = "pijit_kernel"
@@ -24,7 +24,7 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_dis
     Raises: CompileError.
     """
     try:
-        return link(_kept(source, names, symbols) if on_disk else object_code(source, names))
+        return link(_kept(source, names, symbols) if on_disk and SUPPORTED else object_code(source, names))
     except Exception as error:
         raise CompileError("%s: %s" % (type(error).__name__, error)) from error
 

@@ -30,6 +30,9 @@ SIZE_CAP = 256 * 2 ** 20
 KEPT_PART = 0.75
 """How much of SIZE_CAP is left when the oldest have gone."""
 
+SUPPORTED = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
+"""Whether this system can tell who may have written a file."""
+
 _DIGEST = hashlib.sha256().digest_size
 _FILE_LIMIT = 2 ** 26
 _DAY, _HOUR = 86400.0, 3600.0
