@@ -58,7 +58,8 @@ class CaptureRecord:
                  breaks: Sequence[BreakReport], recompile: str, ways: Sequence[WayReport], stages: Stages,
                  seconds: Dict[str, float]) -> None:
         result = results[0]
-        candidates = [candidate for candidate in result.all_candidates() if candidate.captured is not None]
+        candidates = [candidate for one in results for candidate in one.all_candidates()
+                      if candidate.captured is not None]
         self.name = function.__qualname__
         self.breaks = tuple(breaks)
         self.recompile = recompile
