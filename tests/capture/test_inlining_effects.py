@@ -241,21 +241,6 @@ def f(x):
         assert (j(X), other.__globals__["COUNT"]) == wanted
 
 
-def test_closure_variables_that_callees_write_stay_right():
-    def f(x):
-        total = 0.0
-
-        def add(v):
-            nonlocal total
-            total += v
-        for i in range(len(x)):
-            add(x[i])
-            if total > 3.0:
-                total = total * 0.5
-        return total
-    check(f, X, others=[(X * 10.0,)])
-
-
 def test_an_exception_behind_the_effect_of_a_callee():
     def f(acc, x, k):
         try:
