@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, Tuple
 
-from benchmarks import (algebra, elementwise, gathers, images, loops, networks, particles, reductions, sparse,
+from benchmarks import (algebra, complexes, elementwise, gathers, images, loops, networks, particles, reductions, sparse,
                         stencils, transforms)
 from benchmarks.case import SIZES, Case
 
@@ -14,6 +14,7 @@ FAMILIES: Dict[str, Tuple[Case, ...]] = {
     "reductions": reductions.CASES,
     "algebra": algebra.CASES,
     "loops": loops.CASES,
+    "complex": complexes.CASES,
     "images": images.CASES,
     "particles": particles.CASES,
     "gathers": gathers.CASES,

@@ -108,7 +108,9 @@ class Attributes:
         if name in ("real", "imag") and kind.dtype.kind == "c" and kind.ndim:
             half = np.dtype("f%d" % (kind.dtype.itemsize // 2))
             result = Array(half, kind.ndim, "A", kind.writeable)
-            return Tensor(result, self.emit("part", [owner.value], result, {"which": name}))
+            part = Tensor(result, self.emit("part", [owner.value], result, {"which": name}))
+            part.part = (owner.value, name)
+            return part
         raise Break("PJ204", attribute=name, object="array")
 
     def _field(self, owner: Opaque, name: str) -> Abstract:

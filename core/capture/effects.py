@@ -125,6 +125,9 @@ class Effects:
 
     def op_STORE_ATTR(self, instr: Instr) -> None:
         owner, value = self.pop(), self.pop()
+        if isinstance(owner, Tensor):
+            self.store_part(owner, instr.value, value)
+            return
         why = why_not_stored(owner, instr.value)
         if why is not None:
             raise Break("PJ220", attribute=instr.value, object=describe(owner), because=why)

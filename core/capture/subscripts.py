@@ -43,6 +43,7 @@ class Subscripts:
     invoke: Callable[..., Abstract]
     require_index: Callable[[Tensor, Abstract], None]
     stored_value: Callable[[Abstract], Value]
+    attribute: Callable[[Abstract, str], Abstract]
     container_item: Callable[[Abstract, Abstract], Abstract]
     size: Callable[[Tensor], Value]
 
@@ -80,6 +81,17 @@ class Subscripts:
             self._scatter(owner, index, value)
         else:
             self._store(owner, self._index_items(index), value)
+
+    def store_part(self, owner: Tensor, name: str, value: Abstract) -> None:
+        """``owner.real = value`` and ``owner.imag = value`` of a complex array."""
+        if owner.type.dtype.kind != "c" or name not in ("real", "imag"):
+            raise Break("PJ220", attribute=name, object="array", because="it is no part of complex elements")
+        if not owner.type.writeable:
+            raise Break("PJ203", operand="read-only array")
+        part = self.attribute(owner, name)
+        if isinstance(value, Tensor) and value.part == (owner.value, name):
+            return  # as after ``owner.real += ...``
+        self._store(part, [Const(Ellipsis)], value)
 
     def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""

@@ -62,6 +62,12 @@ def test_with_constants(kind):
         agree(f, jitted(f, EVERY), [(a,) for a in VALUES[kind]])
 
 
+@pytest.mark.parametrize("kind", sorted(REALS))
+def test_parts_of_real_numbers(kind):
+    f = define("def f(a):\n    b = (a.real, a.imag, a.conjugate(), complex(a), complex(a, a))\n    return b, a.real is a")
+    agree(f, jitted(f, EVERY), [(a,) for a in REALS[kind]])
+
+
 def chosen(k, a, b):
     if k == 0:
         return a + b
@@ -372,6 +378,27 @@ def test_parts_are_views(code):
     x = complex_array(code, 4, 5)
     check(parts, x, others=[(x[::2, ::-1],), (x[:0],)])
     check(parts, x.T, config={"backend": "python"}, others=[(complex_array(code, 6),), (complex_array(code, 1, 1),)])
+
+
+def stored_parts(x, y):
+    x.real *= 2
+    x.imag += y.real
+    x[1:].real = 3
+    y.imag = x.real
+    y.real = y.imag[::-1]
+    z = x.real
+    z -= 0.5
+    x.real = z
+    return x, y
+
+
+@pytest.mark.parametrize("code", CODES)
+@fail_unless_captured()
+def test_parts_are_stored(code):
+    x = complex_array(code, 6)
+    config = {"backend": "python"} if code == "F" else None
+    check(stored_parts, x, x[::-1].copy(), config=config, others=[(complex_array(code, 3, 4),) * 2, (x, x * 1j), (x.real, x)],
+          aliased=[(x, x), (x[1:], x[:-1])])
 
 
 def dropped(x, z, out):
