@@ -132,7 +132,8 @@ def far(expected: List[Any], got: List[Any]) -> str:
         left, right = np.asarray(one), np.asarray(two)
         if left.shape != right.shape:
             return "other shape"
-        left, right = left.astype(np.float64), right.astype(np.float64)
+        wide = np.complex128 if left.dtype.kind == "c" else np.float64
+        left, right = left.astype(wide), right.astype(wide)
         scale = max(float(np.abs(left).max()), 1e-30) if left.size else 1.0
         tolerance = TOLERANCE.get(np.asarray(one).dtype.itemsize, 1e-7)
         if np.asarray(one).dtype == np.uint8:

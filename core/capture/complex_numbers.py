@@ -34,6 +34,18 @@ ROUNDS_EACH: Dict[np.dtype, Dict[str, bool]] = {
 """Whether the C code of products and quotients was compiled without fused multiplications, by dtype and family."""
 
 
+def _commutes(types: str) -> bool:
+    """Whether a loop for products gives the same bits for swapped operands; with fused multiplications it does not."""
+    parts = np.random.RandomState(0).uniform(-1.0, 1.0, (4, 64))
+    left, right = (re + 1j * im for re, im in (parts[:2], parts[2:]))
+    products = [np.multiply(*pair, dtype=types[-1], casting="same_kind").tobytes() for pair in ((left, right), (right, left))]
+    return products[0] == products[1]
+
+
+COMMUTING = frozenset([loop for loop in np.multiply.types if loop not in ("FF->F", "DD->D") or _commutes(loop)])
+"""Loops of products whose operands' order does not show. NumPy swaps them to multiply into a large temporary array."""
+
+
 def require_plain_products(kind: Scalar) -> None:
     """Break where kernels would not round as the interpreter or NumPy does."""
     if kind.dtype.kind == "c" and not ROUNDS_EACH[kind.dtype][kind.family]:

@@ -143,6 +143,9 @@ EFFECTS = frozenset(name for name, info in OPS.items() if info.effect)
 SURE = frozenset(("append", "insert", "extend", "reverse", "set_add"))
 """Effects that only a lack of memory prevents: without an exit that is raised."""
 
+ELIDED_BYTES = 256 * 1024
+"""From this size on NumPy's operators compute into an operand that nothing else refers to."""
+
 VIEWS = frozenset(("view", "transpose", "part"))
 """Operations whose result looks into the memory of their first operand."""
 

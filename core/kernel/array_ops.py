@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import ELIDED_BYTES
 from pijit.core.graph.passes.fuse import is_exact
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import array_views, reductions, scalar_ops
@@ -153,6 +154,34 @@ def write_ufunc(emitter: Any, op: Op) -> None:
     _release_converted(emitter, operands)
 
 
+def _as_numpy_orders(emitter: Any, op: Op, operands: List[_Operand], words: List[List[str]]) -> List[List[str]]:
+    """The words of both operands of a product, those of the right one first if NumPy multiplies it in place: where it is a
+    large temporary and the left one is none. Leaves where it is not known whether an array is one."""
+    found = [_may_be_computed_into(emitter, op, number) for number in (0, 1)]
+    left, right = operands
+    if found[1] is False or found[0] is True or left.array is not None and left.ndim != right.ndim:
+        return words
+    count = "(%d)" % op.result.type.dtype.itemsize
+    for size in right.array.shape:
+        count = "imul(%s, %s)" % (count, size)
+    tests = ["%s >= %d" % (emitter.let(count), ELIDED_BYTES)]
+    tests += ["%s == %s" % pair for pair in zip(left.array.shape if left.array is not None else (), right.array.shape)]
+    swaps = emitter.let(" and ".join(tests))
+    if None in found:
+        emitter.guard(op, swaps)
+        return words
+    return [[one if one == other else emitter.let("choose(%s, %s, %s)" % (swaps, other, one))
+             for one, other in zip(*pair)] for pair in (words, words[::-1])]
+
+
+def _may_be_computed_into(emitter: Any, op: Op, number: int) -> Optional[bool]:
+    """Whether NumPy computes the result into an operand if that is large enough; None if it is not known."""
+    value = op.args[number]
+    if not op.attrs["temporaries"][number] or value.type.dtype != op.result.type.dtype or emitter.arrays[value].lazy:
+        return False
+    return True if value in emitter.made else None
+
+
 def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], kind: Array,
               name: str) -> ArrayVariable:
     """A new array with the loop's results; leaves when a flag was raised."""
@@ -173,10 +202,12 @@ def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, sha
     ufunc, index = op.attrs["ufunc"], op.attrs["loop"]
     table = emitter.let("%s()" % emitter.loop_table(ufunc, index))
     flags |= _EXACT if is_exact(op) else 0
-    words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(flags)]
     dtypes, result = loop_dtypes(op.attrs["types"])
-    for operand, dtype in zip(operands + [out], dtypes + [result]):
-        words += [str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
+    described = [[str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
+                 for operand, dtype in zip(operands + [out], dtypes + [result])]
+    if any(op.attrs.get("temporaries", ())):
+        described[:2] = _as_numpy_orders(emitter, op, operands, described[:2])
+    words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(flags)] + sum(described, [])
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     sizes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(max(len(shape), 1)),
                                                       ", ".join(shape or ["0"])))

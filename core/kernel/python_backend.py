@@ -203,8 +203,11 @@ def _store(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _ufunc(emitter: PythonEmitter, op: Op) -> str:
+    args = _shape(_args(op))
+    if any(op.attrs.get("temporaries", ())):
+        args = "as_numpy_orders(%s, %r)" % (args, op.attrs["temporaries"])
     return "ufunc(%s, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
-                                      isinstance(op.result.type, Array), _shape(_args(op)))
+                                      isinstance(op.result.type, Array), args)
 
 
 def _where(emitter: PythonEmitter, op: Op) -> str:

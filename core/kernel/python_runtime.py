@@ -8,6 +8,7 @@ import operator
 from typing import Any, Dict, Tuple
 
 import numpy as np
+from pijit.core.graph.ops import ELIDED_BYTES
 from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object
 from pijit.core.kernel.scalar_ops import LIBM
 
@@ -88,6 +89,19 @@ def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
     return np.asarray(result) if array else result
 
 
+def as_numpy_orders(args: Tuple[Any, Any], temporaries: Tuple[bool, bool]) -> Tuple[Any, Any]:
+    """Both operands of a product, the right one first if it is a large temporary that NumPy multiplies in place."""
+    left, right = args
+    swaps = not (temporaries[0] and _computes_into(left, right)) and temporaries[1] and _computes_into(right, left)
+    return (right, left) if swaps else (left, right)
+
+
+def _computes_into(array: Any, other: Any) -> bool:
+    shapes = isinstance(array, np.ndarray) and (np.ndim(other) == 0 or np.shape(other) == array.shape)
+    return shapes and array.flags.owndata and array.nbytes >= ELIDED_BYTES and np.can_cast(
+        np.asarray(other).dtype, array.dtype, "safe")
+
+
 def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]) -> None:
     """The same into ``out``, which is untouched when it raises."""
     before = out.copy("K")
@@ -153,7 +167,7 @@ def fitting(value: Any, kind: Any) -> Any:
 NAMES: Dict[str, Any] = {
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
-    "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_into": ufunc_into, "assign": assign,
+    "make_iterator": make_iterator, "ufunc": ufunc, "as_numpy_orders": as_numpy_orders, "ufunc_into": ufunc_into, "assign": assign,
     "reduce": reduce, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
     "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem,
 }

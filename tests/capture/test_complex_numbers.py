@@ -335,6 +335,29 @@ def test_arrays(code):
     check(many, x.T, y[::-1, ::-1].T, 1j, config={"backend": "python"}, others=[(x, y.real, 0.5), (x, y, 0.5)])
 
 
+def products(x, y, t, k):
+    if k == 0:
+        return x * np.conj(y), 2j * np.conj(y), np.complex128(0.5 + 1j) * (x + y)
+    if k == 1:
+        held = np.conj(y)
+        return x * held, np.conj(x) * np.conj(y), np.conj(x) * y, (x * y) * np.conj(x)
+    if k == 2:
+        return x[::-1] * np.conj(y), x * (y + 1)[::-1], x[:1] * np.conj(y), x.real * np.conj(y), t * np.conj(y)
+    return (x * y if k == 3 else x * np.conj(x)) * y, x * np.fft.fft(y), abs(x * np.conj(y)) ** 2, x * np.array(y)
+
+
+@pytest.mark.parametrize("backend", ("numba", "python"))
+@fail_unless_captured()
+def test_products_with_large_temporaries(backend):
+    """NumPy multiplies into a temporary from 256 KiB on; where it is the right operand it comes first, which bits show."""
+    random = np.random.RandomState(3)
+    x, y = (random.standard_normal(16384) + 1j * random.standard_normal(16384) for _ in range(2))
+    j = jitted(products, {"backend": backend})
+    for size in (16383, 16384):
+        agree(products, j, [(x[:size].copy(), y[:size].copy(), x[:size].astype("F"), k) for k in range(5)])
+    agree(products, j, [(x.reshape(128, 128), y.reshape(128, 128), x.reshape(128, 128).astype("F"), k) for k in range(3)])
+
+
 def elements(x, y, out):
     total = 0j
     for i in range(len(x)):
