@@ -82,7 +82,11 @@ static int64_t
 runtime_load_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 {
     PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* borrowed */
-    return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
+    if (found == NULL) {
+        PyErr_Clear();  /* bytecode asks again, and raises at its line */
+        return DECLINED;
+    }
+    return object_read(frame, found, (int64_t *)spec);
 }
 
 /* Answers whether a dict or set has such a key in the first word of `spec`. */
@@ -92,7 +96,11 @@ runtime_has_key(int64_t owner, int64_t key, int64_t spec)
     PyObject *object = (PyObject *)owner;
     int found = PyDict_Check(object) ? PyDict_Contains(object, (PyObject *)key) : PySet_Contains(object, (PyObject *)key);
     *(int64_t *)spec = found;
-    return found < 0 ? LAUNCHER_ERROR : 0;
+    if (found < 0) {
+        PyErr_Clear();
+        return DECLINED;
+    }
+    return 0;
 }
 
 static int64_t
@@ -100,7 +108,8 @@ runtime_get_key(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t 
 {
     PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* owned from here on */
     if (found == NULL && PyErr_Occurred()) {
-        return LAUNCHER_ERROR;
+        PyErr_Clear();
+        return DECLINED;
     }
     Py_XINCREF(found);
     if (found == NULL && (found = value_box(kind, address)) == NULL) {

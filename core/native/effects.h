@@ -128,8 +128,10 @@ runtime_store_cell(int64_t cell, int64_t kind, int64_t address)
 static int64_t
 dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObject *owner)
 {
-    PyObject *old = PyDict_GetItemWithError(dict, key);  /* borrowed */
+    Py_hash_t hash = PyObject_Hash(key);  /* once: tuples compute theirs each time */
+    PyObject *old = hash == -1 ? NULL : _PyDict_GetItem_KnownHash(dict, key, hash);  /* borrowed */
     if (old == NULL ? PyErr_Occurred() != NULL : !dies_quietly(old)) {
+        PyErr_Clear();  /* bytecode asks again, and raises at its line */
         return DECLINED;
     }
     PyObject *value = value_box(kind, address);  /* owned */
@@ -138,7 +140,7 @@ dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObjec
     }
     /* A new attribute goes the ordinary way, which lets the instances of a class share their keys. */
     int status = old == NULL && owner != NULL ? PyObject_GenericSetAttr(owner, key, value)
-                                              : PyDict_SetItem(dict, key, value);
+                                              : _PyDict_SetItem_KnownHash(dict, key, value, hash);
     Py_DECREF(value);
     return status < 0 ? LAUNCHER_ERROR : 0;
 }

@@ -29,6 +29,12 @@ item_kind(PyObject *object)
 static int
 items_equal(PyObject *item, PyObject *value)
 {
+    if (item == value) {
+        return 1;
+    }
+    if (Py_TYPE(item) == &PyFloat_Type && Py_TYPE(value) == &PyFloat_Type) {
+        return PyFloat_AS_DOUBLE(item) == PyFloat_AS_DOUBLE(value);
+    }
     ItemKind one = item_kind(item), other = item_kind(value);
     if (one == OTHER_ITEM || other == OTHER_ITEM) {
         return -1;

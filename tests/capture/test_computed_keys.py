@@ -129,4 +129,12 @@ def test_keys_of_the_program_compare_themselves():
         def __eq__(self, other):
             return other == 3
 
+    class Bad(Key):
+        __hash__ = Key.__hash__
+
+        def __eq__(self, other):
+            raise KeyError("bad")
+
     check(looked_up, X, {Key(): 1.0, 1: 2.0}, others=[(X, TABLE)], config=PYTHON)
+    with fail_unless_captured():
+        check(looked_up, X, TABLE, others=[(X, {Bad(): 1.0, 1: 2.0})])

@@ -194,10 +194,10 @@ def test_sort(table, items):
 
 
 def test_new_sets_and_numbers(table):
-    spec = np.array([INT, 5, INT, 7, INT, 5], np.int64)
+    spec = np.array([INT, 5, 0, INT, 7, 0, INT, 5, 0], np.int64)
     assert call(table, "new_set", table.frame, 3, spec) == 0
     assert ctypes.cast(int(spec[0]), ctypes.py_object).value == {5, 7}
-    spec = np.array([DOUBLE, np.float64(2.5).view(np.int64)], np.int64)
+    spec = np.array([DOUBLE, np.float64(2.5).view(np.int64), 0], np.int64)
     assert call(table, "box", table.frame, 1, spec) == 0
     made = ctypes.cast(int(spec[0]), ctypes.py_object).value
     assert type(made) is np.float64 and made == 2.5
