@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
-from pijit.core import _launcher
-from pijit.core.capture import sampling
 from pijit.core.capture.array_forms import FORM_METHODS
+from pijit.core.capture.array_reductions import REDUCTION_METHODS, REDUCTIONS
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.complex_numbers import conjugated_array
 from pijit.core.capture.operators import describe
@@ -15,7 +14,7 @@ from pijit.core.capture.values import Abstract, Const, Number, Tensor, array_typ
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import CLIP_WARNS
-from pijit.core.graph.types import FLAG, WORD, Array, numpy_scalar
+from pijit.core.graph.types import WORD, Array, numpy_scalar
 from pijit.guards.facts import is_exactly
 
 
@@ -89,57 +88,6 @@ def call_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return Tensor(result, value)
 
 
-def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
-    """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and their kin, as NumPy's ``ufunc.reduce`` does them."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        array, axis, keepdims = _reduced(self, name, arguments, keywords)
-        return _reduce(self, name, ufunc, array, axis, keepdims)
-    return call
-
-
-def _reduced(self: Any, name: str, arguments: List[Abstract],
-             keywords: Arguments) -> Tuple[Tensor, Optional[int], bool]:
-    """(array, axis or None for all axes, keepdims) of a call of a reduction."""
-    named = dict(zip(("a", "axis"), arguments))
-    if len(arguments) not in (1, 2) or set(keywords) - {"axis", "keepdims"} or set(keywords) & set(named):
-        raise Break("PJ211", callee=name)
-    named.update(keywords)
-    array = named["a"]
-    if not isinstance(array, Tensor) or array.type.ndim == 0:
-        raise Break("PJ203", operand=describe(array))
-    keepdims = self.constant(named.get("keepdims", Const(False)))
-    if type(keepdims) is not bool:
-        raise Break("PJ211", callee=name)
-    return array, _axis(self, name, named.get("axis", Const(None)), array.type.ndim), keepdims
-
-
-def _axis(self: Any, name: str, given: Abstract, ndim: int) -> Optional[int]:
-    """The one axis that an argument names, or None for all."""
-    if given == Const(None):
-        return None
-    known = self.constant(given)
-    axes = known if type(known) is tuple else (known,)
-    if not all(type(axis) is int and -ndim <= axis < ndim for axis in axes):
-        raise Break("PJ211", callee=name)
-    several = {axis % ndim for axis in axes}
-    if len(several) != len(axes) or len(axes) not in (1, ndim):
-        raise Break("PJ211", callee=name)
-    return several.pop() if len(axes) == 1 else None
-
-
-def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional[int],
-            keepdims: bool = False) -> Abstract:
-    sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")
-    result = sampling.type_of_result(ufunc.reduce(sample, axis=axis, keepdims=keepdims))
-    if result.dtype != array.type.dtype or not _launcher.reduce_supported(ufunc, result.dtype.num):
-        raise Break("PJ210", callee="%s of %s" % (name, array.type.dtype))
-    if isinstance(result, Array) and array.type.layout != "C" and result.ndim > 1:
-        raise Break("PJ210", callee="%s along an axis of a strided array" % name)
-    attrs = {"ufunc": ufunc, "axis": axis, "keepdims": keepdims, "types": result.dtype.char}
-    value = self.emit("reduce", [array.value], result, attrs, exits=True)
-    return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
-
-
 def _stored(self: Any, value: Abstract, dtype: np.dtype) -> Value:
     """A number as an element of a dtype that holds every value of the number's own type."""
     kind = number_type(value)
@@ -197,32 +145,6 @@ def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return Const(None)
 
 
-def call_mean(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.mean()`` of floats: NumPy's sum, divided by the number of elements; empty arrays warn in bytecode."""
-    array, axis, keepdims = _reduced(self, "mean", arguments, keywords)
-    if array.type.dtype.kind != "f":
-        raise Break("PJ203", operand=describe(array))
-    size = self.size(array) if axis is None else self.dim(array, axis)
-    self.emit("require", [self.emit("truth", [size], FLAG)], None, exits=True)
-    total = _reduce(self, "mean", np.add, array, axis, keepdims)
-    if isinstance(total, Tensor):
-        count = numpy_scalar(np.dtype(np.intp))
-        divisor = Number(count, self.emit("same", [size], count))
-        return self.ufunc_call(np.true_divide, [total, divisor], out=total)  # type: ignore[no-any-return]
-    return _mean_of(self, total, size)
-
-
-def _mean_of(self: Any, total: Number, size: Value) -> Number:
-    double = numpy_scalar(np.dtype(np.float64))
-    value, kind = total.value, total.type
-    if kind != double:
-        value = self.emit("cast", [value], double)
-    quotient = self.emit("truediv", [value, self.emit("cast", [size], double)], double, exits=True)
-    if kind != double:
-        quotient = self.emit("cast", [quotient], kind, exits=True)
-    return Number(kind, quotient)
-
-
 def call_clip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.clip(x, low, high)`` of floats between constants, arrays or (where NaN is no special case) numbers."""
     out = keywords.get("out")
@@ -251,23 +173,15 @@ ARRAY_CALLS: List[Tuple[Any, Handler]] = [
     (np.ones_like, _like("ones_like", 1)),
     (np.empty_like, _like("empty_like", None)),
     (np.full, call_full),
-    (np.mean, call_mean),
     (np.clip, call_clip),
-    (np.sum, _reduction("sum", np.add)),
-    (np.prod, _reduction("prod", np.multiply)),
-    (np.max, _reduction("max", np.maximum)),
-    (np.min, _reduction("min", np.minimum)),
+    *REDUCTIONS,
 ]
 
 METHODS: Dict[str, Handler] = {
-    "sum": _reduction("sum", np.add),
-    "prod": _reduction("prod", np.multiply),
-    "max": _reduction("max", np.maximum),
-    "min": _reduction("min", np.minimum),
+    **REDUCTION_METHODS,
     "copy": call_copy,
     "astype": call_astype,
     "fill": call_fill,
-    "mean": call_mean,
     "clip": call_clip,
     "conj": conjugated_array,
     "conjugate": conjugated_array,

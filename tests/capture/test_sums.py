@@ -101,3 +101,20 @@ def test_columns_and_rows():
               (x[:, :0], column, corner)]
     with fail_unless_captured():
         check(columns, *calls[0], others=calls[1:], config={"backend": "numba"}, calls=1)
+
+
+def spreads(x, y):
+    return (x.var(), x.std(), np.var(y, axis=1), np.std(y, axis=-1, keepdims=True), y.std(axis=0, ddof=1),
+            y.var(ddof=2), (x - x.mean()) / x.std(), (y - y.mean(axis=0)) / (y.std(axis=0) + 1e-9),
+            y.var(keepdims=True))
+
+
+@pytest.mark.parametrize("backend, code", [("numba", "d"), ("numba", "f"), ("python", "f")])
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_variances(backend, code):
+    calls = [(noise(code, n) + 3, noise(code, k, m)) for n, k, m in [
+        (20, 4, 9), (9000, 3, 8200), (2, 2, 2), (3, 1, 3), (1, 3, 1), (3, 9000, 3), (0, 2, 5), (5, 0, 3)]]
+    calls += [(noise(code, 9)[::2], noise(code, 6, 5).T), (noise(code, 5) * 1e38, noise(code, 3, 4)),
+              (noise(code, 5) * 0, noise(code, 3, 4))]
+    with fail_unless_captured():
+        check(spreads, *calls[0], others=calls[1:], config={"backend": backend}, calls=1)
