@@ -1,10 +1,9 @@
 """Functions of NumPy that kernels call as they are: one row each.
 
 A row's function has no effect but its result, and none if it raises; so a kernel may call it, and where it raises,
-warns or answers with another type than was expected, bytecode may call it again. What a warning says of the line that
-it comes from must not depend on the caller: warnings of arithmetic in NumPy's own Python code name NumPy's line, but
-those that C code gives name the caller's (``STRICT``: they are raised, and bytecode repeats the call), and so do those
-by ``warnings.warn`` with a stack level (``needs`` must say when there are none).
+warns or answers with another type than was expected, bytecode may call it again. Warnings of arithmetic are raised
+(``COMPUTES`` and ``STATISTICS``): bytecode repeats the call and gives them, with the caller's line, and once, also where
+the kernel would leave later in the same statement. Of other warnings ``needs`` must say when there are none.
 
 Parameters are those that calls may use, in NumPy's order; a ``*`` marks those that must be known at capture since they
 steer the type of the result, a ``#`` those that are sizes: small ones stand for them in samples. Those behind ``...``
@@ -29,7 +28,7 @@ class Function(NamedTuple):
     Attributes:
         path: under which name `resolve` finds it.
         parameters: names in order, with their marks; ``...`` stands for any number of arguments.
-        strict: whether an error of arithmetic is raised, because a warning would name the caller's line.
+        strict: whether an error of arithmetic is raised: bytecode repeats the statement, and a warning would come twice.
         needs: what must hold for it never to warn; see capture/library_calls.py.
     """
 
@@ -54,55 +53,55 @@ def resolve(path: str) -> Any:
 
 
 MODULES = {"operator": operator, "builtins": builtins, "math": math, "cmath": cmath, "helpers": helpers}
-STRICT = frozenset(["array", "asarray", "ascontiguousarray", "matmul", "ndarray.astype", "ndarray.cumsum", "ndarray.cumprod",
-                    "ndarray.round", "ndarray.trace", "operator.pow"]
-                   + ["%s.%s" % (ufunc, method) for ufunc in ("add", "multiply", "maximum", "minimum")
-                      for method in ("reduce", "accumulate")])
-"""Functions that compute floats in C alone."""
-
-PLAIN = {
-    "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter", "unique": "ar return_index* return_inverse* return_counts*",
-    "argmin": "a axis*", "argmax": "a axis*", "any": "a axis* keepdims*", "all": "a axis* keepdims*",
-    "count_nonzero": "a axis* keepdims*", "nonzero": "a", "flatnonzero": "a", "argwhere": "a", "where": "condition x y",
-    "amin": "a axis* keepdims*", "amax": "a axis* keepdims*", "min": "a axis* keepdims*", "max": "a axis* keepdims*",
-    "ptp": "a axis* keepdims*",
-    "take": "a indices axis*", "compress": "condition a axis*", "extract": "condition arr", "choose": "a choices",
-    "repeat": "a repeats# axis*", "tile": "A reps#", "roll": "a shift axis*", "flip": "m axis*", "fliplr": "m", "flipud": "m",
-    "rot90": "m k*", "concatenate": "arrays axis*", "stack": "arrays axis*", "hstack": "tup", "vstack": "tup",
-    "dstack": "tup", "column_stack": "tup", "append": "arr values axis*", "delete": "arr obj axis*",
-    "insert": "arr obj values axis*", "pad": "array pad_width# mode* ... constant_values reflect_type*",
+MOVES = {
+    "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter",
+    "unique": "ar return_index* return_inverse* return_counts*", "argmin": "a axis*", "argmax": "a axis*",
+    "any": "a axis* keepdims*", "all": "a axis* keepdims*", "count_nonzero": "a axis* keepdims*", "nonzero": "a",
+    "flatnonzero": "a", "argwhere": "a", "where": "condition x y", "take": "a indices axis*",
+    "compress": "condition a axis*", "extract": "condition arr", "choose": "a choices", "repeat": "a repeats# axis*",
+    "tile": "A reps#", "roll": "a shift axis*", "flip": "m axis*", "fliplr": "m", "flipud": "m", "rot90": "m k*",
+    "concatenate": "arrays axis*", "stack": "arrays axis*", "hstack": "tup", "vstack": "tup", "dstack": "tup",
+    "column_stack": "tup", "append": "arr values axis*", "delete": "arr obj axis*", "insert": "arr obj values axis*",
     "reshape": "a newshape#", "ravel": "a order*", "transpose": "a axes*", "swapaxes": "a axis1* axis2*",
-    "moveaxis": "a source* destination*", "expand_dims": "a axis*", "squeeze": "a axis*", "diagonal": "a offset axis1* axis2*",
-    "diag": "v k", "triu": "m k", "tril": "m k", "atleast_1d": "a", "atleast_2d": "a",
-    "ascontiguousarray": "a dtype*", "asarray": "a dtype*", "array": "object dtype*", "copy": "a order*",
-    "arange": "start# stop# step# dtype*", "eye": "N# M# k dtype*", "identity": "n# dtype*",
-    "full": "shape# fill_value dtype*",
-    "full_like": "a fill_value dtype*", "zeros_like": "a dtype*", "ones_like": "a dtype*", "tri": "N# M# k dtype*",
-    "array_equal": "a1 a2", "isin": "element test_elements", "bincount": "x weights minlength#", "digitize": "x bins",
-    "partition": "a kth*", "argpartition": "a kth*", "intersect1d": "ar1 ar2", "union1d": "ar1 ar2", "setdiff1d": "ar1 ar2",
-    "operator.getitem": "a b#",
-    "take_along_axis": "arr indices axis*", "lexsort": "keys axis*", "ix_": "...", "select": "condlist choicelist default",
-    "meshgrid": "... indexing* sparse* copy*", "broadcast_to": "array shape#", "unravel_index": "indices# shape#",
-    "ravel_multi_index": "multi_index# dims#", "lib.stride_tricks.sliding_window_view": "x window_shape# axis*",
-    "add.reduce": "array axis* dtype*", "multiply.reduce": "array axis* dtype*", "maximum.reduce": "array axis* dtype*",
-    "minimum.reduce": "array axis* dtype*", "logical_and.reduce": "array axis*", "logical_or.reduce": "array axis*",
+    "moveaxis": "a source* destination*", "expand_dims": "a axis*", "squeeze": "a axis*",
+    "diagonal": "a offset axis1* axis2*", "diag": "v k", "triu": "m k", "tril": "m k", "atleast_1d": "a",
+    "atleast_2d": "a", "copy": "a order*", "eye": "N# M# k dtype*", "identity": "n# dtype*", "zeros_like": "a dtype*",
+    "ones_like": "a dtype*", "tri": "N# M# k dtype*", "array_equal": "a1 a2", "isin": "element test_elements",
+    "bincount": "x weights minlength#", "digitize": "x bins", "partition": "a kth*", "argpartition": "a kth*",
+    "intersect1d": "ar1 ar2", "union1d": "ar1 ar2", "setdiff1d": "ar1 ar2", "operator.getitem": "a b#",
+    "take_along_axis": "arr indices axis*", "lexsort": "keys axis*", "ix_": "...",
+    "select": "condlist choicelist default", "meshgrid": "... indexing* sparse* copy*",
+    "broadcast_to": "array shape#", "unravel_index": "indices# shape#", "ravel_multi_index": "multi_index# dims#",
+    "lib.stride_tricks.sliding_window_view": "x window_shape# axis*", "logical_and.reduce": "array axis*",
+    "logical_or.reduce": "array axis*", "isreal": "x", "iscomplex": "x", "fft.fftshift": "x axes*",
+    "fft.ifftshift": "x axes*",
+}
+"""Functions that look at elements, move and count them."""
+
+COMPUTES = {
+    "amin": "a axis* keepdims*", "amax": "a axis* keepdims*", "min": "a axis* keepdims*", "max": "a axis* keepdims*",
+    "ptp": "a axis* keepdims*", "pad": "array pad_width# mode* ... constant_values reflect_type*",
+    "ascontiguousarray": "a dtype*", "asarray": "a dtype*", "array": "object dtype*",
+    "arange": "start# stop# step# dtype*", "full": "shape# fill_value dtype*", "full_like": "a fill_value dtype*",
+    "add.reduce": "array axis* dtype*", "multiply.reduce": "array axis* dtype*",
+    "maximum.reduce": "array axis* dtype*", "minimum.reduce": "array axis* dtype*",
     "add.accumulate": "array axis* dtype*", "multiply.accumulate": "array axis* dtype*",
     "maximum.accumulate": "array axis* dtype*", "minimum.accumulate": "array axis* dtype*",
     "sum": "a axis* dtype* keepdims*", "prod": "a axis* dtype* keepdims*", "cumsum": "a axis* dtype*",
     "cumprod": "a axis* dtype*", "diff": "a n* axis* prepend append", "ediff1d": "ary", "gradient": "f varargs",
     "nansum": "a axis*", "dot": "a b", "vdot": "a b", "inner": "a b", "outer": "a b", "matmul": "a b", "kron": "a b",
     "tensordot": "a b axes*", "trace": "a offset", "einsum": "subscripts* ... optimize*",
-    "linspace": "start stop num# endpoint* retstep* dtype*", "sinc": "x",
-    "hanning": "M#", "hamming": "M#", "blackman": "M#", "bartlett": "M#",
-    "angle": "z deg*", "isreal": "x", "iscomplex": "x", "fft.fft": "a n* axis*", "fft.ifft": "a n* axis*",
-    "fft.rfft": "a n* axis*", "fft.irfft": "a n* axis*", "fft.fft2": "a", "fft.ifft2": "a", "fft.fftshift": "x axes*",
-    "fft.ifftshift": "x axes*", "fft.fftfreq": "n# d", "fft.rfftfreq": "n# d",
-    "clip": "a a_min a_max", "around": "a decimals*", "round": "a decimals*", "interp": "x xp fp left right",
-    "convolve": "a v mode*", "correlate": "a v mode*", "polyval": "p x", "vander": "x N#",
-    "nan_to_num": "x", "allclose": "a b rtol atol", "isclose": "a b rtol atol",
+    "linspace": "start stop num# endpoint* retstep* dtype*", "sinc": "x", "hanning": "M#", "hamming": "M#",
+    "blackman": "M#", "bartlett": "M#", "angle": "z deg*", "fft.fft": "a n* axis*", "fft.ifft": "a n* axis*",
+    "fft.rfft": "a n* axis*", "fft.irfft": "a n* axis*", "fft.fft2": "a", "fft.ifft2": "a", "fft.fftfreq": "n# d",
+    "fft.rfftfreq": "n# d", "clip": "a a_min a_max", "around": "a decimals*", "round": "a decimals*",
+    "interp": "x xp fp left right", "convolve": "a v mode*", "correlate": "a v mode*", "polyval": "p x",
+    "vander": "x N#", "nan_to_num": "x", "allclose": "a b rtol atol", "isclose": "a b rtol atol",
     "linalg.norm": "x ord* axis* keepdims*", "linalg.solve": "a b", "linalg.inv": "a", "linalg.det": "a",
     "linalg.cholesky": "a", "linalg.eigvalsh": "a", "linalg.matrix_power": "a n*", "linalg.pinv": "a",
 }
+"""Functions that do arithmetic, or cast."""
+
 ON_NUMBERS = {
     "math.floor": "x", "math.ceil": "x", "math.trunc": "x", "math.fabs": "x", "math.isnan": "x", "math.isfinite": "x",
     "math.isinf": "x", "math.degrees": "x", "math.radians": "x", "math.asinh": "x", "math.acosh": "x",
@@ -158,11 +157,16 @@ CLIP_WARNS = hasattr(_methods, "_clip_dep_is_scalar_nan")
 """Whether this NumPy warns of a bound that is NaN."""
 
 
+def _is_strict(path: str) -> bool:
+    name = path[len("ndarray."):] if path.startswith("ndarray.") else path
+    return name in COMPUTES or name in STATISTICS or path in ("ndarray.astype", "operator.pow")
+
+
 def _rows() -> List[Function]:
-    tables = (PLAIN, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, OF_HANDLERS, STATISTICS)
+    tables = (MOVES, COMPUTES, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, OF_HANDLERS, STATISTICS)
     named = [(path, names) for table in tables for path, names in table.items()]
     named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
-    rows = [Function(path, tuple(names.split()), path in STRICT, "elements" if path.split(".")[-1] in STATISTICS else "")
+    rows = [Function(path, tuple(names.split()), _is_strict(path), "elements" if path.split(".")[-1] in STATISTICS else "")
             for path, names in named]
     return [row for row in rows if callable(row.object) and not (CLIP_WARNS and row.path.endswith("clip"))]
 

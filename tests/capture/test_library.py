@@ -115,6 +115,17 @@ def test_warnings_name_the_line(backend):
         assert seen[0] == seen[1] == seen[2] == seen[3]
 
 
+def test_a_warning_comes_once_where_the_statement_is_left_after_it():
+    def f(x, m, rows):
+        x[rows] = m.std(axis=0)
+        return x
+
+    m = np.array([[np.nan, np.inf, 1.0], [np.inf, 2.0, 3.0]])
+    with fail_unless_captured():
+        check(f, np.zeros(5), np.ones((2, 3)), np.arange(3), others=[
+            (np.zeros(5), m, np.arange(3)), (np.zeros(5), m, np.arange(2)), (np.zeros(5), m, np.array([0, 1, 9]))])
+
+
 def test_the_error_state_is_as_before():
     x = np.array([1e308, 1e308])
     f = define("def f(x):\n    y = x * 0.5\n    return y.cumsum(), y.cumsum(), x.cumsum()")
@@ -174,11 +185,11 @@ def test_every_row_is_known():
 def test_the_example_of_the_documentation(monkeypatch):
     """Rows as docs/extending.md shows them are all that a function needs."""
     with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "extending.md")) as page:
-        block = textwrap.dedent(re.search(r"```python\n( *PLAIN = .*?)```", page.read(), re.DOTALL).group(1))
+        block = textwrap.dedent(re.search(r"```python\n( *COMPUTES = .*?)```", page.read(), re.DOTALL).group(1))
     scope = {}
     exec(block, scope)
-    for path, names in scope["PLAIN"].items():
-        row = Function(path, tuple(names.split()), False, "")
+    for path, names in scope["COMPUTES"].items():
+        row = Function(path, tuple(names.split()), True, "")
         monkeypatch.setitem(library_calls.FUNCTIONS, path, row)
         monkeypatch.setitem(library_calls._BY_IDENTITY, id(row.object), row)
     for call in ("np.roll(x, 2, axis=0)", "np.linalg.matrix_rank(x)", "np.eye(3, 4)", "np.fix(x)"):

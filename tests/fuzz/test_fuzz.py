@@ -15,7 +15,7 @@ BREAKS = {"backend": "python", "force_breaks": "every"}
 NUMBA = {"backend": "numba"}
 
 # A seed, how many programs it gives, and after how many seconds the rest of them is left out.
-RUNS = {"python": (PYTHON, 1, 100, 12), "breaks": (BREAKS, 2, 30, 8), "numba": (NUMBA, 3, 10, 10)}
+RUNS = {"python": (PYTHON, 1, 300, 60), "breaks": (BREAKS, 2, 100, 40), "numba": (NUMBA, 3, 80, 60)}
 
 
 @pytest.mark.parametrize("mode", sorted(RUNS))
