@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple
+import sys
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -178,19 +179,26 @@ class Checker:
     def __init__(self, function: Any, signature: Signature) -> None:
         self._name = function.__qualname__
         self._signature = inspect.signature(function)
-        self._entries = signature.entries(list(self._signature.parameters))
+        named = [one for one in self._signature.parameters.values()
+                 if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+        self._entries = signature.entries([one.name for one in named])
+        self._rows = [(k if one.kind != one.KEYWORD_ONLY else sys.maxsize, one.name, self._entries[one.name],
+                       _quick_test(self._entries[one.name]))
+                      for k, one in enumerate(named) if self._entries.get(one.name) is not None]
 
     def __call__(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        """Raise TypeError or ValueError, naming the argument, if a call does not fit. One that cannot be bound
+        """Raise TypeError or ValueError, naming the argument, if a call does not fit. What is missing or too much
         passes: the function itself refuses it."""
-        try:
-            given = self._signature.bind(*args, **kwargs).arguments
-        except TypeError:
-            return
         lengths: Dict[int, Tuple[int, str]] = {}
-        for name, entry in self._entries.items():
-            if name in given:
-                for error, problem in _problems(entry, given[name], name, lengths):
+        for position, name, entry, test in self._rows:
+            if position < len(args):
+                value = args[position]
+            elif name in kwargs:
+                value = kwargs[name]
+            else:
+                continue
+            if test is None or not test(value):
+                for error, problem in _problems(entry, value, name, lengths):
                     raise error("{}: argument {}".format(self._name, problem))
 
     def example(self) -> Optional[Tuple[Tuple[Any, ...], Dict[str, Any]]]:
@@ -205,6 +213,20 @@ class Checker:
         except TypeError:
             return None
         return bound.args, bound.kwargs
+
+
+def _quick_test(entry: Any) -> Optional[Callable[[Any], bool]]:
+    """A test that holds only for what fits; None where each value goes the long way, as dimensions with Symbols do."""
+    if not isinstance(entry, Tensor) or entry.shape is None or any(isinstance(one, Symbol) for one in entry.shape):
+        return None
+    dtype, ndim = entry.dtype, len(entry.shape)
+    fixed = [(axis, length) for axis, length in enumerate(entry.shape) if length is not None]
+
+    def fits(value: Any) -> bool:
+        return (type(value) is np.ndarray and value.ndim == ndim and (dtype is None or value.dtype == dtype)
+                and not (fixed and any(value.shape[axis] != length for axis, length in fixed)))
+
+    return fits
 
 
 Problems = Iterator[Tuple[Any, str]]
