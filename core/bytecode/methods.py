@@ -60,16 +60,16 @@ def _calls_of(cfg: CFG, load: int) -> Set[int]:
 
     There are several where an argument has branches whose ends the compiler has copied.
     """
-    base, calls, seen, rest = cfg.stack_depth[load], set(), {load}, list(cfg.successors[load])
+    base, calls, seen, rest = cfg.stack_depth[load], set(), {load}, list(cfg.successors[load] or ())
     while rest:
         index = rest.pop()
         depth = cfg.stack_depth[index]
-        if index in seen or base is None or depth is None:
+        if index in seen or base is None or depth is None:  # None: no path leads there
             continue
         seen.add(index)
         instr = cfg.function.instructions[index]
         if instr.opname == "CALL_METHOD" and depth - (instr.arg or 0) - 2 == base - 1:
             calls.add(index)
         elif depth > base:
-            rest += cfg.successors[index]
+            rest += cfg.successors[index] or ()
     return calls

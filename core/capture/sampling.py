@@ -147,6 +147,9 @@ REFUSES = _Refusal("the types do not work together")
 def _operand_names(operands: Sequence[Operand]) -> str:
     return " and ".join(repr(operand.type) for operand in operands)
 
+UNSUPPORTED = "egG"
+"""float16 and long doubles."""
+
 
 @lru_cache(maxsize=4096)
 def scalar_result(symbol: str, operands: Tuple[Operand, ...]) -> Scalar:
@@ -174,6 +177,9 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...], out: Optional[A
             return ufunc(*arguments, out=target)
         result = _ask(call, operands)
     types, index = _find_loop(ufunc, operands, result.dtype, out)
+    missing = [code for code in types if code in UNSUPPORTED]
+    if missing:  # NumPy 1.x compares uint8 with 0.5 as float16
+        raise Break("PJ215", type=np.dtype(missing[0]))
     return result, types, index
 
 

@@ -51,3 +51,11 @@ def test_a_branch_whose_ends_the_compiler_has_copied():
     """CPython 3.10 has a CALL_METHOD for each arm."""
     with fail_unless_captured():
         check(of_a_branch, np.arange(5.0), 1.5, others=[(np.arange(-3.0, 3.0), 0.25)])
+
+
+def test_calls_that_no_path_leads_to():
+    def f(x):
+        raise ValueError(x)
+        return np.sqrt(x)
+
+    assert plain_module_calls(build_cfg(decode(f.__code__)), globals()) is None

@@ -99,6 +99,11 @@ def float32_times_float(x):
     return z, y * x[0]
 
 
+def near(x):
+    y = np.sqrt(x * 2) + 1.0
+    return (x < 0.5) | (x > 2), y
+
+
 def byte_division(x):
     y = x / x
     return y, y + y, x // x
@@ -180,6 +185,7 @@ CASES = [
     ("division by zero of NumPy's numbers", divides, (np.float64(3), np.float64(2), 3),
      [(np.float64(3), np.float64(0), 3), (np.float64(0), np.float64(0), 3), (np.int64(3), np.int64(0), 1)]),
     ("float32 times a Python float is float32", float32_times_float, (X.astype("f"),), [(X.astype("f") * 1e38,), (X,)]),
+    ("uint8 and 0.5 compare as in NumPy", near, (np.array([0, 1, 3], "B"),), [(np.array([0, 2], "b"),)]),
     ("uint8 / uint8 is as in NumPy", byte_division, (np.array([1, 2, 3], "B"),), [(np.array([0, 2], "B"),)]),
     ("results have NumPy's strides", result_strides, (np.arange(12.0).reshape(3, 4).T,),
      [(np.arange(24.0).reshape(4, 6)[::2, ::2],), (np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1),)]),
