@@ -13,14 +13,14 @@ from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
 
-from pijit.guards.facts import (LAYOUTS, SINGLETONS, constant_key, count, describe, extent, is_constant,
+from pijit.guards.facts import (LAYOUTS, SINGLETONS, constant_key, count, describe, is_constant,
                                 is_exactly, layout_of, layout_words, type_name, was_type)
 from pijit.guards.held import Held
 from pijit.guards.source import (UNBOUND, Attr, Cell, Global, Item, Local, NoPlaceError, Record, Source,
                                  SourceError, is_absent, is_plain_tuple)
 
-__all__ = ["DistinctObject", "Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray", "IsIdentical",
-           "IsType", "IsUnbound", "LengthIs", "NoOverlap", "SameObject", "SameShape"]
+__all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray", "IsIdentical", "IsType", "IsUnbound",
+           "LengthIs"]
 
 C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # NPY_ARRAY_* of NumPy's ABI
 
@@ -165,7 +165,8 @@ class IsArray(Guard):
         if value.dtype != self.dtype:
             return f"{self.source} had dtype {self.dtype} and now has dtype {value.dtype}"
         if value.dtype.num != self.dtype.num:
-            return f"{self.source} had dtype {self.dtype} ({self.dtype.char!r}) and now has its twin {value.dtype.char!r}"
+            own, twin = self.dtype.char, value.dtype.char
+            return f"{self.source} had dtype {self.dtype} ({own!r}) and now has its twin {twin!r}"
         if value.ndim != self.ndim:
             return f"{self.source} had {count(self.ndim, 'dimension')} and now has {value.ndim}"
         if self.layout != "A" and layout_of(value) != self.layout:
@@ -342,105 +343,6 @@ class IsAbsent(Guard):
             return None if is_absent(base, self.source) else f"{self.source} was absent and may now be there"
         except NoPlaceError as unknown:
             return str(unknown)
-
-
-class Pair(Guard):
-    """Base of the guards on two sources, `a` and `b`."""
-
-    __slots__ = fields = ("a", "b")
-    a: Source
-    b: Source
-
-    @property
-    def sources(self) -> Tuple[Source, ...]:
-        return self.a, self.b
-
-
-class ArrayPair(Pair):
-    """Base of the guards on two sources that both hold exact arrays."""
-
-    __slots__ = ()
-
-    def why_not(self, *values: Any) -> Optional[str]:
-        for source, value in zip(self.sources, values):
-            if type(value) is not numpy.ndarray:
-                return was_type(source, "ndarray", value)
-        return self.why_not_arrays(*values)
-
-    def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
-        """As why_not, of two exact arrays."""
-        raise NotImplementedError
-
-
-class NoOverlap(ArrayPair):
-    """The memory extents of two arrays, lowest to highest byte, share nothing; empty arrays overlap with
-    nothing."""
-
-    __slots__ = ()
-    cost = 5
-
-    def __str__(self) -> str:
-        return f"{self.a} and {self.b} do not overlap in memory"
-
-    def step(self) -> Step:
-        return Step("CHECK_APART")
-
-    def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
-        (a_low, a_high), (b_low, b_high) = extent(a), extent(b)
-        if a_low == a_high or b_low == b_high or a_high <= b_low or b_high <= a_low:
-            return None
-        return f"{self.a} and {self.b} did not overlap in memory and now they may"
-
-
-class SameShape(ArrayPair):
-    """Two arrays have equal shapes."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return f"{self.a}.shape == {self.b}.shape"
-
-    def step(self) -> Step:
-        return Step("CHECK_SHAPES")
-
-    def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
-        if a.shape == b.shape:
-            return None
-        return f"{self.a} and {self.b} had equal shapes and now have {a.shape} and {b.shape}"
-
-
-class SameObject(Pair):
-    """Two sources hold one object."""
-
-    __slots__ = ()
-    cost = 0
-
-    def __str__(self) -> str:
-        return f"{self.a} is {self.b}"
-
-    def step(self) -> Step:
-        return Step("CHECK_SAME")
-
-    def why_not(self, *values: Any) -> Optional[str]:
-        a, b = values
-        return None if a is b else f"{self.a} and {self.b} were the same object and are now two"
-
-
-class DistinctObject(Pair):
-    """Two sources hold two objects."""
-
-    __slots__ = ()
-    cost = 0
-
-    def __str__(self) -> str:
-        return f"{self.a} is not {self.b}"
-
-    def step(self) -> Step:
-        return Step("CHECK_DISTINCT")
-
-    def why_not(self, *values: Any) -> Optional[str]:
-        a, b = values
-        return None if a is not b else f"{self.a} and {self.b} were two objects and are now the same"
 
 
 class FunctionCode(OnObject):

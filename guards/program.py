@@ -12,8 +12,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from pijit.guards import _evaluate
 from pijit.guards.guard import Guard, Step
-from pijit.guards.source import (Attr, Cell, ClassAttr, Constant, Global, Inner, Item, KeyAt, Local, Source, SourceError,
-                                 TypeOf, closure_of)
+from pijit.guards.source import (Attr, Cell, ClassAttr, Constant, Global, Inner, Item, KeyAt, Local, Source,
+                                 SourceError, TypeOf, closure_of)
 
 __all__ = ["GuardProgram", "evaluation_order", "mirror_disagreements", "set_mirror"]
 

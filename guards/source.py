@@ -372,7 +372,8 @@ def is_absent(base: Any, source: Source) -> bool:
                 and read_item(base, source.key) is UNBOUND)
     assert isinstance(source, Attr)
     rule = attribute_rule(base)
-    if rule == "code" or issubclass(type(base), types.ModuleType) or class_value(type(base), source.name) is not UNBOUND:
+    is_module = issubclass(type(base), types.ModuleType)
+    if rule == "code" or is_module or class_value(type(base), source.name) is not UNBOUND:
         return False
     if rule == "type":
         return class_value(base, source.name) is UNBOUND

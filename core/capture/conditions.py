@@ -6,6 +6,7 @@ from types import CodeType
 from typing import Any, List, NamedTuple, Union
 
 from pijit.guards import guard as kinds
+from pijit.guards.pairs import DistinctObject
 from pijit.guards.source import UNBOUND, Attr, Constant, Item, TypeOf
 
 
@@ -33,7 +34,7 @@ class HasItem(NamedTuple):
     key: Union[int, str]
 
     def guards(self, source: Any) -> List[Any]:
-        return [kinds.DistinctObject(Item(source, self.key), Constant(UNBOUND))]
+        return [DistinctObject(Item(source, self.key), Constant(UNBOUND))]
 
 
 class LacksItem(NamedTuple):

@@ -13,6 +13,7 @@ from pijit.core.capture.values import Abstract, Const, Instance, Known, LoopIter
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
+from pijit.guards.pairs import DistinctObject, SameObject
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Cell, Inner, Local, closure_of
 
@@ -68,7 +69,7 @@ def type_guards(source: Any, value: Any) -> List[Any]:
 
 def pair_guard(one: Any, other: Any, same: bool) -> Any:
     """The guard that two sources hold one object, or two."""
-    return (kinds.SameObject if same else kinds.DistinctObject)(one, other)
+    return (SameObject if same else DistinctObject)(one, other)
 
 
 def roots_of(path: Any) -> List[Root]:

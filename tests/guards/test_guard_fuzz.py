@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pijit.guards.cache import EntryCache
-from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical,
-                                IsType, IsUnbound, LengthIs, NoOverlap, SameObject, SameShape)
+from pijit.guards.guard import (Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical, IsType, IsUnbound,
+                                LengthIs)
+from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, TypeOf
 

@@ -10,8 +10,9 @@ import types
 import numpy as np
 import pytest
 
-from pijit.guards.guard import (DistinctObject, Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical,
-                                IsType, IsUnbound, LengthIs, NoOverlap, SameObject, SameShape)
+from pijit.guards.guard import (Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical, IsType, IsUnbound,
+                                LengthIs)
+from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Global, Item, Local
 

@@ -8,7 +8,8 @@ import pytest
 
 from pijit.guards import _evaluate
 from pijit.guards.cache import EntryCache
-from pijit.guards.guard import DistinctObject, Equals, IsArray, IsIdentical, IsType, LengthIs, SameShape
+from pijit.guards.guard import Equals, IsArray, IsIdentical, IsType, LengthIs
+from pijit.guards.pairs import DistinctObject, SameShape
 from pijit.guards.program import GuardProgram, set_mirror
 from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, TypeOf
 

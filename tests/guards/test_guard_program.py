@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pijit.guards import _evaluate
-from pijit.guards.guard import Equals, IsArray, IsIdentical, IsType, LengthIs, NoOverlap, SameShape
+from pijit.guards.guard import Equals, IsArray, IsIdentical, IsType, LengthIs
+from pijit.guards.pairs import NoOverlap, SameShape
 from pijit.guards.program import GuardProgram, evaluation_order, mirror_disagreements, set_mirror
 from pijit.guards.source import UNBOUND, Attr, Constant, Global, Item, Local, TypeOf
 
