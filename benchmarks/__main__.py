@@ -6,13 +6,13 @@ import argparse
 import json
 import sys
 import time
-from typing import List, Optional
+from typing import Callable, Iterator, List, Optional, Sequence
 
 from benchmarks.competitors import start_compilers
 from benchmarks.families import FAMILIES, SIZE_NAMES
 from benchmarks.picture import picture
 from benchmarks.report import head, line, summary, title
-from benchmarks.rows import rows_of
+from benchmarks.rows import Row, rows_of
 
 
 def main(argv: Optional[List[str]] = None) -> int:
@@ -29,28 +29,44 @@ def main(argv: Optional[List[str]] = None) -> int:
     parser.add_argument("--picture", default="benchmarks.svg", help="where the bars go (default: benchmarks.svg)")
     parser.add_argument("--cpu", action="store_true",
                         help="count this process's processor time: for machines that others use, and one thread")
+    parser.add_argument("--load", nargs="+", metavar="FILE", help="show what earlier runs wrote, and measure nothing")
     options = parser.parse_args(argv)
     clock = time.process_time if options.cpu else time.perf_counter
     if options.quick:
         options.sizes, options.seconds = ["L2/L3"], min(options.seconds, 0.1)
         options.dtypes = options.dtypes or ["float64", "int64"]
     sys.stdout.write(title() + "\n\n" + head())
-    start_compilers()
     rows = []
+    for row in _loaded(options.load) if options.load else _measured(options, clock):
+        rows.append(row)
+        sys.stdout.write(line(row))
+        sys.stdout.flush()
+    sys.stdout.write("\n" + summary(rows))
+    with open(options.picture, "w") as file:
+        file.write(picture(rows))
+    return 1 if any(row.wrong and not row.why_not for row in rows) else 0
+
+
+def _measured(options: argparse.Namespace, clock: Callable[[], float]) -> Iterator[Row]:
+    """The rows that are asked for, written to the file after each kernel."""
+    start_compilers()
+    records = []
     for family in options.families:
         for case in FAMILIES[family]:
             if options.only not in case.name:
                 continue
             for row in rows_of(family, case, options.sizes, options.dtypes, options.seconds, clock):
-                rows.append(row)
-                sys.stdout.write(line(row))
-                sys.stdout.flush()
+                records.append(row.record())
+                yield row
             with open(options.json, "w") as file:
-                json.dump({"title": title(), "rows": [row.record() for row in rows]}, file, indent=1)
-    sys.stdout.write("\n" + summary(rows))
-    with open(options.picture, "w") as file:
-        file.write(picture(rows))
-    return 1 if any(row.wrong and not row.why_not for row in rows) else 0
+                json.dump({"title": title(), "rows": records}, file, indent=1)
+
+
+def _loaded(paths: Sequence[str]) -> Iterator[Row]:
+    for path in paths:
+        with open(path) as file:
+            for record in json.load(file)["rows"]:
+                yield Row.of_record(record)
 
 
 if __name__ == "__main__":

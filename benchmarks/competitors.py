@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -89,7 +90,7 @@ def _said(text: str) -> str:
     """The line of numba's long texts that says what it does not know."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
     told = [line for line in lines if line.startswith(("No impl", "Use of unsupported", "Cannot unify", ">>>"))]
-    return (told or lines or [""])[0][:160]
+    return re.sub(r" at 0x\w+|, defined at .*", "", (told or lines or [""])[0])[:160]
 
 
 def start_compilers() -> None:

@@ -51,6 +51,12 @@ class Row(NamedTuple):
         """The row for JSON."""
         return dict(self._asdict(), ratios={name: ratio._asdict() for name, ratio in self.ratios.items()})
 
+    @classmethod
+    def of_record(cls, record: Dict[str, Any]) -> "Row":
+        """The row that JSON holds."""
+        ratios = {name: Spread(**ratio) for name, ratio in record["ratios"].items()}
+        return cls(**dict(record, ratios=ratios, breaks=[tuple(one) for one in record["breaks"]]))
+
 
 def rows_of(family: str, case: Case, sizes: Sequence[str], dtypes: Optional[Sequence[str]], budget: float,
             clock: Callable[[], float]) -> Iterator[Row]:

@@ -73,7 +73,7 @@ def test_lines_and_summary():
     sections = {part.split(" (")[0].strip(): part for part in text.split(":\n\n")[1:]}
     assert sections and "- slow one, float64, memory: 0.50x (0.50-0.50)" in text
     assert "line 3 PJ201" in text and "TypingError: no" in text
-    json.dumps(slow.record())
+    assert rows.Row.of_record(json.loads(json.dumps(slow.record()))) == slow
 
 
 def test_picture_is_svg_with_a_bar_per_version():
