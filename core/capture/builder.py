@@ -56,7 +56,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         self.region = region
         self.graph = Graph(name)
         self.stored = {analysis.function.instructions[i].value for i in region.instructions()
-                       if analysis.function.instructions[i].opname == "STORE_FAST"}
+                       if analysis.function.instructions[i].opname in ("STORE_FAST", "DELETE_FAST")}
         self.stored.update(*(self.facts.stores.get(i, ()) for i in region.instructions()))
         self.inputs: Dict[Any, Value] = {}
         self.accesses: Dict[Any, Dict[Any, Access]] = {}

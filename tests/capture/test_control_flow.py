@@ -67,3 +67,15 @@ CASES = [(while_else, (X, 20), (X, 53)), (for_else, (X, 1.0), (X, 5.0)), (return
 def test_forms_of_control_flow(function, args, other):
     with fail_unless_captured():
         check(function, *args, others=[other])
+
+
+def deleted_before_a_loop(x, s):
+    del s
+    for i in range(3):
+        x[i] += 1.0
+    return x, s
+
+
+def test_a_variable_that_is_deleted_before_a_loop_has_no_value_behind_it():
+    with fail_unless_captured():
+        check(deleted_before_a_loop, X.copy(), 0.5, others=[(X.copy(), 2), (X[:2].copy(), 0.5)], config={"backend": "python"})
