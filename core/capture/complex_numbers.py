@@ -8,13 +8,15 @@ they were compiled to is not captured (:data:`ROUNDS_EACH`).
 from __future__ import annotations
 
 import builtins
-from typing import Any, Dict, List, Optional, Tuple
+import cmath
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.values import Abstract, Const, Number, Tensor, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import COMPLEX, FLAG, FLOAT, Scalar, half_of, numpy_scalar
 
 LARGEST_POWER = 100
@@ -38,8 +40,8 @@ def _commutes(types: str) -> bool:
     """Whether a loop for products gives the same bits for swapped operands; with fused multiplications it does not."""
     parts = np.random.RandomState(0).uniform(-1.0, 1.0, (4, 64))
     left, right = (re + 1j * im for re, im in (parts[:2], parts[2:]))
-    products = [np.multiply(*pair, dtype=types[-1], casting="same_kind").tobytes() for pair in ((left, right), (right, left))]
-    return products[0] == products[1]
+    one, other = (np.multiply(*pair, dtype=types[-1], casting="same_kind") for pair in ((left, right), (right, left)))
+    return one.tobytes() == other.tobytes()
 
 
 COMMUTING = frozenset([loop for loop in np.multiply.types if loop not in ("FF->F", "DD->D") or _commutes(loop)])
@@ -111,6 +113,44 @@ def _part_function(name: str) -> Handler:
     return call
 
 
+# ---- functions of cmath that are little more than the C library's ----
+
+EXP_LIMIT = 708.0
+"""Beyond it CPython computes in another way, for the sake of parts that are still finite."""
+
+
+def _libm(self: Any, function: str, *args: Value) -> Value:
+    return self.emit("libm", list(args), FLOAT, {"function": function}, exits=True)  # type: ignore[no-any-return]
+
+
+def _exp(self: Any, re: Value, im: Value, number: Value) -> Number:
+    limit = self.emit("const", [], FLOAT, {"value": EXP_LIMIT})
+    self.emit("require", [self.emit("compare", [re, limit], FLAG, {"operator": "<"})], None, exits=True)
+    size = _libm(self, "exp", re)
+    parts = [self.emit("mul", [size, _libm(self, name, im)], FLOAT) for name in ("cos", "sin")]
+    return Number(COMPLEX, self.emit("complex", parts, COMPLEX))
+
+
+def _phase(self: Any, re: Value, im: Value, number: Value) -> Number:
+    finite = self.emit("not", [self.emit("infinite", [number], FLAG)], FLAG)
+    self.emit("require", [finite], None, exits=True)
+    return Number(FLOAT, _libm(self, "atan2", im, re))
+
+
+def _written_out(path: str, write: Callable[..., Number]) -> Handler:
+    """A function that kernels compute themselves from Python's numbers and doubles; others CPython gets."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, path, 1)
+        kind = number_type(arguments[0])
+        if kind is None:
+            raise Break("PJ203", operand="an argument of " + path)
+        if kind.dtype not in (COMPLEX.dtype, FLOAT.dtype):
+            return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+        number = self.convert(arguments[0], kind, COMPLEX)
+        return write(self, self.emit("real", [number], FLOAT), self.emit("imag", [number], FLOAT), number)
+    return call
+
+
 # ---- powers ----
 
 
@@ -164,6 +204,8 @@ COMPLEX_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.complex, call_complex),
     (np.real, _part_function("real")),
     (np.imag, _part_function("imag")),
+    (cmath.exp, _written_out("cmath.exp", _exp)),
+    (cmath.phase, _written_out("cmath.phase", _phase)),
 ]
 CLASSES = (complex, np.complex64, np.complex128, float, np.float64, np.float32)
 CONJUGATES = {(kind, name): conjugated for kind in CLASSES
