@@ -14,7 +14,7 @@ Templates = Dict[str, Tuple[str, ...]]
 
 GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures",
           "iteration",
-          "errors", "output", "library", "complex")
+          "errors", "output", "library", "complex", "builtins")
 
 # Expressions without slots, besides the names in scope.
 LEAVES: Dict[str, Tuple[str, ...]] = {
@@ -116,6 +116,10 @@ NUMBERS: Templates = {
     "iteration": ("sum(e * 2 for e in {vec})", "sum([e for e in {vec} if e > 0])", "max([e + 1 for e in {vec}])",
                   "len([e for e in {vec} if {cond}])", "sum([e * g for e, g in zip({vec}, {vec})])",
                   "any(e > 1 for e in {vec})", "sum(i * e for i, e in enumerate({vec}))", "sum(map(abs, {vec}))"),
+    "builtins": ("divmod({num}, {num})[1]", "math.modf({num})[0]", "min({num}, {num})", "max(0, {num})",
+                 "max({num}, 0.5)", "math.log({num} * {num} + 1, 2)", "math.fsum({vec})",
+                 "sorted({vec}, key=lambda e: -e)[0]", "float('2.5')",
+                 "[{num}, {num}][{int} % 2]", "(list({vec}) * 4)[{int}]", "round({num}, 1)"),
     "complex": ("({num} * 1j)", "abs({num} * 1j + {num})", "complex({num}, {num})", "({num}).real", "({num}).imag",
                 "({num}).conjugate()", "({num} ** 2)", "({num} * (0.5 - 1j))", "({num} / (1 + 1j))", "sum(e * 1j for e in {vec})",
                 "np.complex128({num})", "({vec} * 1j).sum()", "np.complex64({num})", "({num} + 1j) ** {int}"),
@@ -149,6 +153,8 @@ CONDITIONS: Templates = {
              "({cond} or {cond})", "(0 < {num} <= 2)", "{vec}[{index}] > {num}", "{mask}.any()", "({int} % 3 == 0)"),
     "maths": ("{mask}.all()", "isinstance({num}, float)", "({int} in (1, 2))", "{num}", "(type({num}) is int)",
               "bool({num})"),
+    "builtins": ("({int} in {1, 2})", "({int} in list(range(20)))", "(f'{({int})}' == '1')", "({num} in list({vec}))",
+                 "isinstance({num}, numbers.Real)"),
     "complex": ("({num} * 1j == {num})", "bool({num} * 1j)", "(abs({num} - 1j) > 2)", "isinstance({num}, complex)"),
     "views": ("({vec!} is {vec!})", "(x.dtype == np.float64)", "{vec}.size > 2"),
     "containers": ("len(xs) > 1", "('k' in c)", "('a' in d)", "xs", "(c['k'] == {num})"),

@@ -6,7 +6,8 @@ from typing import Dict
 
 
 IMPORTS: Dict[str, str] = {
-    "np": "import numpy as np", "math": "import math", "operator": "import operator", "warnings": "import warnings",
+    "np": "import numpy as np", "math": "import math", "numbers": "import numbers", "operator": "import operator",
+    "warnings": "import warnings",
     "partial": "from functools import partial",
 }
 
