@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import time
 import types
-from typing import Any, Dict, Iterator, List, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.capture import Candidate, Capture
@@ -58,16 +58,16 @@ class CaptureRecord:
                  breaks: Sequence[BreakReport], recompile: str, ways: Sequence[WayReport], stages: Stages,
                  seconds: Dict[str, float]) -> None:
         result = results[0]
-        candidates = [candidate for one in results for candidate in one.all_candidates()
-                      if candidate.captured is not None]
+        candidates = [candidate for one in results for candidate in one.all_candidates()]
+        graphs = [candidate.captured for candidate in candidates if candidate.captured is not None]
         self.name = function.__qualname__
         self.breaks = tuple(breaks)
         self.recompile = recompile
-        self.graph = "\n".join(format_graph(candidate.captured.graph, True) for candidate in candidates)
-        self.uses = "\n".join(text for candidate in candidates if candidate.error is None
+        self.graph = "\n".join(format_graph(captured.graph, True) for captured in graphs)
+        self.uses = "\n".join(text for candidate in candidates if candidate.captured is not None and candidate.error is None
                               for text in format_use(candidate.captured, result.cfg.function))
-        self.guards = "\n".join(format_guards(candidates, program))
-        self.effects = effect_reports(result, breaks)
+        self.guards = "\n".join(format_guards(graphs, program))
+        self.effects = effect_reports(zip(result.candidates, compiled), breaks)
         self.kernels = [kernel for kernel in compiled if isinstance(kernel, Kernel)]
         self.kernel_lines = tuple(_lines_of(one.cfg.function.instructions, candidate) for one in results
                                   for candidate in one.all_candidates() if candidate.error is None)
@@ -118,8 +118,8 @@ class CaptureRecord:
 
 
 def _lines_of(instructions: Sequence[Any], candidate: Candidate) -> Tuple[str, int, int]:
-    lines = [instructions[i].lineno for i in candidate.region.instructions() if instructions[i].lineno] or [0]
-    return candidate.captured.graph.name, min(lines), max(lines)
+    lines = [line for line in (instructions[i].lineno for i in candidate.region.instructions()) if line] or [0]
+    return candidate.captured.graph.name if candidate.captured is not None else "", min(lines), max(lines)
 
 
 def busy_lines(instructions: Sequence[Any], indices: Sequence[int]) -> Tuple[int, ...]:
@@ -149,11 +149,10 @@ def format_break(report: BreakReport) -> str:
     return "break line %d %s: %s" % (report.lineno, report.opname, report.message)
 
 
-def format_guards(candidates: Sequence[Candidate], program: Any) -> List[str]:
+def format_guards(graphs: Sequence[Captured], program: Any) -> List[str]:
     """The entry's guards, then each segment's and re-entry's."""
     lines = ["entry: %s" % guard for guard in program.guards]
-    for candidate in candidates:
-        captured = candidate.captured
+    for captured in graphs:
         guards = [guard for fact in captured.facts.values() for guard in guards_for(fact.root, fact.value)]
         guards += [pair_guard(pair.root, pair.other, pair.same) for pair in captured.pairs]
         lines += ["%s: %s" % (captured.graph.name, guard) for guard in dict.fromkeys(map(str, guards))]
@@ -180,10 +179,12 @@ def format_use(captured: Captured, function: Any) -> Iterator[str]:
 _GIVEN = {"value": "computed", "input": "handed on", "const": "handed on"}
 
 
-def effect_reports(result: Capture, breaks: Sequence[BreakReport]) -> Tuple[EffectReport, ...]:
+def effect_reports(segments: Iterable[Tuple[Candidate, Any]],
+                   breaks: Sequence[BreakReport]) -> Tuple[EffectReport, ...]:
     """What kernels and the instructions that stay bytecode change that the function did not make, by line."""
     found = {EffectReport(op.lineno, op.name, "k%d" % number): None
-             for number, candidate in enumerate(result.candidates) if candidate.error is None
+             for number, (candidate, kernel) in enumerate(segments)
+             if candidate.captured is not None and isinstance(kernel, Kernel)
              for block in candidate.captured.graph.blocks for op in block.ops if op.name in EFFECTS - {"poll"}}
     found.update((EffectReport(report.lineno, report.opname, "bytecode"), None) for report in breaks
                  if report.opname.startswith(("STORE_", "DELETE_")))

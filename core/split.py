@@ -64,10 +64,11 @@ class Part(NamedTuple):
 def parts_of(candidates: Sequence[Candidate], compiled: Sequence[Any]) -> Tuple[Part, ...]:
     """The parts of the candidates that became kernels. Side exits repeat and polls interrupt: they lead nowhere."""
     return tuple(
-        Part(number, candidate.captured.start, frozenset(candidate.region.instructions()),
-             {exit.target: exit.stack > 0 for exit in candidate.captured.graph.exits if not (exit.side or exit.poll)},
-             tuple(sorted({root.name for root in map(_base, candidate.captured.inputs) if root.kind == "local"})))
-        for number, (candidate, kernel) in enumerate(zip(candidates, compiled)) if isinstance(kernel, Kernel))
+        Part(number, captured.start, frozenset(candidate.region.instructions()),
+             {exit.target: exit.stack > 0 for exit in captured.graph.exits if not (exit.side or exit.poll)},
+             tuple(sorted({root.name for root in map(_base, captured.inputs) if root.kind == "local"})))
+        for number, (candidate, kernel) in enumerate(zip(candidates, compiled))
+        for captured in [candidate.captured] if captured is not None and isinstance(kernel, Kernel))
 
 
 def _base(path: Any) -> Any:
@@ -96,10 +97,10 @@ class _Splitter:
         self.starts: Dict[int, List[int]] = {}
         self.run_at: Dict[int, int] = {}
         self.boxes = [Box(0, "start", -1, *self._lines([0]), 0, ())]
-        ordered = sorted([(part.start, 0, part) for part in parts] + [(run[0], 1, run) for run in runs],
-                         key=lambda one: one[:2])
+        pieces: List[Tuple[int, bool, Any]] = [(part.start, False, part) for part in parts]
+        pieces += [(run[0], True, run) for run in runs]
         self.contents: Dict[int, Any] = {}
-        for _, is_run, content in ordered:
+        for _, is_run, content in sorted(pieces, key=lambda one: one[:2]):
             number = len(self.boxes)
             self.contents[number] = content
             self.boxes.append(self._run_box(number, content) if is_run else self._kernel_box(number, content))
@@ -123,7 +124,7 @@ class _Splitter:
         return runs
 
     def _lines(self, indices: Iterable[int]) -> Tuple[int, int]:
-        lines = [self.instructions[i].lineno for i in indices if self.instructions[i].lineno] or [0]
+        lines = [line for line in (self.instructions[i].lineno for i in indices) if line] or [0]
         return min(lines), max(lines)
 
     def _kernel_box(self, number: int, part: Part) -> Box:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 Write = Callable[[str], Any]
 
@@ -127,7 +127,7 @@ def _run(command: List[str], **environment: str) -> Run:
 
 def kernels_of(reports: Sequence[Any]) -> List[Kernel]:
     """The kernels of these reports, callees included, to be written for `bisect`."""
-    found = {}  # type: Dict[Kernel, None]
+    found: Dict[Kernel, None] = {}
     for report in reports:
         for one in (report,) + report.callees:
             for record in one.records:

@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import time
-from typing import Any, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 
 from pijit._version import __version__
 from pijit.decorator import why_not_python
@@ -67,7 +67,7 @@ def _compiler() -> Found:
         return total
 
     start = time.perf_counter()
-    function = jit(probe, jit_config={"cache": False})
+    function: Any = jit(probe, jit_config={"cache": False})
     given = np.arange(100.0)
     right = function(given) == probe(given) and len(function.graphs) == 1
     yield right, "a loop compiled and ran in {:.2f} s".format(time.perf_counter() - start) if right else (
@@ -122,7 +122,7 @@ def _environment() -> Found:
     yield not off, text + (": decorators do nothing" if off else "")
 
 
-_LOOKS = (
+_LOOKS: Tuple[Tuple[str, Callable[[], Found]], ...] = (
     ("Python", _python), ("pijit", _pijit), ("libraries", _libraries), ("compiler", _compiler), ("threads", _threads),
     ("cache", _cache), ("frame hook", _hook), ("environment", _environment),
-)  # type: Tuple[Tuple[str, Callable[[], Found]], ...]
+)

@@ -7,8 +7,9 @@ import os
 import re
 from typing import Any, Callable, Dict, Iterator, List, Tuple, Union
 
-from pijit.explain import Report, explain
+from pijit.explain import explain
 from pijit.printing import PARTS
+from pijit.report import Report
 
 SOURCE = "source"
 

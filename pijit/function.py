@@ -13,9 +13,10 @@ from pijit import logs, printing
 from pijit.core import pipeline, preview
 from pijit.core._hook import JitFunction
 from pijit.differential import checked_call, plain_twin
-from pijit.explain import Report, explain
+from pijit.explain import explain
 from pijit.hashed import key_of
 from pijit.options import Options
+from pijit.report import Report
 from pijit.signature import Checker
 
 

@@ -46,7 +46,7 @@ class Program:
         self.script = script
         self.root = os.path.dirname(os.path.realpath(script))
         self.config = config or {}
-        self.functions = []  # type: List[Any]
+        self.functions: List[Any] = []
 
     def run(self, arguments: Sequence[str]) -> None:
         """Run the script as `python script arguments` would, as `__main__`; what it raises comes out."""
