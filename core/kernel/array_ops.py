@@ -149,8 +149,10 @@ def write_ufunc(emitter: Any, op: Op) -> None:
         _run_loop(emitter, op, operands, out, shape, _FRESH)
         emitter.define(op.result, emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
     else:
-        emitter.arrays[op.result] = _computed(emitter, op, operands, shape, op.result.type,
-                                              "v%d" % op.result.id)
+        array = _computed_in_place(emitter, op, operands, shape)
+        if array is None:
+            array = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id)
+        emitter.arrays[op.result] = array
     _release_converted(emitter, operands)
 
 
@@ -180,6 +182,22 @@ def _may_be_computed_into(emitter: Any, op: Op, number: int) -> Optional[bool]:
     if not op.attrs["temporaries"][number] or value.type.dtype != op.result.type.dtype or emitter.arrays[value].lazy:
         return False
     return True if value in emitter.made else None
+
+
+def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
+                       shape: List[str]) -> Optional[ArrayVariable]:
+    """The results in the memory of an operand that nobody needs any more, if one has the result's type and shape."""
+    kind = op.result.type
+    for value in emitter.given_up(op):
+        array = emitter.arrays[value]
+        # loops of complex numbers may choose another way when they write to an operand
+        if value.type == kind and kind.dtype.kind != "c" and kind.layout == "C" and array.shape == tuple(shape):
+            emitter.inherited.add(value)
+            address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
+            out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
+            _run_loop(emitter, op, operands, out, shape, _FRESH)
+            return array
+    return None
 
 
 def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], kind: Array,

@@ -103,6 +103,7 @@ class ArrayWriter:
     def __init__(self, graph: Graph) -> None:
         self.roots = roots(graph)
         self.params = {param for block in graph.blocks[1:] for param in block.params}
+        self.inherited: Set[Value] = set()  # arrays whose memory has become another value
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
         self.found = {op.result for block in graph.blocks for op in block.ops if op.name in FOUND}
         self.buffered = False

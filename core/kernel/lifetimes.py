@@ -19,6 +19,9 @@ from pijit.core.graph.types import Array, Object
 from pijit.core.kernel.structure import Flow
 
 COUNTED = (Array, Object)
+ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "dim", "load"))
+"""Operations that pass nothing of an array on but its elements."""
+
 TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "invoke"))
 
 
@@ -42,6 +45,7 @@ class Lifetimes:
         self._live_in: Dict[Block, Set[Value]] = {}
         self._after: Dict[Op, List[Value]] = {}
         self._source: Dict[Jump, Block] = {}
+        self._private = _private(flow)
         if not self.owners and not any(map(_made_in, flow.order)):
             return
         self._live_in = self._liveness(flow)
@@ -55,6 +59,15 @@ class Lifetimes:
     def after(self, op: Op) -> List[Value]:
         """The values whose reference is released when ``op`` is done."""
         return self._after.get(op, [])
+
+    def given_up(self, op: Op, group: List[Op]) -> List[Value]:
+        """Operands of an operation of a group that ufuncs have made and that nothing else can still name: their
+        memory is free once the operation has read it."""
+        ending = set(self.after(op)).union(self.after(group[-1]))
+        rest = group[group.index(op):]
+        return [value for value in dict.fromkeys(op.args) if value in ending and value in self._private
+                and not any(value in later.args for later in rest[1:])
+                and not any(later.exit is not None and value in later.exit.values() for later in rest)]
 
     def edge(self, jump: Jump) -> Tuple[List[Value], List[Value]]:
         """(values to take one more reference to, values to release) before the jump's parameters change."""
@@ -135,6 +148,12 @@ class Lifetimes:
 def _made_in(block: Block) -> Set[Value]:
     """The arrays that a block makes."""
     return {op.result for op in block.ops if op.name in TEMPORARIES and isinstance(op.result.type, Array)}
+
+
+def _private(flow: Flow) -> Set[Value]:
+    """The results of ufuncs of which nothing but elements is ever read."""
+    made = {op.result for block in flow.order for op in block.ops if op.name in ("ufunc", "where")}
+    return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in ELEMENTWISE])
 
 
 def _is_borrowed(op: Op) -> bool:

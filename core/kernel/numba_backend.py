@@ -134,6 +134,10 @@ class NumbaEmitter(ArrayWriter, Emitter):
         elif isinstance(value.type, Object):
             self.line(self.runtime("release", "frame", self.text[value]))
 
+    def given_up(self, op: Op) -> List[Value]:
+        """Operands whose memory is free once the operation has read them."""
+        return self.lifetimes.given_up(op, self._group_of.get(op, [op]))
+
     def operation(self, op: Op) -> None:
         group = self._group_of.get(op, [op])
         if op is not group[-1]:
@@ -147,7 +151,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
                 self._write(member)
         for member in group:
             for value in self.lifetimes.after(member):
-                self.release_value(value)
+                if value not in self.inherited:
+                    self.release_value(value)
 
     def _write(self, op: Op) -> None:
         if op.name in ARRAY_OPERATIONS:
