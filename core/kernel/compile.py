@@ -93,6 +93,7 @@ class Kernel:
             source = emitter.source("kernel")
         except RecursionError as error:
             raise CompileError("the control flow is nested too deeply") from error
+        assert not numba or emitter.names.keys() - numba_backend.NAMES.keys() == emitter.symbols.keys(), "see symbols"
         make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk) if numba
                 else functools.partial(_function, source, emitter.names, graph.name))
         return Written(source, layout.words, make)

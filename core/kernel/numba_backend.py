@@ -22,7 +22,7 @@ from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
-_NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS)
+NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS)
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
@@ -32,7 +32,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
     def __init__(self, graph: Graph, layout: Layout) -> None:
         Emitter.__init__(self, graph, layout)
         ArrayWriter.__init__(self, graph)
-        self.names: Dict[str, Any] = dict(_NAMES)
+        self.names: Dict[str, Any] = dict(NAMES)
         self.symbols: Dict[str, str] = {}
         self.text: Dict[Value, str] = {}
         self._groups = groups = find_groups(graph)
