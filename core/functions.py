@@ -1,4 +1,5 @@
-"""Functions made for the compiler's own use: twins on a code object of their own, stand-ins, what a call starts with."""
+"""Functions made for the compiler's own use: twins on a code object of their own, stand-ins, what a call starts
+with."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def twin_of(function: types.FunctionType) -> types.FunctionType:
 def stand_in(code: types.CodeType, name: str, globals: Optional[Dict[str, Any]] = None) -> types.FunctionType:
     """A function with this code and qualified name, to ask or report about: it is not called. It holds nothing of the
     user's but what is given."""
-    function = types.FunctionType(code, {} if globals is None else globals, code.co_name, None, tuple(cell(_hook.UNBOUND) for _ in code.co_freevars))
+    function = types.FunctionType(code, {} if globals is None else globals, code.co_name, None,
+                                  tuple(cell(_hook.UNBOUND) for _ in code.co_freevars))
     function.__qualname__ = name
     return function
 
@@ -48,7 +50,8 @@ def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Di
     twin.__kwdefaults__ = function.__kwdefaults__
     values = dict(zip(names, twin(*args, **kwargs)))
     fast = [values[name] if name in values and name not in cells else _hook.UNBOUND for name in decoded.varnames]
-    return fast + [cell(values.get(name, _hook.UNBOUND)) for name in decoded.cellvars] + list(function.__closure__ or ())
+    own = [cell(values.get(name, _hook.UNBOUND)) for name in decoded.cellvars]
+    return fast + own + list(function.__closure__ or ())
 
 
 def cell(value: Any) -> Any:

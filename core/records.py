@@ -11,8 +11,8 @@ from pijit.core.reasons import REASONS, reason
 class SegmentReport(NamedTuple):
     """One segment: ``kind`` is "kernel", or "bytecode" with the ``reason`` why it was not compiled.
 
-    ``lines`` are those on which the segment does something: more than putting on the stack what bytecode goes on with.
-    ``inlined`` counts the instructions of callees.
+    ``lines`` are those on which the segment does something: more than putting on the stack what bytecode goes on
+    with. ``inlined`` counts the instructions of callees.
     """
 
     id: int
@@ -114,7 +114,8 @@ class Entry:
 
     @property
     def payload(self) -> Any:
-        """What the cache has for calls that fit: a Trial, a Frameless or the linked code, or None if that gains nothing."""
+        """What the cache has for calls that fit: a Trial, a Frameless or the linked code, or None if that gains
+        nothing."""
         gains = self.launchers or not all(callee.callee.idle for callee in self.callees)
         return (self.trial or self.whole or self.linked_code) if gains else None
 

@@ -1,7 +1,7 @@
 """The launchers of compiled segments, and the sites where linked code calls them.
 
-A function whose calls return values of several kinds is captured once per kind; the segments of all captures that begin
-at one instruction share its site, and their guards choose. Captures are known by their number.
+A function whose calls return values of several kinds is captured once per kind; the segments of all captures that
+begin at one instruction share its site, and their guards choose. Captures are known by their number.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Way(NamedTuple):
 
 
 def without_repeats(results: List[Capture], compiled: List[List[Any]]) -> List[List[Any]]:
-    """The outcomes; None for kernels that an earlier capture has as well, or that take other operands off the stack."""
+    """The outcomes; None for kernels that an earlier capture has as well, or that take other operands off the
+    stack."""
     if len(results) == 1:
         return compiled
     known: Set[Any] = set()
@@ -96,7 +97,8 @@ def make_movers(result: Capture, pending: Pending,
     cfg = result.cfg
     pending.arrived = remembered(cfg.function, result.analysis.entry)
     points = move_points(cfg)
-    inside = {cfg.blocks[loop.header].start: frozenset(index for index in observers if cfg.block_of[index] in loop.body)
+    inside = {cfg.blocks[loop.header].start: frozenset(index for index in observers
+                                                       if cfg.block_of[index] in loop.body)
               for loop in cfg.loops}
     if pending.arrived is None:
         points = dict.fromkeys(points, "an argument was bound anew")

@@ -114,7 +114,8 @@ def look_after_cache(arguments: List[str]) -> int:
     """`python -m pijit cache`: look at the cache folder, or clear it."""
     from pijit.core.kernel.store import SIZE_CAP, Distrust, Store
 
-    known = _parsed("cache", arguments, (("action",), {"nargs": "?", "choices": ("info", "clear"), "default": "info"}))
+    known = _parsed("cache", arguments, (("action",), {"nargs": "?", "choices": ("info", "clear"),
+                                                       "default": "info"}))
     store = Store()
     if known.action == "clear":
         try:

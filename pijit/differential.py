@@ -59,7 +59,8 @@ class World:
     def __init__(self, function: types.FunctionType, calls: Sequence[Call] = ()) -> None:
         self._function = function
         seen: Set[int] = set()
-        names = [_names_used(user, seen) for user in (function,) + tuple(calls) if isinstance(user, types.FunctionType)]
+        names = [_names_used(user, seen) for user in (function,) + tuple(calls)
+                 if isinstance(user, types.FunctionType)]
         self._names = sorted(set().union(*names))
         self._copier = Copier()
         self._state = {name: self._own(value) for name, value in self._read().items()}

@@ -76,7 +76,8 @@ class Report(NamedTuple):
         """What is listed below the source: titles and items, those that there are."""
         callees = ["{} ({}): {}".format(callee.name, callee.filename, callee.counts) for callee in self.callees]
         found = (("guards", self.guards), ("re-entries", self.ways), ("recompiles", self.recompiles),
-                 ("retired", self.retired), ("internal errors", self.failures), ("callees compiled on their own", callees))
+                 ("retired", self.retired), ("internal errors", self.failures),
+                 ("callees compiled on their own", callees))
         return [(title, list(items)) for title, items in found if items]
 
     @property

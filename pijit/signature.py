@@ -216,7 +216,8 @@ class Checker:
 
 
 def _quick_test(entry: Any) -> Optional[Callable[[Any], bool]]:
-    """A test that holds only for what fits; None where each value goes the long way, as dimensions with Symbols do."""
+    """A test that holds only for what fits; None where each value goes the long way, as dimensions with Symbols
+    do."""
     if not isinstance(entry, Tensor) or entry.shape is None or any(isinstance(one, Symbol) for one in entry.shape):
         return None
     dtype, ndim = entry.dtype, len(entry.shape)

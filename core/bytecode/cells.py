@@ -37,7 +37,8 @@ def without_cells(code: CodeType, free: bool) -> Optional[CodeType]:
 
 
 def with_cells(plain: CodeType, code: CodeType) -> CodeType:
-    """What `without_cells` has made of ``code``, perhaps edited in place since, with its cell variables in cells again."""
+    """What `without_cells` has made of ``code``, perhaps edited in place since, with its cell variables in cells
+    again."""
     raw = bytearray(plain.co_code)
     for _, at in _uses(code, len(code.co_cellvars)):
         raw[at:at + 2] = code.co_code[at:at + 2]

@@ -1,7 +1,7 @@
 """Rewrites a code object so that its segments run as kernels: launcher calls in place, original bytecode kept.
 
-See docs/design.md, "Linked code". A *site* is an instruction where one or more segments begin; its launchers are tried
-in order, and when all of them answer MISS the original instructions run.
+See docs/design.md, "Linked code". A *site* is an instruction where one or more segments begin; its launchers are
+tried in order, and when all of them answer MISS the original instructions run.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ MISS = -1
 class ExitPlan(NamedTuple):
     """What linked code does at one exit: the target, the locals to store, how many stack items stay, side or not.
 
-    At a ``poll`` exit the interpreter does, with everything in place, what the kernel has left for. Control goes on at
-    the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``, if there is one, runs on
-    the top item of the stack, and its result takes that item's place.
+    At a ``poll`` exit the interpreter does, with everything in place, what the kernel has left for. Control goes on
+    at the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``, if there is one,
+    runs on the top item of the stack, and its result takes that item's place.
     """
 
     target: int
@@ -70,8 +70,8 @@ class Site(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """Observe what instruction ``index`` pushes: ``observer(value)`` is called after it, with a tuple of the ``unpacked``
-    values if it takes something apart."""
+    """Observe what instruction ``index`` pushes: ``observer(value)`` is called after it, with a tuple of the
+    ``unpacked`` values if it takes something apart."""
 
     index: int
     observer: Any
@@ -117,8 +117,8 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
 def _add_probe(assembler: Assembler, probe: Probe) -> None:
     line, count = assembler.function.instructions[probe.index].lineno, probe.unpacked
     pack, unpack = Op("BUILD_TUPLE", count, line), Op("UNPACK_SEQUENCE", count, line)
-    observe = [Op("DUP_TOP", None, line), Op("LOAD_CONST", assembler.const(probe.observer), line), Op("ROT_TWO", None, line),
-               Op("CALL_FUNCTION", 1, line), Op("POP_TOP", None, line)]
+    observe = [Op("DUP_TOP", None, line), Op("LOAD_CONST", assembler.const(probe.observer), line),
+               Op("ROT_TWO", None, line), Op("CALL_FUNCTION", 1, line), Op("POP_TOP", None, line)]
     if count is not None:  # each packing turns the values round
         observe = [pack, unpack, pack] + observe + [unpack]
     assembler.insert(probe.index + 1, observe, redirect=False)
@@ -126,7 +126,8 @@ def _add_probe(assembler: Assembler, probe: Probe) -> None:
 
 def _announcement(assembler: Assembler, index: int, callable: Any) -> List[Item]:
     line = assembler.function.instructions[index].lineno
-    return [Op("LOAD_CONST", assembler.const(callable), line), Op("CALL_FUNCTION", 0, line), Op("POP_TOP", None, line)]
+    return [Op("LOAD_CONST", assembler.const(callable), line), Op("CALL_FUNCTION", 0, line),
+            Op("POP_TOP", None, line)]
 
 
 class _Writer:

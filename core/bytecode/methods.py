@@ -1,4 +1,5 @@
-"""Calls of module functions as plain calls: ``LOAD_METHOD; ...; CALL_METHOD`` becomes ``LOAD_ATTR; ...; CALL_FUNCTION``.
+"""Calls of module functions as plain calls: ``LOAD_METHOD; ...; CALL_METHOD`` becomes ``LOAD_ATTR; ...;
+CALL_FUNCTION``.
 
 LOAD_METHOD leaves an empty slot on the operand stack that no instruction can put into a local variable, so a segment
 could not begin between the two. On a module both pairs do the same, and the instructions have the same size.

@@ -1,7 +1,8 @@
 """Moving a running call to newer linked code at a loop's header: the way out of the old code, and into the new.
 
-Old code asks a *mover* at the header (`pijit.core._hook.mover`). What that answers, unless it is None, is returned, with
-the operand stack in the local `STACK`; the hook then runs newer code, made by `link` with a `start`, on the same locals::
+Old code asks a *mover* at the header (`pijit.core._hook.mover`). What that answers, unless it is None, is returned,
+with the operand stack in the local `STACK`; the hook then runs newer code, made by `link` with a `start`, on the same
+locals::
 
     LOAD_CONST <mover>; CALL_FUNCTION 0; DUP_TOP             new code begins with
     POP_JUMP_IF_FALSE on                                     LOAD_FAST $stack; UNPACK_SEQUENCE n; <back on the stack>

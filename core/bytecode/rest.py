@@ -1,14 +1,16 @@
 """The rest of a call: what bytecode runs when a kernel leaves in the middle of a callee that was inlined into it.
 
-The kernel has done the first part of the call, so it cannot be made again. Its frame is made where it left: the callee's code,
-with a new beginning that puts the operand stack in place and jumps to the instruction at which bytecode goes on. The
-caller's linked code calls it with one tuple: the function, the variables, the operand stack from the bottom on::
+The kernel has done the first part of the call, so it cannot be made again. Its frame is made where it left: the
+callee's code, with a new beginning that puts the operand stack in place and jumps to the instruction at which
+bytecode goes on. The caller's linked code calls it with one tuple: the function, the variables, the operand stack
+from the bottom on::
 
     caller:  LOAD_CONST <rest>; ROT_TWO; CALL_FUNCTION 1           callee:  LOAD_FAST $s1 ...   the operand stack
              JUMP_ABSOLUTE <behind the call>                                LOAD_CONST <resume>; CALL_FUNCTION 0; POP_TOP
                                                                             JUMP_ABSOLUTE <where the kernel left>
 
-If that callee was itself in the middle of a call, the tuple of the inner one comes last, and its rest is called instead.
+If that callee was itself in the middle of a call, the tuple of the inner one comes last, and its rest is called
+instead.
 """
 
 from __future__ import annotations

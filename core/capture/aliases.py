@@ -1,4 +1,5 @@
-"""Which objects must be different, or the same, for a segment: those of which it changes a place and those that it reads."""
+"""Which objects must be different, or the same, for a segment: those of which it changes a place and those that it
+reads."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ MADE = frozenset(("new_list", "new_dict"))
 
 
 class Aliases:
-    """Mixin of the builder. ``accesses`` are, by what of objects is used, those objects: each by where it is found, or by
-    its SSA value if it is not found but made or joined in the segment."""
+    """Mixin of the builder. ``accesses`` are, by what of objects is used, those objects: each by where it is found,
+    or by its SSA value if it is not found but made or joined in the segment."""
 
     facts: Facts
     graph: Graph
@@ -59,8 +60,8 @@ class Aliases:
                     self.captured.pairs.append(Pair(root, other, one.source, two.source, same))
 
     def _add_origins(self, found: Dict[Any, Access], values: List[Value]) -> None:
-        """Objects that are known by their values only are all changed, and read natively: what guards say of others must
-        not be about them. What the segment has made is none that it found."""
+        """Objects that are known by their values only are all changed, and read natively: what guards say of others
+        must not be about them. What the segment has made is none that it found."""
         for root in set().union(*[self._origins(value) for value in values]):
             if root is None or root in found and found[root].relied:
                 raise Break("PJ219")

@@ -1,8 +1,8 @@
 """Propagates abstract states through a function until nothing changes.
 
-Blocks are versioned by types (lazy basic block versioning, Chevalier-Boisvert and Feeley 2015): a block that is reached
-with types that have no common form - ``s`` an int before the loop, a float64 inside - gets a second version instead of
-a value of unknown type. So the first iteration of a loop is peeled exactly where that keeps types certain.
+Blocks are versioned by types (lazy basic block versioning, Chevalier-Boisvert and Feeley 2015): a block that is
+reached with types that have no common form - ``s`` an int before the loop, a float64 inside - gets a second version
+instead of a value of unknown type. So the first iteration of a loop is peeled exactly where that keeps types certain.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Type
 from pijit.guards.source import Local
 
-CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST", "STORE_FAST",
-                  "JUMP_FORWARD", "JUMP_ABSOLUTE"])
+CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST",
+                  "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE"])
 """Instructions that never raise."""
 MAX_VERSIONS = 3
 PARTED_VERSIONS = 8
@@ -60,8 +60,8 @@ class Version:
         lossy: whether joining paths forgot something here.
         breaks: the instructions that stay bytecode, with why.
         causes: values from outside that were the reason: others might not have been.
-        edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping, and
-            the number of the outcome behind a call that has several.
+        edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping,
+            and the number of the outcome behind a call that has several.
         is_entry: whether control comes from outside (function entry, exception handler).
         unrolled: whether it ends with a step of a loop that is unrolled.
         predecessors: the versions that lead here, when the analysis is stable.
@@ -319,9 +319,9 @@ class Analysis:
     def _reach_handler(self, block: Block, instr: Instr, state: State) -> List[Version]:
         """An exception may leave here: the handler sees these locals, and the stack below its block.
 
-        It has a version for each of their types, but what is not bound in all of them is known in none: bytecode, which
-        does not know the version, must not try to read it. Guards check the types, so those are enough that an exception
-        of the program's own leads there with; signals come between any two instructions.
+        It has a version for each of their types, but what is not bound in all of them is known in none: bytecode,
+        which does not know the version, must not try to read it. Guards check the types, so those are enough that an
+        exception of the program's own leads there with; signals come between any two instructions.
         """
         handler = self.cfg.blocks[block.exception_successors[0]]
         pruned = self._as_handler(self._prune(state, handler.start), handler.start)

@@ -28,8 +28,8 @@ ARRAY_METHODS = frozenset(METHODS) | frozenset(LIBRARY_METHODS)
 
 CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
     enum.Enum: frozenset(["name", "value"]),
-    np.dtype: frozenset(["kind", "char", "itemsize", "num", "name", "str", "type", "byteorder", "alignment", "isnative",
-                         "ndim", "shape", "hasobject"]),
+    np.dtype: frozenset(["kind", "char", "itemsize", "num", "name", "str", "type", "byteorder", "alignment",
+                         "isnative", "ndim", "shape", "hasobject"]),
 }
 """Attributes of immutable objects, which are known when the object is."""
 
@@ -136,7 +136,8 @@ class Attributes:
 
     def dim(self, owner: Tensor, axis: int) -> Value:
         """The length of an axis as a Python int."""
-        return self.emit("same", [self.emit("dim", [owner.value], WORD, {"axis": axis})], INT)  # type: ignore[return-value]
+        return self.emit("same", [self.emit("dim", [owner.value], WORD, {"axis": axis})],
+                         INT)  # type: ignore[return-value]
 
     def transposed(self, owner: Tensor) -> Abstract:
         """``x.T``: always a new view object."""

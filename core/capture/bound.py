@@ -77,7 +77,8 @@ def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     only(arguments, keywords, "super", 0, 2)
     cls, owner = arguments if arguments else _class_and_first_argument(self)
     known = cls.object if isinstance(cls, Const) else None
-    if not isinstance(owner, Opaque) or type(known) is not type or not is_among(known, mro_of(type(owner.sample))[:-1]):
+    if (not isinstance(owner, Opaque) or type(known) is not type
+            or not is_among(known, mro_of(type(owner.sample))[:-1])):
         raise Break("PJ203", operand="super of %s" % describe(owner))
     return Super(known, owner)
 

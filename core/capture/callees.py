@@ -208,14 +208,16 @@ def _function_of(target: Any) -> Optional[types.FunctionType]:
 
 CALLEE_BELOW: Dict[str, Callable[[int], int]] = {
     "CALL_FUNCTION": lambda count: count, "CALL_METHOD": lambda count: count,
-    "CALL_FUNCTION_KW": lambda count: count + 1, "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1), "LOAD_ATTR": lambda name: 0,
+    "CALL_FUNCTION_KW": lambda count: count + 1, "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1),
+    "LOAD_ATTR": lambda name: 0,
 }
 """How many operands an instruction has above what it calls."""
 
 Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
 
 
-def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str, Abstract], interpreter: Any) -> Found:
+def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                interpreter: Any) -> Found:
     """The Python function that a call runs, with all its arguments; None if it runs something else."""
     if isinstance(target, Bound):
         return find_callee(_found(target.function, interpreter), [target.owner] + arguments, keywords, interpreter)

@@ -27,7 +27,8 @@ from pijit.core.graph.verify import verify
 
 SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
 NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
-OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "LOAD_ATTR", "LOAD_DEREF",
+OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "LOAD_ATTR",
+                        "LOAD_DEREF",
                         "LOAD_GLOBAL", "BINARY_SUBSCR", "FOR_ITER", "YIELD_VALUE", "SETUP_WITH", "UNPACK_SEQUENCE",
                         "UNPACK_EX"])
 
@@ -123,8 +124,8 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
         cfg = build_cfg(decode(plain))
     while True:
         try:
-            return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering, inliner,
-                            unrolling, arrived)
+            return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering,
+                            inliner, unrolling, arrived)
         except Cut as found:
             cfg = cfg.cut(found.index)
             if inliner is not None:

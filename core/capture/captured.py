@@ -26,7 +26,8 @@ class Fact(NamedTuple):
 class Access(NamedTuple):
     """An object of which a place is read or changed: where it was at function entry, and which one it is.
 
-    ``relied``: what the place holds is known under guards or as a variable, not only looked at when control comes there.
+    ``relied``: what the place holds is known under guards or as a variable, not only looked at when control comes
+    there.
     """
 
     source: Any

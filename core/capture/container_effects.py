@@ -63,7 +63,8 @@ class ContainerEffects:
         """``del owner[index]``."""
         if not is_among(pointer_class(owner), (list, dict)):
             raise Break("PJ205", object=describe(owner))
-        self.effect("delete_key" if pointer_class(owner) is dict else "delete_item", owner, self.item_operands(owner, index))
+        self.effect("delete_key" if pointer_class(owner) is dict else "delete_item", owner,
+                    self.item_operands(owner, index))
 
     def lengthen(self, owner: Abstract, more: Abstract) -> Abstract:
         """``owner += more`` of a list and a list or tuple; the list afterwards."""
@@ -95,8 +96,8 @@ def _extend(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstra
 
 
 def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``list.pop()``, ``list.pop(index)`` and ``dict.pop(key)``; a container that is taken out may die, which only bytecode
-    does in time."""
+    """``list.pop()``, ``list.pop(index)`` and ``dict.pop(key)``; a container that is taken out may die, which only
+    bytecode does in time."""
     of_dict = class_of(arguments[0]) is dict
     only(arguments, keywords, "pop", 2, 2 if of_dict else 1)
     owner, index = arguments[0], arguments[1] if len(arguments) == 2 else Const(-1)
@@ -172,7 +173,8 @@ def _sort(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract
 EFFECT_METHODS: Dict[Tuple[type, str], Handler] = {
     (list, "append"): _append, (list, "insert"): _insert, (list, "extend"): _extend, (list, "pop"): _pop,
     (list, "remove"): _remove, (list, "sort"): _sort,
-    (list, "reverse"): _without_arguments("reverse", "reverse"), (list, "clear"): _without_arguments("clear", "clear_list"),
+    (list, "reverse"): _without_arguments("reverse", "reverse"),
+    (list, "clear"): _without_arguments("clear", "clear_list"),
     (dict, "pop"): _pop, (dict, "setdefault"): _setdefault, (dict, "update"): _update,
     (dict, "clear"): _without_arguments("clear", "clear_dict"), (set, "add"): _add,
 }

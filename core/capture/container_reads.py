@@ -1,8 +1,8 @@
 """Reads of containers where control comes to them: at a computed position, or of what captured code changes.
 
-The kernel looks when it gets there and leaves before the read where the item is missing or of another type. So neither
-earlier effects nor other names of the container matter. What type to expect, type feedback says, or else the items that the
-container has when the function is captured.
+The kernel looks when it gets there and leaves before the read where the item is missing or of another type. So
+neither earlier effects nor other names of the container matter. What type to expect, type feedback says, or else the
+items that the container has when the function is captured.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ class ContainerReads:
         elif kind is not None and kind.dtype.kind == "f" and not isinstance(value, Const):
             number = self.number_value(value)
             self.emit("require", [self.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
-        elif kind is None and class_of(value) is not str or isinstance(value, Const) and value.object != value.object \
-                or kind is not None and kind.dtype.kind == "c":
+        elif (kind is None and class_of(value) is not str or kind is not None and kind.dtype.kind == "c"
+              or isinstance(value, Const) and value.object != value.object):
             raise Break("PJ205", index=describe(value))
 
     def items_expected(self, value: Abstract) -> Optional[Object]:
@@ -142,7 +142,8 @@ class ContainerReads:
         words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]
         size = self.emit("list_size", [found], WORD)
         self.emit("require", [self.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
-        items = [self._typed_item(found, word, part) for word, part in zip(words, kind.items)]  # type: ignore[arg-type]
+        items = [self._typed_item(found, word, part) for word,
+                 part in zip(words, kind.items)]  # type: ignore[arg-type]
         return Sequence(items, value=found)
 
     def found(self, name: str, operands: List[Value], like: Abstract) -> Abstract:

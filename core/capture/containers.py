@@ -161,7 +161,8 @@ class Containers:
         return self._any([self._same_or_equal(self.use(item), value) for item in items])
 
     def position_of(self, owner: Abstract, value: Abstract, operation: str = "find_item") -> Value:
-        """Where a list or tuple has a value first, -1 for nowhere, or by "count_items" how often it has it, as a WORD."""
+        """Where a list or tuple has a value first, -1 for nowhere, or by "count_items" how often it has it, as a
+        WORD."""
         kind = number_type(value)
         if not is_among(class_of(owner), (list, tuple)) or kind is None and not isinstance(value, (Const, Instance)):
             raise Break("PJ203", operand=describe(owner))
@@ -295,7 +296,8 @@ def _position(owner: Known, key: Any) -> Optional[int]:
 
 
 def _family(kind: Any) -> type:
-    """What containers of a class have in common whose items may be changed: list, dict, or tuple for those that may not."""
+    """What containers of a class have in common whose items may be changed: list, dict, or tuple for those that may
+    not."""
     return kind if is_among(kind, (list, dict)) else tuple
 
 

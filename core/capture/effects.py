@@ -1,7 +1,7 @@
 """Effects on Python objects: what a kernel may store, where, and what it knows of the place afterwards.
 
-An effect is done at once, in program order, by an operation that leaves before it did anything where it cannot be done
-natively. So what bytecode repeats after a side exit has had no effect yet.
+An effect is done at once, in program order, by an operation that leaves before it did anything where it cannot be
+done natively. So what bytecode repeats after a side exit has had no effect yet.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from pijit.guards.reading import class_value
 
 
 LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD"])
-"""Instructions that push a container which others may lead to as well: any of its class may be the one that changes."""
+"""Instructions that push a container which others may lead to as well: any of its class may be the one that
+changes."""
 
 
 class Effects:
@@ -139,7 +140,8 @@ class Effects:
         self._write_place(self.facts.places[key], "store_attr", operands, value)
 
     def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:
-        """The place of a list's item if captured code of the function stores into the list, only at known positions."""
+        """The place of a list's item if captured code of the function stores into the list, only at known
+        positions."""
         identity = identity_of(owner)
         known = (list, identity) in self.facts.changed and (ItemPlace, identity) not in self.facts.changed
         if not known or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
@@ -154,13 +156,14 @@ class Effects:
         if not (isinstance(owner, Opaque) and type(position) is int and 0 <= position < len(owner.sample)):
             self.moving(owner)
             loosen(self.state, owner, value)
-            self.emit("store_item", [self.object_value(owner), self.word(index), self.stored_value(value)], None, exits=True)
+            self.emit("store_item", [self.object_value(owner), self.word(index), self.stored_value(value)], None,
+                      exits=True)
             return
         if (position, identity) not in self.facts.places:
             self.facts.places[position, identity] = ItemPlace(owner, position)
         self.changing(list, owner)
-        self._write_place(self.facts.places[position, identity], "store_item", [self.object_value(owner), self.word(index)],
-                          value)
+        self._write_place(self.facts.places[position, identity], "store_item",
+                          [self.object_value(owner), self.word(index)], value)
 
     def op_STORE_GLOBAL(self, instr: Instr) -> None:
         place = self.facts.written_place(instr)

@@ -33,8 +33,8 @@ from pijit.core.graph.types import SKIP, Type
 class Exits:
     """Mixin of the builder: exits and what they hand over.
 
-    ``resume`` is the instruction, with its state, that a side exit goes back to; ``wrote`` says that there was an effect
-    since, so that there is none to go back to.
+    ``resume`` is the instruction, with its state, that a side exit goes back to; ``wrote`` says that there was an
+    effect since, so that there is none to go back to.
     """
 
     analysis: Any
@@ -75,7 +75,8 @@ class Exits:
         return self.instr.index + 1
 
     def live_around(self, target: int) -> Set[str]:
-        """What is live at ``target``, and what else the statement reads: that is to be seen in the frame during a call."""
+        """What is live at ``target``, and what else the statement reads: that is to be seen in the frame during a
+        call."""
         return set(self.liveness.live_in(target)).union(self.liveness.live_in(self.resume[0]) if self.resume else ())
 
     def _left(self, live: Container[str], state: State) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:

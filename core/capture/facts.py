@@ -17,7 +17,8 @@ SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELET
 
 
 class Place(NamedTuple):
-    """Where a value is: ``source`` at function entry, ``root`` when the segment starts; None where that is unknown."""
+    """Where a value is: ``source`` at function entry, ``root`` when the segment starts; None where that is
+    unknown."""
 
     source: Any
     root: Any
@@ -30,15 +31,15 @@ class Place(NamedTuple):
 class Facts:
     """What capture may look at: the frame at entry, and the types seen at run time for fallback results.
 
-    ``steering`` says which numbers it may know by value; ``inliner`` inlines calls of Python functions, ``depth`` says how
-    many calls are inlined around this function. ``unrolling`` is the number of rounds up to which loops over containers are
-    unrolled.
+    ``steering`` says which numbers it may know by value; ``inliner`` inlines calls of Python functions, ``depth``
+    says how many calls are inlined around this function. ``unrolling`` is the number of rounds up to which loops over
+    containers are unrolled.
 
-    Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the object,
-    namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of these an
-    instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are not inlined.
-    ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that read natively what type
-    feedback has not said the type of.
+    Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the
+    object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
+    these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are
+    not inlined. ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that read
+    natively what type feedback has not said the type of.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
@@ -122,7 +123,8 @@ class Facts:
     def find_cell(self, number: int, interpreter: Any) -> Tuple[Any, Place]:
         """What is in a cell or free variable now, and where."""
         name = interpreter.instr.value
-        return self.contents(number, name), Place(Cell(len(self.function.varnames) + number, name), Root("cell", number))
+        return self.contents(number, name), Place(Cell(len(self.function.varnames) + number, name),
+                                                  Root("cell", number))
 
     def contents(self, number: int, name: str) -> Any:
         """The content of one of ``cells``."""

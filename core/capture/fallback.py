@@ -1,4 +1,5 @@
-"""What an instruction that stays bytecode does to the abstract state: which items it pops, and what is unknown after."""
+"""What an instruction that stays bytecode does to the abstract state: which items it pops, and what is unknown
+after."""
 
 from __future__ import annotations
 
@@ -61,14 +62,17 @@ def unpacked(instr: Instr) -> Optional[int]:
 _FIXED = {
     0: ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
         "DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP",
-        "POP_BLOCK", "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "GEN_START"),
+        "POP_BLOCK", "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR",
+        "GEN_START"),
     1: ("LOAD_ATTR", "LOAD_METHOD", "UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "POP_TOP",
-        "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "STORE_FAST", "UNPACK_SEQUENCE", "UNPACK_EX", "GET_ITER",
-        "FOR_ITER", "LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "LIST_TO_TUPLE",
+        "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "STORE_FAST", "UNPACK_SEQUENCE", "UNPACK_EX",
+        "GET_ITER",
+        "FOR_ITER", "LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE",
+        "LIST_TO_TUPLE",
         "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "SETUP_WITH",
         "RETURN_VALUE", "PRINT_EXPR", "DUP_TOP", "GET_LEN", "IMPORT_STAR", "MATCH_SEQUENCE", "MATCH_MAPPING"),
-    2: ("BINARY_SUBSCR", "DELETE_SUBSCR", "STORE_ATTR", "COMPARE_OP", "IS_OP", "CONTAINS_OP", "IMPORT_NAME", "MAP_ADD",
-        "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO", "MATCH_KEYS"),
+    2: ("BINARY_SUBSCR", "DELETE_SUBSCR", "STORE_ATTR", "COMPARE_OP", "IS_OP", "CONTAINS_OP", "IMPORT_NAME",
+        "MAP_ADD", "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO", "MATCH_KEYS"),
     3: ("STORE_SUBSCR", "ROT_THREE", "MATCH_CLASS"),
     4: ("ROT_FOUR",),
 }

@@ -1,13 +1,13 @@
 """Type feedback: the first run of an entry observes what its fallback instructions push.
 
 Nothing can be inferred about what a fallback call returns, so linked code hands each such value to an observer. The
-next call that the entry would serve is captured again with what was seen. A long first call does not wait for that: at the
-headers of its loops it asks whether to capture now, and moves to the newer code.
+next call that the entry would serve is captured again with what was seen. A long first call does not wait for that:
+at the headers of its loops it asks whether to capture now, and moves to the newer code.
 
 A call may return values of several kinds, in one run or in the course of time. Each kind is kept that has nothing in
 common with the others, and the function is captured once per kind; the segments of all these captures are linked
-together, and their guards choose. When the guards of all segments of a place have failed again and again, though those
-of the entry held, the entry is retired and a run is observed anew.
+together, and their guards choose. When the guards of all segments of a place have failed again and again, though
+those of the entry held, the entry is retired and a run is observed anew.
 """
 
 from __future__ import annotations

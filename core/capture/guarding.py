@@ -99,7 +99,8 @@ def rebase(path: Any, position: Dict[Root, int]) -> Any:
 def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardProgram:
     """The guards of one segment; fetches its graph's inputs."""
     position = {root: k for k, root in enumerate(arguments)}
-    guards = [guard for fact in captured.facts.values() for guard in guards_for(rebase(fact.root, position), fact.value)]
+    guards = [guard for fact in captured.facts.values()
+              for guard in guards_for(rebase(fact.root, position), fact.value)]
     guards += [pair_guard(rebase(pair.root, position), rebase(pair.other, position), pair.same)
                for pair in captured.pairs]
     return GuardProgram(guards, [rebase(path, position) for path in captured.inputs])

@@ -1,8 +1,8 @@
 """Inlining: the body of a called Python function is interpreted in place of the call.
 
 A call is inlined if all of the callee that can return is captured. What would raise, or stay bytecode on the way to a
-``raise``, is a side exit of the caller's statement: bytecode makes the whole call then, so that tracebacks, frames and
-warnings are Python's own.
+``raise``, is a side exit of the caller's statement: bytecode makes the whole call then, so that tracebacks, frames
+and warnings are Python's own.
 """
 
 from __future__ import annotations
@@ -160,7 +160,8 @@ class Inliner:
         self.analyses: Dict[Any, Any] = {}
         self.parted: Dict[int, Body] = {}
 
-    def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Abstract:
+    def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract],
+             keywords: Dict[str, Abstract]) -> Abstract:
         """The result of a call.
 
         Raises:

@@ -28,11 +28,13 @@ MAX_INLINED = 4000
 class InlineBuilder(GraphBuilder):
     """One use per inlined call: shares graph, inputs and facts with ``parent``, the builder of the caller.
 
-    Its side exits are those of the call, unless there was an effect of the callee before: those lead into the middle of the
-    callee, whose frame bytecode makes then. What returns jumps to a block with the parts of the result as parameters.
+    Its side exits are those of the call, unless there was an effect of the callee before: those lead into the middle
+    of the callee, whose frame bytecode makes then. What returns jumps to a block with the parts of the result as
+    parameters.
 
     Attributes:
-        points: for side exits of the call, where in this callee they could lead; missing where that is after an effect.
+        points: for side exits of the call, where in this callee they could lead; missing where that is after an
+            effect.
         inside: the exits that lead into this callee, or from it further in.
     """
 
@@ -108,7 +110,8 @@ class InlineBuilder(GraphBuilder):
             made = self.graph.new_value(Object(tuple))
             block.params.append(made)
             columns = [[value.items[k] for value in values] for k in range(len(like.items))]  # type: ignore[attr-defined]
-            return Sequence([self._joined(column, item, block) for column, item in zip(columns, like.items)], value=made)
+            return Sequence([self._joined(column, item, block) for column, item in zip(columns, like.items)],
+                            value=made)
         if isinstance(like, Const) and all(value.root is None for value in values):
             return like
         if any(value.root != values[0].root or value != values[0] for value in values):
@@ -127,7 +130,8 @@ class InlineBuilder(GraphBuilder):
         return self.side_exit()
 
     def _poll(self, header: Piece, state: State) -> Jump:
-        """Leave for signals alone, since that means to begin the call anew, in bytecode; not where it cannot begin anew."""
+        """Leave for signals alone, since that means to begin the call anew, in bytecode; not where it cannot begin
+        anew."""
         try:
             return self._polled(header, state, self.side_exit(True), {"signals": True})
         except Break:

@@ -69,9 +69,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
-    true, else on; branches whose condition is known become "fall" or "jump". A loop's step is ("iterate", flag, enter):
-    on if the FLAG is true, with what ``enter()`` makes on the stack, else to the target. ``derived``: a call is being made
-    whose result is not that of the instruction.
+    true, else on; branches whose condition is known become "fall" or "jump". A loop's step is ("iterate", flag,
+    enter): on if the FLAG is true, with what ``enter()`` makes on the stack, else to the target. ``derived``: a call
+    is being made whose result is not that of the instruction.
     """
 
     def __init__(self, function: Function, facts: Facts) -> None:
@@ -106,7 +106,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         return value
 
     def rely(self, value: Any, condition: Any) -> None:
-        """Note that more than the type of ``value``, or of what is at a Place, was relied on: a condition of `conditions`."""
+        """Note that more than the type of ``value``, or of what is at a Place, was relied on: a condition of
+        `conditions`."""
 
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
         """The result of an inlined call: of ``analysis``'s function, which sees ``facts``, entered with ``entry``."""
@@ -193,7 +194,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         return values
 
     def alone(self, value: Abstract) -> Abstract:
-        """``value`` as something that may be used again: an iterator may not, one user's steps would not be the other's."""
+        """``value`` as something that may be used again: an iterator may not, one user's steps would not be the
+        other's."""
         if isinstance(value, (LoopIterator, Unrolled)):
             raise Break("PJ209", type=describe(value))
         return value

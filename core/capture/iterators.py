@@ -37,7 +37,8 @@ UNROLLED_OUTPUTS = {"forwards": "stepped", "backwards": "stepped_reversed", "val
 
 
 class Step(NamedTuple):
-    """One step: whether there is an item, as a FLAG or a bool; the iterator behind it; the item, made only if there is."""
+    """One step: whether there is an item, as a FLAG or a bool; the iterator behind it; the item, made only if there
+    is."""
 
     more: Any
     following: Abstract
@@ -152,20 +153,23 @@ def _step_sequence(self: Any, value: LoopIterator) -> Step:
     index, array = value.words[0], value.parts[0]
     size = self.emit("dim", [array.value], WORD, {"axis": 0})
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
-    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: element_of(self, array, index))
+    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts),
+                lambda: element_of(self, array, index))
 
 
 def _step_list(self: Any, value: LoopIterator) -> Step:
     index, owner = value.words[0], value.parts[0]
     size = self.emit("list_size", [owner.value], WORD)
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
-    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: self.item_of_list(owner, index))
+    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts),
+                lambda: self.item_of_list(owner, index))
 
 
 def _step_reversed(self: Any, value: LoopIterator) -> Step:
     index, array = value.words[0], value.parts[0]
     more = self.emit("compare", [index, _word(self, 0)], FLAG, {"operator": ">="})
-    return Step(more, value.stepped((_moved(self, index, "sub"),), value.parts), lambda: element_of(self, array, index))
+    return Step(more, value.stepped((_moved(self, index, "sub"),), value.parts),
+                lambda: element_of(self, array, index))
 
 
 def element_of(self: Any, array: Tensor, index: Value) -> Abstract:

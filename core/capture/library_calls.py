@@ -1,7 +1,7 @@
 """Calls of NumPy functions that kernels make as they are; graph/library.py has a row for each.
 
-The result's type is found by calling the function on tiny samples of several sizes, as sampling.py does for operators.
-The kernel checks it and leaves where it is another one.
+The result's type is found by calling the function on tiny samples of several sizes, as sampling.py does for
+operators. The kernel checks it and leaves where it is another one.
 """
 
 from __future__ import annotations
@@ -212,7 +212,8 @@ def _sample(question: Any, edge: int, number: int) -> Any:
     kind = question.type
     if isinstance(kind, Array):
         return _array_sample(kind, edge)
-    return kind.dtype.type(NUMBERS[number] if kind.dtype.kind in "fc" else abs(INTEGERS[number]) if kind.dtype.kind == "u"
+    return kind.dtype.type(NUMBERS[number] if kind.dtype.kind in "fc" else abs(INTEGERS[number])
+                           if kind.dtype.kind == "u"
                            else INTEGERS[number]) if kind.family == "np" else _python_sample(kind, number)
 
 
@@ -246,5 +247,6 @@ def _arrays(questions: Any) -> Set[Array]:
 
 
 def _described(questions: Any) -> str:
-    return ", ".join(_described(q[1]) if isinstance(q, tuple) else repr(q.constant) if q.type is None else repr(q.type)
+    return ", ".join(_described(q[1]) if isinstance(q, tuple) else repr(q.constant) if q.type is None
+                     else repr(q.type)
                      for q in questions)

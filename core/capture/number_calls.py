@@ -16,7 +16,8 @@ from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
 
 BINARY: Dict[str, str] = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
-                          "pow": "**", "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "matmul": "@"}
+                          "pow": "**", "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+                          "matmul": "@"}
 COMPARISONS: Dict[str, str] = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "is_": "is",
                                "is_not": "is not"}
 UNARY: Dict[str, str] = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "abs"}

@@ -163,7 +163,8 @@ def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
 
 
 def _dict_view(what: str) -> Handler:
-    """``d.keys()``, ``d.values()`` and ``d.items()``, to be iterated at once: as the iterator it cannot leave a segment."""
+    """``d.keys()``, ``d.values()`` and ``d.items()``, to be iterated at once: as the iterator it cannot leave a
+    segment."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, what, 1)
         return unrolled(self, arguments[0], what)

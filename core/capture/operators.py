@@ -141,7 +141,8 @@ class Operators:
         if found is not None:
             return found
         kind = operand_of(value).type
-        if not isinstance(kind, Scalar) or kind.dtype.kind == "b" or (name == "invert" and kind.dtype.kind not in "iu"):
+        is_invert = name == "invert"
+        if not isinstance(kind, Scalar) or kind.dtype.kind == "b" or is_invert and kind.dtype.kind not in "iu":
             raise Break("PJ203", operand=describe(value))
         if name == "neg" and kind.dtype.kind == "u":
             raise Break("PJ203", operand=describe(value))
@@ -149,7 +150,8 @@ class Operators:
             return Number(kind, self.number_value(value))
         size = kind.dtype.kind == "c" and name == "abs"
         result = half_of(kind) if size else kind
-        return Number(result, self.emit(name, [self.number_value(value)], result, exits=size or kind.dtype.kind in "iu"))
+        return Number(result, self.emit(name, [self.number_value(value)], result, exits=size
+                                        or kind.dtype.kind in "iu"))
 
     def truth(self, value: Abstract) -> Optional[Value]:
         """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
@@ -223,7 +225,8 @@ class Operators:
         if symbol in ("*", "/"):
             require_plain_products(result)
         exact = symbol == "/" and result == FLOAT
-        args = [self.convert(value, question.type, result, exact) for value, question in zip((left, right), questions)]
+        args = [self.convert(value, question.type, result, exact) for value,
+                question in zip((left, right), questions)]
         exits = result.dtype.kind in "iu" or result.family == "np" or symbol in ("/", "//", "%")
         return Number(result, self.emit(name, args, result, exits=exits))
 
@@ -277,7 +280,8 @@ class Operators:
         if source.kind in "iub" and target in DOUBLES and (source.itemsize < 8 or have == INT):
             return self.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
         if source.kind + target.kind == "cc" and not sampling.WEAK_SCALARS:
-            raise Break("PJ203", operand="%r with %r" % (have, want))  # done by an array's loop, which may fuse products
+            raise Break("PJ203", operand="%r with %r" % (have,
+                                                         want))  # done by an array's loop, which may fuse products
         if source.kind == "b" and target.kind in "iu" or np.can_cast(source, target, "safe"):
             return self.emit("cast", [ssa], want)
         if have.family == "py" and source.kind + target.kind in ("ii", "iu", "ic", "fc", "cc"):

@@ -18,7 +18,8 @@ MIXED = "the type of what it returns depends on the path"
 
 
 class Outcome(NamedTuple):
-    """What paths of a callee leave: the result, what is in the places that it writes, by name, and the block behind it."""
+    """What paths of a callee leave: the result, what is in the places that it writes, by name, and the block behind
+    it."""
 
     result: Abstract
     written: Dict[str, Abstract]
@@ -89,7 +90,8 @@ def part(interpreter: Any, outcomes: Outcomes) -> None:
     """
     index, cfg = interpreter.instr.index, interpreter.cfg
     fragile = any(isinstance(value, FRAGILE) for value in interpreter.state.stack)
-    refused = any(isinstance(way.result, Const) and way.result.object is NotImplemented for way in outcomes.ways.values())
+    refused = any(isinstance(way.result, Const) and way.result.object is NotImplemented
+                  for way in outcomes.ways.values())
     if fragile or refused or not interpreter.gives_result():
         raise outcomes.why_not()
     if cfg.blocks[cfg.block_of[index]].end != index + 1:

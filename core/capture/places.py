@@ -1,8 +1,9 @@
 """Places: the attributes, globals and cells that captured code of a function writes.
 
-Each is a variable of the segments, under a name in ``State.locals`` that no local variable has: it starts with a dot. So
-joins, versions of blocks and block parameters work as for locals. A write is done at once and replaces what the variable
-holds; no exit stores it. Bytecode between segments may write it too, so every segment fetches it anew under guards.
+Each is a variable of the segments, under a name in ``State.locals`` that no local variable has: it starts with a dot.
+So joins, versions of blocks and block parameters work as for locals. A write is done at once and replaces what the
+variable holds; no exit stores it. Bytecode between segments may write it too, so every segment fetches it anew under
+guards.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class HeapPlace:
         return UNBOUND if found is sources.UNBOUND else known_of(found, self.source)
 
     def root(self, head: State, cells: int) -> Any:
-        """Where a segment finds it, or None; ``cells`` is the number of the first cell among the frame's variables."""
+        """Where a segment finds it, or None; ``cells`` is the number of the first cell among the frame's
+        variables."""
         return root_of(self.source, head, cells)
 
 
@@ -202,7 +204,8 @@ def _variables(head: State) -> Iterator[Tuple[Root, Abstract]]:
 
 
 def root_of(source: Any, head: State, cells: int) -> Any:
-    """The path at the start of a segment for one at function entry; None where its local variable has another value."""
+    """The path at the start of a segment for one at function entry; None where its local variable has another
+    value."""
     if isinstance(source, Local):
         return next((root for root, value in _variables(head) if value.source == source), None)
     if isinstance(source, Cell):

@@ -22,14 +22,15 @@ from pijit.guards.source import Item
 
 
 class Root(NamedTuple):
-    """A local variable ("local", name), an operand stack position ("stack", k), a cell or free variable ("cell", k), or
-    the cell itself ("closure", k)."""
+    """A local variable ("local", name), an operand stack position ("stack", k), a cell or free variable ("cell", k),
+    or the cell itself ("closure", k)."""
 
     kind: str
     name: Any
 
     def __str__(self) -> str:
-        return {"local": "L[%r]", "stack": "stack[%d]", "cell": "cell %d", "closure": "closure[%d]"}[self.kind] % self.name
+        return {"local": "L[%r]", "stack": "stack[%d]", "cell": "cell %d",
+                "closure": "closure[%d]"}[self.kind] % self.name
 
 
 def with_value(value: Typed, ssa: Value) -> Typed:

@@ -16,13 +16,14 @@ from pijit.core.capture.values import array_type, scalar_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import Array, Scalar, Type
 
-INT_SAMPLES = (1, 0, -1, 2, 100, 127, 128, 255, 256, -129, 32767, 65535, 65536, 2 ** 31, -2 ** 31 - 1, 2 ** 32, 2 ** 62,
-               2 ** 64 - 1)
+INT_SAMPLES = (1, 0, -1, 2, 100, 127, 128, 255, 256, -129, 32767, 65535, 65536, 2 ** 31, -2 ** 31 - 1, 2 ** 32,
+               2 ** 62, 2 ** 64 - 1)
 FLOAT_SAMPLES = (1.0, 0.5, -1.0, 1e30, 1e300, -1e300, 1e-300, float("nan"), float("inf"))
 COMPLEX_SAMPLES = tuple(complex(*parts) for parts in zip(FLOAT_SAMPLES, FLOAT_SAMPLES[1:] + (0.0,)))
 
 WEAK_SCALARS = not np.lib.NumpyVersion(np.__version__) < "2.0.0"
-"""Whether only the types of scalars steer loops (NEP 50); before, their values did, and loops are searched in order."""
+"""Whether only the types of scalars steer loops (NEP 50); before, their values did, and loops are searched in
+order."""
 
 COMPLEX_WARNING: Any = getattr(np, "exceptions", np).ComplexWarning
 """What NumPy warns with, at the caller's line, where it drops imaginary parts: no kernel does that."""
@@ -161,7 +162,8 @@ def scalar_result(symbol: str, operands: Tuple[Operand, ...]) -> Scalar:
 
 
 @lru_cache(maxsize=4096)
-def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...], out: Optional[Array] = None) -> Tuple[Type, str, int]:
+def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...],
+                 out: Optional[Array] = None) -> Tuple[Type, str, int]:
     """Result type (dtype and ndim right; layout to be decided), loop types ("dd->d") and loop index.
 
     With ``out`` the call is ``ufunc(*operands, out=out)`` and the result type is ``out``.
@@ -192,7 +194,8 @@ def where_result(operands: Tuple[Operand, ...]) -> Array:
     return result
 
 
-def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype, out: Optional[Array]) -> Tuple[str, int]:
+def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype,
+               out: Optional[Array]) -> Tuple[str, int]:
     """The inner loop that NumPy runs: its types and its index in ``ufunc.types``."""
     if WEAK_SCALARS:
         asked = [_dtype_question(operand) for operand in operands] + [out.dtype if out is not None else None]

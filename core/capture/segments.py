@@ -5,8 +5,8 @@ if bytecode may lead to it: after a break, at function entry, in a handler, or w
 Every other piece belongs to the segment of all its predecessors. Where joining paths forgot types, every edge ends a
 segment: what comes along it must be in its variables before the paths join.
 
-A loop with a rare break has heads in its body: control comes back from the break there. The segment that begins at the
-loop's header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
+A loop with a rare break has heads in its body: control comes back from the break there. The segment that begins at
+the loop's header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
 
 A kernel that is polled out of a loop comes back by a *re-entry*: the rest of its region, from that loop's header on.
 """
@@ -270,7 +270,8 @@ def _side_doors(region: Region) -> List[Piece]:
 
 
 def _loop_starts(region: Region, door: Piece, headers: Set[int]) -> List[Piece]:
-    """Where to begin a segment of its own so that a side door leads into no loop: at the loop's header, if there is one.
+    """Where to begin a segment of its own so that a side door leads into no loop: at the loop's header, if there is
+    one.
 
     The header's segment has all of the loop; that of another piece would leave where the loop does not go through it.
     """
@@ -307,7 +308,8 @@ def _mixing(head: Piece, pieces: Iterable[Piece], cfg: CFG) -> Set[Piece]:
                                     and (cfg.stack_depth[index] or 0) <= depth
                                     for index in range(piece.start, piece.end)):
             headers.add(loop.header)
-    return {piece for piece in pieces if piece.version.block.index in headers and piece.at_start and piece is not head}
+    return {piece for piece in pieces if piece.version.block.index in headers and piece.at_start
+            and piece is not head}
 
 
 def _loops_back(region: Region, piece: Piece) -> bool:

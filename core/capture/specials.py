@@ -1,7 +1,8 @@
-"""Operators, subscripts, iteration and truth of objects whose classes define them in Python: calls of special methods.
+"""Operators, subscripts, iteration and truth of objects whose classes define them in Python: calls of special
+methods.
 
-As in Python they are looked up on the class alone. What a method has found natively is guarded like any callee: by its
-code, read through the class of the object.
+As in Python they are looked up on the class alone. What a method has found natively is guarded like any callee: by
+its code, read through the class of the object.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from pijit.guards.facts import type_name
 from pijit.guards.reading import class_value, mro_of
 from pijit.guards.source import UNBOUND, Attr, TypeOf
 
-OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "&": "and",
-             "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift", "@": "matmul"}
-COMPARISONS = {"==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__lt__", "__gt__"), ">": ("__gt__", "__lt__"),
-               "<=": ("__le__", "__ge__"), ">=": ("__ge__", "__le__")}
+OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+             "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift", "@": "matmul"}
+COMPARISONS = {"==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__lt__", "__gt__"),
+               ">": ("__gt__", "__lt__"), "<=": ("__le__", "__ge__"), ">=": ("__ge__", "__le__")}
 """What is asked of the left operand, and of the right one."""
 
 SUBSCRIPTS = {"BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__"}
@@ -149,7 +150,8 @@ def length_special(self: Any, value: Abstract) -> Optional[Abstract]:
 
 
 def truth_special(self: Any, value: Abstract) -> Abstract:
-    """A bool, or a length, in place of an object whose class says in Python whether it is true; any other value itself."""
+    """A bool, or a length, in place of an object whose class says in Python whether it is true; any other value
+    itself."""
     if not isinstance(value, Opaque):
         return value
     if class_value(type(value.sample), "__bool__") is UNBOUND:

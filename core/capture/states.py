@@ -52,7 +52,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         return left
     if left == right:
         if isinstance(left, Known):
-            return left.like([join(a, b) for a, b in zip(left.items, right.items)], None)  # type: ignore[attr-defined]
+            return left.like([join(a, b) for a, b in zip(left.items, right.items)],
+                             None)  # type: ignore[attr-defined]
         if isinstance(left, Typed):
             return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
         return left
@@ -85,7 +86,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         return Number(kind, born=left.born)
     if may_be_unbound(left) or may_be_unbound(right):
         return Unknown("PJ212", left.born)
-    return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218", left.born)
+    return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218",
+                   left.born)
 
 
 def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:
@@ -192,8 +194,8 @@ def forget_iterators(state: State) -> None:
 
 
 def forget_unbound(known: List[State], new: State) -> List[State]:
-    """Forget, in place, the variables that are bound in some of the states and not for certain in others; returns the known
-    ones that changed."""
+    """Forget, in place, the variables that are bound in some of the states and not for certain in others; returns the
+    known ones that changed."""
     states, changed = known + [new], []
     for name in new.locals:
         values = [state.locals.get(name) for state in states]

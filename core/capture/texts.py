@@ -1,6 +1,7 @@
 """Strings that a function makes of numbers and other strings: kernels call what makes them, as it is.
 
-Formatting a number of Python's or NumPy's own runs no code of the user's; of everything else it may, so that stays bytecode.
+Formatting a number of Python's or NumPy's own runs no code of the user's; of everything else it may, so that stays
+bytecode.
 """
 
 from __future__ import annotations
@@ -129,6 +130,7 @@ def _join_method(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
     return self.made_text("builtins.str.join", arguments)  # type: ignore[no-any-return]
 
 
-TEXT_CALLS: List[Tuple[Any, Handler]] = [(getattr(builtins, name), _of_one(name)) for name in ("str", "repr", "ascii")]
+TEXT_CALLS: List[Tuple[Any, Handler]] = [(getattr(builtins, name), _of_one(name))
+                                         for name in ("str", "repr", "ascii")]
 TEXT_CALLS.append((builtins.format, call_format))
 TEXT_METHODS: Dict[Tuple[type, str], Handler] = {(str, "format"): _format_method, (str, "join"): _join_method}

@@ -102,7 +102,8 @@ class Instance(Typed):
 
 
 class Known(Instance):
-    """A list or dict of which every item is known, until something may have changed it; ``keys`` is None for a list."""
+    """A list or dict of which every item is known, until something may have changed it; ``keys`` is None for a
+    list."""
 
     __slots__ = ("keys", "items")
 
@@ -229,8 +230,8 @@ class LoopIterator(Abstract):
 class Unrolled(Abstract):
     """An iterator over a container of known items: where it is steers the capture, so each round is captured anew.
 
-    ``owner`` is the container, ``position`` how many items were taken, and ``what`` is iterated: "forwards", "backwards",
-    or of a dict "values" or "items".
+    ``owner`` is the container, ``position`` how many items were taken, and ``what`` is iterated: "forwards",
+    "backwards", or of a dict "values" or "items".
     """
 
     __slots__ = ("owner", "length", "position", "what")
@@ -411,7 +412,8 @@ def layout_of(array: np.ndarray) -> str:
 
 
 def is_captured(dtype: np.dtype) -> bool:
-    """Whether kernels work on a dtype: not on the other one of C's two 64-bit integers, which only equals its twin."""
+    """Whether kernels work on a dtype: not on the other one of C's two 64-bit integers, which only equals its
+    twin."""
     return dtype in CAPTURED_DTYPES and dtype.isnative and dtype.num == np.dtype(dtype.str).num
 
 

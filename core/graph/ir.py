@@ -35,17 +35,19 @@ class Output:
     """One value that bytecode receives at an exit.
 
     ``kind`` is "value" (``value`` is an SSA value), "input" (graph input number ``value``, by identity),
-    "const" (``value`` is the object), "range" (start, stop, step as SSA words) or "range_iterator" (index, start, step,
+    "const" (``value`` is the object), "range" (start, stop, step as SSA words) or "range_iterator" (index, start,
+    step,
     length as SSA words: a new iterator at that position); "advance": the iterator of input number ``value``, with its
     moving words set to ``words``. The others are made of ``parts``, which are outputs: "tuple", and new iterators,
-    "sequence_iterator", "list_iterator" and "reversed_iterator" (an array; the index), "enumerate" (an iterator; the count), "zip"
-    (iterators), "stepped" and "stepped_reversed" (what ``iter`` or ``reversed`` makes of an object, stepped ``value`` times),
-    "stepped_values" and "stepped_items" (the same of these views of a dict).
+    "sequence_iterator", "list_iterator" and "reversed_iterator" (an array; the index), "enumerate" (an iterator; the
+    count), "zip" (iterators), "stepped" and "stepped_reversed" (what ``iter`` or ``reversed`` makes of an object,
+    stepped ``value`` times), "stepped_values" and "stepped_items" (the same of these views of a dict).
     """
 
     __slots__ = ("kind", "value", "parts", "words")
 
-    def __init__(self, kind: str, value: Any = None, parts: Sequence["Output"] = (), words: Sequence[Value] = ()) -> None:
+    def __init__(self, kind: str, value: Any = None, parts: Sequence["Output"] = (),
+                 words: Sequence[Value] = ()) -> None:
         self.kind = kind
         self.value = value
         self.parts = tuple(parts)
@@ -103,9 +105,9 @@ class Exit:
     """One way out of the graph: the target instruction, the locals it stores and the stack items it pushes.
 
     Exits with the same target and slots share a number. A ``side`` exit repeats the instruction in bytecode. At a
-    ``poll`` exit bytecode first does what the interpreter has to do. ``way`` names the place where control goes on, by
-    the re-entry there if there is one. ``rest`` is what is left of a call that was inlined: bytecode runs it before the
-    target, on the top item of the stack.
+    ``poll`` exit bytecode first does what the interpreter has to do. ``way`` names the place where control goes on,
+    by the re-entry there if there is one. ``rest`` is what is left of a call that was inlined: bytecode runs it
+    before the target, on the top item of the stack.
     The values of an exit are its locals in order, then the stack items, the top one first.
     """
 

@@ -2,12 +2,12 @@
 
 A row's function has no effect but its result, and none if it raises; so a kernel may call it, and where it raises,
 warns or answers with another type than was expected, bytecode may call it again. Warnings of arithmetic are raised
-(``COMPUTES`` and ``STATISTICS``): bytecode repeats the call and gives them, with the caller's line, and once, also where
-the kernel would leave later in the same statement. Of other warnings ``needs`` must say when there are none.
+(``COMPUTES`` and ``STATISTICS``): bytecode repeats the call and gives them, with the caller's line, and once, also
+where the kernel would leave later in the same statement. Of other warnings ``needs`` must say when there are none.
 
-Parameters are those that calls may use, in NumPy's order; a ``*`` marks those that must be known at capture since they
-steer the type of the result, a ``#`` those that are sizes: small ones stand for them in samples. Those behind ``...``
-are given by keyword only.
+Parameters are those that calls may use, in NumPy's order; a ``*`` marks those that must be known at capture since
+they steer the type of the result, a ``#`` those that are sizes: small ones stand for them in samples. Those behind
+``...`` are given by keyword only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Function(NamedTuple):
     Attributes:
         path: under which name `resolve` finds it.
         parameters: names in order, with their marks; ``...`` stands for any number of arguments.
-        strict: whether an error of arithmetic is raised: bytecode repeats the statement, and a warning would come twice.
+        strict: whether an error of arithmetic is raised: bytecode repeats the statement, and a warning would come
+            twice.
         needs: what must hold for it never to warn; see capture/library_calls.py.
     """
 
@@ -135,20 +136,25 @@ OF_HANDLERS = {
 """Functions that handlers of the capture call, which see to what they are called with."""
 
 STATISTICS = {
-    "mean": "a axis* dtype* keepdims*", "var": "a axis* dtype* ddof* keepdims*", "std": "a axis* dtype* ddof* keepdims*",
+    "mean": "a axis* dtype* keepdims*", "var": "a axis* dtype* ddof* keepdims*",
+    "std": "a axis* dtype* ddof* keepdims*",
     "average": "a axis*", "median": "a axis* keepdims*", "percentile": "a q axis*", "quantile": "a q axis*",
 }
 """Functions that warn of too few elements."""
 
 METHODS = {
-    "sum": "axis* dtype* keepdims*", "prod": "axis* dtype* keepdims*", "min": "axis* keepdims*", "max": "axis* keepdims*",
-    "any": "axis* keepdims*", "all": "axis* keepdims*", "argmin": "axis*", "argmax": "axis*", "ptp": "axis* keepdims*",
+    "sum": "axis* dtype* keepdims*", "prod": "axis* dtype* keepdims*", "min": "axis* keepdims*",
+    "max": "axis* keepdims*",
+    "any": "axis* keepdims*", "all": "axis* keepdims*", "argmin": "axis*", "argmax": "axis*",
+    "ptp": "axis* keepdims*",
     "cumsum": "axis* dtype*", "cumprod": "axis* dtype*", "dot": "b", "trace": "offset", "clip": "min max",
     "round": "decimals*", "mean": "axis* dtype* keepdims*", "var": "axis* dtype* ddof* keepdims*",
     "std": "axis* dtype* ddof* keepdims*", "reshape": "...#", "ravel": "order*", "flatten": "order*",
-    "transpose": "...*", "swapaxes": "axis1* axis2*", "squeeze": "axis*", "diagonal": "offset", "take": "indices axis*",
+    "transpose": "...*", "swapaxes": "axis1* axis2*", "squeeze": "axis*", "diagonal": "offset",
+    "take": "indices axis*",
     "repeat": "repeats# axis*", "compress": "condition axis*", "nonzero": "", "argsort": "axis* kind*",
-    "searchsorted": "v side*", "copy": "order*", "astype": "dtype* copy*", "conj": "", "conjugate": "", "view": "dtype*",
+    "searchsorted": "v side*", "copy": "order*", "astype": "dtype* copy*", "conj": "", "conjugate": "",
+    "view": "dtype*",
 }
 
 
@@ -166,7 +172,8 @@ def _rows() -> List[Function]:
     tables = (MOVES, COMPUTES, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, OF_HANDLERS, STATISTICS)
     named = [(path, names) for table in tables for path, names in table.items()]
     named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
-    rows = [Function(path, tuple(names.split()), _is_strict(path), "elements" if path.split(".")[-1] in STATISTICS else "")
+    rows = [Function(path, tuple(names.split()), _is_strict(path), "elements" if path.split(".")[-1] in STATISTICS
+                     else "")
             for path, names in named]
     return [row for row in rows if callable(row.object) and not (CLIP_WARNS and row.path.endswith("clip"))]
 

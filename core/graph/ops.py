@@ -100,8 +100,10 @@ OPS: Dict[str, OpInfo] = {
     "item": OpInfo("o", ("index",), False, "an item of a tuple that ``invoke`` gave; exits when it is not of the result's type"),
     "set_items": OpInfo("a v v", (), True, "a[index] = value by NumPy, the index being an array, a list or a tuple of these "
                                            "and integers; exits, having written nothing, when NumPy raises"),
-    # effects on Python objects; the value ("v") is a scalar, which becomes the exact Python or NumPy scalar, an array or
-    # an object. Each leaves before it did anything where it cannot be done: no memory, or code of the user's would run
+    # effects on Python objects; the value ("v") is a scalar, which becomes the exact Python or NumPy scalar, an
+    # array or
+    # an object. Each leaves before it did anything where it cannot be done: no memory, or code of the user's would
+    # run
     "append": OpInfo("o v", (), True, "list.append(object, value); exits when there is no memory"),
     "store_item": OpInfo("o s v", (), True, "list[index] = value, the index being a WORD; exits when it is out of range"),
     "store_attr": OpInfo("o o v", (), True, "object.name = value, the name being an object; exits unless the class is plain"),
@@ -117,7 +119,8 @@ OPS: Dict[str, OpInfo] = {
     "update": OpInfo("o o", (), True, "dict.update(dict)"),
     "clear_dict": OpInfo("o", (), True, "dict.clear()"),
     "set_add": OpInfo("o v", (), True, "set.add(value), the value being a number or a string"),
-    # containers, where control comes to them: the result is what is there then, and each leaves before it did anything where
+    # containers, where control comes to them: the result is what is there then, and each leaves before it did
+    # anything where
     # that is missing or not exactly of the result's type
     "length": OpInfo("o", (), False, "len(list, tuple, dict or set) as a py int"),
     "load_item": OpInfo("o s", (), False, "list[index] or tuple[index], the index being a WORD"),

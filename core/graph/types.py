@@ -117,7 +117,8 @@ class ListOf(Object):
 
 
 class Holding(Object):
-    """A list or tuple whose items are expected to be of a type each; ``items`` is one for a list, one each for a tuple."""
+    """A list or tuple whose items are expected to be of a type each; ``items`` is one for a list, one each for a
+    tuple."""
 
     __slots__ = ("items",)
 
@@ -136,8 +137,8 @@ ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
 class IteratorType:
     """A fetched iterator of one of Python's own types, by what it iterates.
 
-    "range" has no parts, "sequence" (what ``iter`` makes of an array) and "reversed" have an Array, "list" has a list,
-    "enumerate" one iterator and "zip" any number.
+    "range" has no parts, "sequence" (what ``iter`` makes of an array) and "reversed" have an Array, "list" has a
+    list, "enumerate" one iterator and "zip" any number.
     """
 
     __slots__ = ("kind", "parts")
@@ -178,7 +179,8 @@ SKIP = Opaque("skip")
 PYTHON_SCALARS = {int: INT, float: FLOAT, bool: BOOL, complex: COMPLEX}
 PYTHON_CLASS = {kind: python for python, kind in PYTHON_SCALARS.items()}
 
-CAPTURED_DTYPES = frozenset(np.dtype(code) for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f", "d",
+CAPTURED_DTYPES = frozenset(np.dtype(code) for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f",
+                                                        "d",
                                                            "F", "D"))
 
 

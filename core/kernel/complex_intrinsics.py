@@ -112,7 +112,8 @@ def _product(steps: _Steps, a: Parts, b: Parts) -> Parts:
 
 
 def _quotient(by_scale: bool) -> Callable[..., Parts]:
-    """By the divisor's larger part first, then by what remains: NumPy multiplies by its reciprocal, CPython divides."""
+    """By the divisor's larger part first, then by what remains: NumPy multiplies by its reciprocal, CPython
+    divides."""
     def build(steps: _Steps, a: Parts, b: Parts) -> Parts:
         builder = steps.builder
         sizes = [float_call(builder, "llvm.fabs", part) for part in b]
@@ -161,8 +162,8 @@ def _square(builder: Any, re: Any, im: Any) -> Any:
 
 
 def _squares_tell(builder: Any, number: Any, bound: Any) -> Any:
-    """Whether the squares of a size and of a bound compare as these do: they are normal and differ by more than the roundings
-    of the squares and of the size could make up for."""
+    """Whether the squares of a size and of a bound compare as these do: they are normal and differ by more than the
+    roundings of the squares and of the size could make up for."""
     square, limit = _square(builder, *_parts(builder, number)), builder.fmul(bound, bound)
     apart = [builder.fcmp_ordered("<", square, builder.fmul(limit, real(limit, 1 - MARGIN))),
              builder.fcmp_ordered(">", square, builder.fmul(limit, real(limit, 1 + MARGIN)))]

@@ -128,7 +128,8 @@ def _operands(emitter: Any, shape: Sequence[str], arrays: Sequence[ArrayVariable
     return lasts, words
 
 
-def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable], scalars: List[str]) -> None:
+def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
+             scalars: List[str]) -> None:
     """The sums along the last axis of what the group computes, a new array or a scalar."""
     first, last = group[0], group[-1]
     dtype = last.args[0].type.dtype

@@ -28,8 +28,8 @@ FIRST_INPUT_WORD = 2
 ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
                   "enumerate": "enumerate", "zip": "zip", "list": "list_iterator"}
 _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
-MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip", "stepped",
-                           "stepped_reversed", "stepped_values", "stepped_items"))
+MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip",
+                           "stepped", "stepped_reversed", "stepped_values", "stepped_items"))
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
 
 
@@ -69,7 +69,8 @@ def input_words(code: Tuple[Any, ...]) -> int:
     if code[0] in ("array", "typed_array"):
         return 2 + 2 * int(code[-1] if code[0] == "array" else code[2])
     if code[0] in _ITERATOR_KINDS:
-        return len(ITERATOR_WORDS[_ITERATOR_KINDS[code[0]]]) + sum(input_words(part) for parts in code[1:] for part in parts)
+        own = len(ITERATOR_WORDS[_ITERATOR_KINDS[code[0]]])
+        return own + sum(input_words(part) for parts in code[1:] for part in parts)
     if code[0] == "scalar":
         return 2 if code[1] in _COMPLEX_NUMBERS else 1
     return {"skip": 0, "complex": 2}.get(code[0], 1)

@@ -26,8 +26,10 @@ class Nest(NamedTuple):
     (UNIT, ZERO or ANY). ``steps`` are (operation, dtype letters of its operands, operand numbers): operands
     count arrays read, then scalars, then steps. The last step's result goes to the last array.
 
-    With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats take three
-    more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of PAIRWISE_RUN elements.
+    With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats
+    take three
+    more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of PAIRWISE_RUN
+    elements.
     """
 
     ndim: int

@@ -110,7 +110,8 @@ def _wanted(kind: Any) -> Tuple[int, ...]:
 
 
 def _read(emitter: Any, op: Op) -> None:
-    """The runtime's function of the operation's name leaves the words of what it found where it was told what to find."""
+    """The runtime's function of the operation's name leaves the words of what it found where it was told what to
+    find."""
     count, kind = len(OPS[op.name].operands.replace(" ", "").replace("v", "")), op.result.type
     operands = [emitter.text[value] for value in op.args[:count]]
     operands += [part for value in op.args[count:] for part in boxed(emitter, value)]
@@ -120,15 +121,16 @@ def _read(emitter: Any, op: Op) -> None:
     if isinstance(kind, Array):
         emitter.arrays[op.result] = emitter.array_at(op.result, at)
     else:
-        emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at) if isinstance(kind, Object) else emitter.read_word(kind, at))
+        emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at) if isinstance(kind, Object)
+                       else emitter.read_word(kind, at))
 
 
 OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect,
     "store_cell": _effect, "tuple_of": _of_object, "list_size": _list_size,
     "store_key": _effect, "insert": _effect, "set_add": _effect,
-    "delete_item": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain, "update": _plain,
-    "clear_dict": _plain,
+    "delete_item": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain,
+    "update": _plain, "clear_dict": _plain,
     "new_tuple": _display, "new_list": _display, "new_dict": _display, "new_set": _display, "box": _display,
     "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
     "length": _length, "has_key": _has_key,

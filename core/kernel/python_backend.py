@@ -251,7 +251,8 @@ def _found(emitter: PythonEmitter, op: Op) -> str:
 
 _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm,
-    "compare_size": lambda emitter, op: "bool(abs(%s) %s %s)" % (_name(op.args[0]), op.attrs["operator"], _name(op.args[1])),
+    "compare_size": lambda emitter, op: "bool(abs(%s) %s %s)" % (_name(op.args[0]), op.attrs["operator"],
+                                                                 _name(op.args[1])),
     "complex": _complex, "part": lambda emitter, op: "%s.%s" % (_name(op.args[0]), op.attrs["which"]),
     "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
     "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,

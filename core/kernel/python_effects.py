@@ -1,4 +1,5 @@
-"""Effects on Python objects for the Python back end: as native/effects.h, they decline where code of the user's would run.
+"""Effects on Python objects for the Python back end: as native/effects.h, they decline where code of the user's would
+run.
 
 What declines raises, and the operation's exit is taken.
 """
@@ -217,13 +218,15 @@ def _is_array(value: np.ndarray, kind: Array) -> bool:
     return alike and layout and flags.aligned and (flags.writeable or not kind.writeable)
 
 
-EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell", "delete_item", "insert", "extend",
+EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell", "delete_item",
+                "insert", "extend",
                 "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add", "sort",
                 "collect_pair", "collect_member")
 """The operations that are calls of the functions of these names."""
 
 NAMES: Dict[str, Any] = {
-    "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr, "store_global": store_global,
+    "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
+    "store_global": store_global,
     "store_cell": store_cell, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
     "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "update": update, "clear_dict": clear,
     "set_add": set_add, "load_item": load_item, "load_key": load_key, "get_key": get_key, "pop_item": pop_item,

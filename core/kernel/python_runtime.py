@@ -72,7 +72,8 @@ def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
     if path[0] == "count":
         return state[1][1]
     numbers, index = state[1][0], state[2]
-    return index if path[0] == "index" else {"start": numbers.start, "step": numbers.step, "length": len(numbers)}[path[0]]
+    return index if path[0] == "index" else {"start": numbers.start, "step": numbers.step,
+                                             "length": len(numbers)}[path[0]]
 
 
 def make_iterator(index: int, start: int, step: int, length: int) -> Any:
@@ -139,7 +140,8 @@ def require(flag: bool) -> None:
 
 
 def poll() -> None:
-    """Raises now and then: requests are seen here as everywhere in Python, but what was read before may have changed."""
+    """Raises now and then: requests are seen here as everywhere in Python, but what was read before may have
+    changed."""
     if next(_polls) % POLL_EVERY == 0:
         raise AssertionError
 
@@ -167,7 +169,7 @@ def fitting(value: Any, kind: Any) -> Any:
 NAMES: Dict[str, Any] = {
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
-    "make_iterator": make_iterator, "ufunc": ufunc, "as_numpy_orders": as_numpy_orders, "ufunc_into": ufunc_into, "assign": assign,
-    "reduce": reduce, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
+    "make_iterator": make_iterator, "ufunc": ufunc, "as_numpy_orders": as_numpy_orders, "ufunc_into": ufunc_into,
+    "assign": assign, "reduce": reduce, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
     "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem,
 }

@@ -1,4 +1,5 @@
-"""Loops in LLVM, and the sum of a row whose elements are computed on the way, with the bits of NumPy's ``add.reduce``."""
+"""Loops in LLVM, and the sum of a row whose elements are computed on the way, with the bits of NumPy's
+``add.reduce``."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
     builder.position_at_end(end)
 
 
-def write_sum(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], target: Any, value: Callable[[Any], Any]) -> None:
+def write_sum(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], target: Any,
+              value: Callable[[Any], Any]) -> None:
     """Store the sum of ``value(index)`` over ``range(size)`` at ``target``.
 
     ``pairwise`` are function, data and buffer for floats: NumPy adds 8 or more of them pairwise, in its own loop.
@@ -79,7 +81,8 @@ def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], t
         first = builder.mul(number, run)
         left = builder.sub(size, first)
         here = builder.select(builder.icmp_signed("<", left, run), left, run)
-        loop(builder, here, lambda index: builder.store(value(builder.add(first, index)), builder.gep(buffer, [index])))
+        loop(builder, here, lambda index: builder.store(value(builder.add(first, index)),
+                                                        builder.gep(buffer, [index])))
         builder.store(here, count)
         builder.call(function, [places, count, strides, data])
 

@@ -2,8 +2,8 @@
 
 Machine kinds: "i" is every integer that fits int64, kept in an int64 variable ("n" the same with fewer
 bits: the result must be checked against the dtype), "u" is uint64, "f" float32 or float64, "b" a boolean,
-"c" a pair of two floats of one size. Rules: "py", "np", "raw"; a row under "*" is for all of them. Sources are templates over {a}
-{b} {r} {lo} {hi} {bits}.
+"c" a pair of two floats of one size. Rules: "py", "np", "raw"; a row under "*" is for all of them. Sources are
+templates over {a} {b} {r} {lo} {hi} {bits}.
 """
 
 from __future__ import annotations

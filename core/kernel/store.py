@@ -1,6 +1,7 @@
 """Kernels on disk: one object file per kernel in the user's cache folder, under a key of all that decides its bytes.
 
-Machine code is input that runs. So a folder or a file that anybody else owns or may write to is never read. A file that
+Machine code is input that runs. So a folder or a file that anybody else owns or may write to is never read. A file
+that
 is not whole is not either: its kernel is compiled anew and the file replaced. Nothing that happens here may fail a
 call: what cannot be read or written is noted once in the log `pijit.cache`.
 """

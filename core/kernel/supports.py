@@ -14,7 +14,8 @@ from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biufc")
-_FREE = frozenset(("const", "same", "flag", "require", "iterator_part", "poll")) | frozenset(OBJECT_OPERATIONS) | frozenset(LIBRARY_OPERATIONS)
+_FREE = frozenset(("const", "same", "flag", "require", "iterator_part",
+                   "poll")) | frozenset(OBJECT_OPERATIONS) | frozenset(LIBRARY_OPERATIONS)
 MAX_OPERANDS = 16
 
 

@@ -16,12 +16,12 @@ A group that cannot raise a flag does not leave once its nest runs. It writes in
 operands may overlap, as NumPy reads all before it writes; an operand that is the destination itself is read
 at each index before that index is written.
 
-**Sums along the last axis** end a group too: the elements of a row are added where they are computed, or, where NumPy adds
-them pairwise, are computed into a buffer of one row on which NumPy's own loop runs. The operand must be certain to be in C
-order, or NumPy would go another way.
+**Sums along the last axis** end a group too: the elements of a row are added where they are computed, or, where NumPy
+adds them pairwise, are computed into a buffer of one row on which NumPy's own loop runs. The operand must be certain
+to be in C order, or NumPy would go another way.
 
-**Choices.** ``where`` is fused, but with no floating-point arithmetic that can raise a flag: LLVM may leave out what is not
-chosen.
+**Choices.** ``where`` is fused, but with no floating-point arithmetic that can raise a flag: LLVM may leave out what
+is not chosen.
 
 **Comparisons.** A comparison may be fused, but not with floating-point arithmetic on its operands: LLVM may
 find out how it comes out, drop the arithmetic, and with it a flag. ``minimum`` and ``maximum`` are fused for
@@ -125,7 +125,8 @@ def roots(graph: Graph) -> Dict[Value, Value]:
 def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
     """The groups, in order of their operations, by last operation.
 
-    A single operation is a group only if it writes to an array that was there before, or NumPy would do it row by row.
+    A single operation is a group only if it writes to an array that was there before, or NumPy would do it row by
+    row.
     """
     users: Dict[Value, List[Op]] = {}
     leaving: Dict[Value, List[Op]] = {}
@@ -209,6 +210,7 @@ def _chooses(group: Set[Op], maker: Op) -> bool:
 
 
 def _by_rows(op: Op) -> bool:
-    """Whether NumPy's inner loop would run once per row, however short: ranks differ, or an array is a part of another."""
+    """Whether NumPy's inner loop would run once per row, however short: ranks differ, or an array is a part of
+    another."""
     kinds = [value.type for value in operands(op) if isinstance(value.type, Array)]
     return len({kind.ndim for kind in kinds}) > 1 or any(kind.ndim > 1 and kind.layout == "A" for kind in kinds)

@@ -92,7 +92,8 @@ def _loops_inside(header: Block, body: Set[Block]) -> bool:
 
 
 def _defined_in(body: Set[Block]) -> Set[Value]:
-    return {value for block in body for value in block.params + [op.result for op in block.ops if op.result is not None]}
+    return {value for block in body
+            for value in block.params + [op.result for op in block.ops if op.result is not None]}
 
 
 def _is_cheap(block: Block) -> bool:
@@ -140,7 +141,8 @@ def _cut(graph: Graph, loop: Counted, exit: SideExit, predecessors: List[Block])
 def _bounds(graph: Graph, block: Block, index: Value, length: Value) -> Tuple[Value, Value]:
     """Where the strip at ``index`` begins and ends; no sum overflows.
 
-    In a form that tells LLVM what is so anyway: no index is negative, none beyond ``length``. It drops checks for that.
+    In a form that tells LLVM what is so anyway: no index is negative, none beyond ``length``. It drops checks for
+    that.
     """
     def add(name: str, args: List[Value], kind: Any = WORD, **attrs: Any) -> Value:
         result = graph.new_value(kind)
