@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, fail_unless_captured
+from tests.harness import assert_nothing_breaks, check, fail_unless_captured
 
 X = np.array([2.5, -1.0, 7.0, 0.5, 3.0, -0.0])
 I = np.array([3, 0, -2, 7, 7, 1])
@@ -102,8 +102,7 @@ def test_same_answers(f, args, others):
 
 @pytest.mark.parametrize("f, args", [case[:2] for case in CASES], ids=IDS)
 def test_nothing_breaks(f, args):
-    report = pijit.explain(pijit.jit(f, jit_config=PYTHON), *args)
-    assert report.kernels and not report.breaks, str(report)
+    assert_nothing_breaks(f, *args, one_segment=False)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 8), reason="math.prod and math.dist are new")
