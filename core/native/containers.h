@@ -274,10 +274,7 @@ runtime_clear_dict(int64_t dict)
 static int64_t
 runtime_set_add(int64_t set, int64_t kind, int64_t address)
 {
-    PyObject *value = value_box(kind, address);  /* owned */
-    int status = value == NULL ? -1 : PySet_Add((PyObject *)set, value);
-    Py_XDECREF(value);
-    return status < 0 ? LAUNCHER_ERROR : 0;
+    return value_put(PySet_Add, set, kind, address);
 }
 
 #endif

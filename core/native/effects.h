@@ -74,13 +74,20 @@ dies_quietly(PyObject *object)
     return gives_up_quietly(object, 1);
 }
 
+/* Give a value to `put`, which takes a reference of its own. */
+static int64_t
+value_put(int (*put)(PyObject *, PyObject *), int64_t container, int64_t kind, int64_t address)
+{
+    PyObject *value = value_box(kind, address);  /* owned */
+    int status = value == NULL ? -1 : put((PyObject *)container, value);
+    Py_XDECREF(value);
+    return status < 0 ? LAUNCHER_ERROR : 0;
+}
+
 static int64_t
 runtime_append(int64_t list, int64_t kind, int64_t address)
 {
-    PyObject *value = value_box(kind, address);  /* owned */
-    int status = value == NULL ? -1 : PyList_Append((PyObject *)list, value);
-    Py_XDECREF(value);
-    return status < 0 ? LAUNCHER_ERROR : 0;
+    return value_put(PyList_Append, list, kind, address);
 }
 
 /* Puts a value where a reference is; the place may be empty. */
