@@ -219,11 +219,15 @@ def way_report(result: Capture, way: Candidate) -> WayReport:
                      len(way.captured.graph.exits))
 
 
+CONSEQUENCES = ("PJ212", "PJ218")
+"""Breaks that a version may have because of what led to it."""
+
+
 def break_causes(results: Sequence[Capture], breaks: Sequence[Tuple[int, Break]]) -> List[Tuple[int, Break]]:
     """The breaks without those that others lead to: where nothing is known of the operands of an instruction in one
     version of it, and another version is captured."""
     captured = {index for one in results for index in one.captured()}
-    return [(index, error) for index, error in breaks if error.reason_id != "PJ218" or index not in captured]
+    return [(index, error) for index, error in breaks if error.reason_id not in CONSEQUENCES or index not in captured]
 
 
 def break_reports(result: Capture, filename: str, breaks: Sequence[Tuple[int, Break]]) -> List[BreakReport]:

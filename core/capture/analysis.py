@@ -13,6 +13,7 @@ from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 from pijit.core.bytecode.blocks import CFG, Block
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
+from pijit.core.bytecode.opcodes import LOCAL_LOADS
 from pijit.core.bytecode.usedef import UseDef
 from pijit.core.capture.closures import made_function
 from pijit.core.capture.facts import Facts
@@ -31,7 +32,7 @@ from pijit.core.capture.states import (
     rounds_of,
 )
 from pijit.core.capture.steering import Steering
-from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unknown, known_of, number_type, object_type
+from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unbound, Unknown, known_of, number_type, object_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Type
@@ -233,6 +234,10 @@ class Analysis:
             # CPython 3.7 returns with the iterators of the loops around still on the stack.
             read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
             self.poison(State({}, read), broken)
+            if _raises(instr, interpreter.state):
+                version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
+                version.edges.clear()
+                return changed
             if index < block.end - 1:
                 depth = self.cfg.stack_depth[index + 1] or 0
                 interpreter.state = self._after_break(instr, interpreter.state, depth)
@@ -378,6 +383,11 @@ class Analysis:
             return []
         version.state = joined
         return [version]
+
+
+def _raises(instr: Instr, state: State) -> bool:
+    """Whether an instruction reads a local variable that certainly has no value: control goes to no instruction behind it."""
+    return instr.opname in LOCAL_LOADS and isinstance(state.locals.get(instr.value), Unbound)
 
 
 def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:

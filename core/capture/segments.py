@@ -103,7 +103,7 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
         pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
         _choose_heads(pieces, severed | opened)
         regions = _collect(pieces, analysis, severed)
-        headers = {analysis.cfg.blocks[loop.header].start for loop in analysis.cfg.loops}
+        headers = _headers(analysis.cfg)
         side_doors = {piece.key for region in regions for door in _side_doors(region)
                       for piece in _loop_starts(region, door, headers)}
         if side_doors:
@@ -116,7 +116,7 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
         lonely = {(piece.version.number, index) for region in regions for piece in region.pieces
                   for index in range(piece.start, piece.end)
                   if analysis.function.instructions[index].opname == "FOR_ITER" and not piece.version.unrolled
-                  and not _loops_back(region, piece)}
+                  and not _is_looped(region, index)}
         if not lonely:
             return regions
         declined |= lonely
@@ -269,17 +269,30 @@ def _side_doors(region: Region) -> List[Piece]:
             if target in position and position[target] <= position[piece] and target not in dominators[piece]]
 
 
-def _loop_starts(region: Region, door: Piece, headers: Set[int]) -> List[Piece]:
+def _headers(cfg: CFG) -> Dict[int, int]:
+    """The first instructions of the headers of loops, with how many loops are around each."""
+    depths: Dict[int, int] = {}
+    for loop in cfg.loops:
+        parents, around = 0, loop.parent
+        while around is not None:
+            parents, around = parents + 1, around.parent
+        depths[cfg.blocks[loop.header].start] = parents
+    return depths
+
+
+def _loop_starts(region: Region, door: Piece, headers: Dict[int, int]) -> List[Piece]:
     """Where to begin a segment of its own so that a side door leads into no loop: at the loop's header, if there is
     one.
 
     The header's segment has all of the loop; that of another piece would leave where the loop does not go through it.
+    Of nested loops the outermost may be enough.
     """
     inside = set(region.pieces)
     behind = _reachable(door, inside)
     starts = [piece for piece in region.pieces if piece is not region.head and piece.start in headers
               and piece in behind and door in _reachable(piece, inside)]
-    return starts or [door]
+    outermost = min([headers[piece.start] for piece in starts], default=0)
+    return [piece for piece in starts if headers[piece.start] == outermost] or [door]
 
 
 def _reachable(piece: Piece, inside: Set[Piece]) -> Set[Piece]:
@@ -312,9 +325,10 @@ def _mixing(head: Piece, pieces: Iterable[Piece], cfg: CFG) -> Set[Piece]:
             and piece is not head}
 
 
-def _loops_back(region: Region, piece: Piece) -> bool:
-    """Whether the piece lies on a cycle of the region."""
-    return piece in _reachable(piece, set(region.pieces))
+def _is_looped(region: Region, index: int) -> bool:
+    """Whether a version of the instruction lies on a cycle of the region; the first round may be another one."""
+    inside = set(region.pieces)
+    return any(piece in _reachable(piece, inside) for piece in inside if piece.start <= index < piece.end)
 
 
 def _reverse_postorder(head: Piece, members: Set[Piece]) -> List[Piece]:
