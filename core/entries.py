@@ -101,7 +101,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     called = list({id(callee): callee for found in calls.values() for callee in found}.values())
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay, called, ways, whole, seen,
-                 lines_of(candidate.captured for _, candidate, _ in kept), record)
+                 lines_of(candidate.captured for _, candidate, _ in kept), record,
+                 any(candidate.captured.has_loop for _, candidate, _ in kept))
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:

@@ -83,6 +83,7 @@ class Entry:
         seen: what it was captured with, see `feedback`.
         lines: by source, the line of the program that relies on it first.
         record: a ``CaptureRecord``, the texts of the capture.
+        has_loop: whether a kernel has a loop of the program's.
         trial: what measures it against the function as it is, as long as that is not decided; see `trials`.
         retired: why it lost, or None.
     """
@@ -92,7 +93,8 @@ class Entry:
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
                  stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
                  ways: Sequence[WayReport] = (), whole: Any = None, seen: Any = None,
-                 lines: Optional[Dict[Any, str]] = None, record: Any = None) -> None:
+                 lines: Optional[Dict[Any, str]] = None, record: Any = None, has_loop: bool = False) -> None:
+        self.has_loop = has_loop
         self.record = record
         self.trial: Any = None
         self.retired: Optional[str] = None

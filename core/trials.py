@@ -14,6 +14,8 @@ from pijit.core.records import Entry
 
 LIMIT_NS = {"auto": 1000000, True: 0}
 """By value of the option: calls that take longer are not measured. Plain Python may take a thousand times as long."""
+WITHOUT_LOOPS = 200
+"""So many times as long may they take where no loop was compiled: plain Python then takes hardly longer than NumPy."""
 
 
 def trial_of(entry: Entry, config: Any, verdict: Callable[[Entry, Optional[str]], None]) -> Optional[Trial]:
@@ -24,6 +26,8 @@ def trial_of(entry: Entry, config: Any, verdict: Callable[[Entry, Optional[str]]
     limit = LIMIT_NS.get(config.perf_statistics)
     if limit is None or entry.payload is None or config.backend != "numba" or config.force_breaks is not None:
         return None
+    if not entry.has_loop:
+        limit *= WITHOUT_LOOPS
     weak_entry, weak_verdict = weakref.ref(entry), weakref.WeakMethod(verdict)  # type: ignore[arg-type]
 
     def on_verdict(lost: bool, kernels: int, plain: int) -> None:

@@ -72,3 +72,17 @@ def test_a_function_that_is_gone_takes_no_verdict():
     [(_, trial, _)] = function.state.cache.entries
     function.cache_clear()
     assert type(trial).__name__ == "Trial" and calls(function, 3) == calls(polynomial, 1)
+
+
+def test_calls_without_a_loop_may_take_longer():
+    def chain(x):
+        return x * 2.0 + 1.0
+
+    limits = []
+    for function in (chain, polynomial):
+        f = jit(function)
+        calls(f, 1) if function is polynomial else f(np.ones(3))
+        [entry] = f.state.entries
+        assert entry.trial is not None
+        limits.append(entry.has_loop)
+    assert limits == [False, True]
