@@ -153,7 +153,7 @@ CONDITIONS: Templates = {
              "({cond} or {cond})", "(0 < {num} <= 2)", "{vec}[{index}] > {num}", "{mask}.any()", "({int} % 3 == 0)"),
     "maths": ("{mask}.all()", "isinstance({num}, float)", "({int} in (1, 2))", "{num}", "(type({num}) is int)",
               "bool({num})"),
-    "builtins": ("({int} in {1, 2})", "({int} in list(range(20)))", "(f'{({int})}' == '1')", "({num} in list({vec}))",
+    "builtins": ("({int} in {1, 2})", "({int} in list(range(20)))", "(str({int}) == '1')", "({num} in list({vec}))",
                  "isinstance({num}, numbers.Real)"),
     "complex": ("({num} * 1j == {num})", "bool({num} * 1j)", "(abs({num} - 1j) > 2)", "isinstance({num}, complex)"),
     "views": ("({vec!} is {vec!})", "(x.dtype == np.float64)", "{vec}.size > 2"),

@@ -55,7 +55,7 @@ SIMPLE: Templates = {
     "builtins": ("{num=}, {num=} = divmod({num}, {num})", "out.append([0.0] * {bound} + [{num}])",
                  "{num=}, {num=} = {vec}[:2]", "out += sorted({vec}, key=lambda e: e * e)", "out.append({int(e) for e in {vec}})",
                  "{num=} = max({num!}, {num})",
-                 "out.append(f'{({num}):.3g} of {({int})}')", "out.append(list({vec})[1:])",
+                 "out.append(f\"\"\"{({num}):.3g} of {({int})}\"\"\")", "out.append(list({vec})[1:])",
                  "out.append({e: {num} for e in {vec}})",
                  "out.append(x.shape + ({int},))", "ranks = sorted({vec}); ranks.sort(reverse=True); out.append(ranks)",
                  "out.append('%g %s' % ({num}, {int}))"),
