@@ -83,6 +83,22 @@ def assert_nothing_breaks(f, *args, one_segment=True):
     assert report.kernels and not report.breaks and (not one_segment or len(report.segments) == 1), str(report)
 
 
+def same_answers(cases, config=None):
+    """A test of (function, arguments, other argument lists): each behaves the same with pijit."""
+    @pytest.mark.parametrize("f, args, others", cases, ids=[case[0].__name__ for case in cases])
+    def test(f, args, others):
+        check(f, *args, others=others, config=config)
+    return test
+
+
+def nothing_breaks(cases):
+    """A test of such cases: with their arguments, nothing of the functions stays bytecode."""
+    @pytest.mark.parametrize("f, args", [case[:2] for case in cases], ids=[case[0].__name__ for case in cases])
+    def test(f, args):
+        assert_nothing_breaks(f, *args, one_segment=False)
+    return test
+
+
 def kernel_count(f):
     """The number of kernels in the entry of `f` that has most."""
     counts = [sum(segment.kind == "kernel" for segment in entry.segments) for entry in f.state.entries]

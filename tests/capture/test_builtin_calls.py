@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import assert_nothing_breaks, check, fail_unless_captured
+from tests.harness import check, fail_unless_captured, nothing_breaks, same_answers
 
 X = np.array([2.5, -1.0, 7.0, 0.5, 3.0, -0.0])
 I = np.array([3, 0, -2, 7, 7, 1])
@@ -92,17 +92,9 @@ CASES = [
     (chosen, (X,), [(I.astype(float),), (np.array([np.nan, np.nan]),)]),
     (member, (X, 2), [(X, 1), (X, "a"), (X, [1]), (X, (1, 2)), (X, None), (X, X), (X, 2.0)]),
 ]
-IDS = [case[0].__name__ for case in CASES]
 
-
-@pytest.mark.parametrize("f, args, others", CASES, ids=IDS)
-def test_same_answers(f, args, others):
-    check(f, *args, others=others, config=PYTHON)
-
-
-@pytest.mark.parametrize("f, args", [case[:2] for case in CASES], ids=IDS)
-def test_nothing_breaks(f, args):
-    assert_nothing_breaks(f, *args, one_segment=False)
+test_same_answers = same_answers(CASES, PYTHON)
+test_nothing_breaks = nothing_breaks(CASES)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 8), reason="math.prod and math.dist are new")

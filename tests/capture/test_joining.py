@@ -1,9 +1,8 @@
 """Tuples and lists joined, repeated and unpacked, and arrays unpacked."""
 
 import numpy as np
-import pytest
 
-from tests.harness import assert_nothing_breaks, check, fail_unless_captured
+from tests.harness import check, fail_unless_captured, nothing_breaks, same_answers
 
 X = np.linspace(-2.0, 3.0, 12)
 ROWS = np.arange(12.0).reshape(6, 2)
@@ -63,17 +62,9 @@ CASES = [
     (columns, (X, ((1.0, 2), (3.0, 4))), [(X, ((1, 2, 3), (4, 5, 6))), (X, [(1.0, 2)] * 20), (X, ((X, X), (X, X)))]),
     (in_place, (X, [1.0, 2.0]), [(X, [3])]),
 ]
-IDS = [case[0].__name__ for case in CASES]
 
-
-@pytest.mark.parametrize("f, args, others", CASES, ids=IDS)
-def test_same_answers(f, args, others):
-    check(f, *args, others=others, config=PYTHON)
-
-
-@pytest.mark.parametrize("f, args", [case[:2] for case in CASES], ids=IDS)
-def test_nothing_breaks(f, args):
-    assert_nothing_breaks(f, *args, one_segment=False)
+test_same_answers = same_answers(CASES, PYTHON)
+test_nothing_breaks = nothing_breaks(CASES)
 
 
 @fail_unless_captured()

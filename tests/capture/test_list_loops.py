@@ -5,7 +5,7 @@ import pytest
 
 import pijit
 from tests.capture.effects_common import launches
-from tests.harness import check, fail_unless_captured, jitted, mode_config
+from tests.harness import check, fail_unless_captured, jitted, mode_config, same_answers
 
 X = np.linspace(-2.0, 3.0, 50)
 FLOATS = [0.5 * k for k in range(40)]
@@ -114,9 +114,7 @@ CASES = [
 IDS = [case[0].__name__ for case in CASES]
 
 
-@pytest.mark.parametrize("f, args, others", CASES, ids=IDS)
-def test_same_answers(f, args, others):
-    check(f, *args, others=others, config=PYTHON)
+test_same_answers = same_answers(CASES, PYTHON)
 
 
 @pytest.mark.parametrize("f, args", [case[:2] for case in CASES if case[0] is not with_a_break],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, fail_unless_captured
+from tests.harness import check, fail_unless_captured, same_answers
 
 X = np.array([2.5, -1.0, 7.0, 0.5, 3.0, -0.0])
 LONG = [0.5 * k for k in range(40)]
@@ -57,9 +57,7 @@ CASES = [
 IDS = [case[0].__name__ for case in CASES]
 
 
-@pytest.mark.parametrize("f, args, others", CASES, ids=IDS)
-def test_same_answers(f, args, others):
-    check(f, *args, others=others, config=PYTHON)
+test_same_answers = same_answers(CASES, PYTHON)
 
 
 @pytest.mark.parametrize("f, args", [case[:2] for case in CASES], ids=IDS)

@@ -5,7 +5,7 @@ import pytest
 
 import pijit
 from tests.capture.effects_common import launches
-from tests.harness import check, fail_unless_captured, jitted, mode_config
+from tests.harness import check, fail_unless_captured, jitted, mode_config, same_answers
 
 X = np.array([2.5, -1.0, 7.0, 0.5, 3.0, -0.0, 0.25])
 I = np.array([3, 0, -2, 7, 7, 1])
@@ -67,9 +67,7 @@ CASES = [
 IDS = [case[0].__name__ for case in CASES]
 
 
-@pytest.mark.parametrize("f, args, others", CASES, ids=IDS)
-def test_same_answers(f, args, others):
-    check(f, *args, others=others, config=PYTHON)
+test_same_answers = same_answers(CASES, PYTHON)
 
 
 @pytest.mark.parametrize("f, args", [case[:2] for case in CASES[:3]], ids=IDS[:3])

@@ -5,7 +5,7 @@ import pytest
 
 import pijit
 from tests.capture.effects_common import launches
-from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted, mode_config
+from tests.harness import check, fail_unless_captured, jitted, mode_config, nothing_breaks, same_answers
 
 X = np.array([2.5, -1.0, 7.0, 0.5, 3.0, -0.0])
 PYTHON = {"backend": "python"}
@@ -51,17 +51,9 @@ CASES = [
     (keys, (X, {"w0": 1.0, "w1": 2.0, "w2": 3.0}), [(X, {"w0": 1.0}), (X, {"w0": X, "w2": X}), (X, {})]),
     (collected, (X,), [(X.astype(int),), (X[:0],), (np.array([np.nan, np.inf]),)]),
 ]
-IDS = [case[0].__name__ for case in CASES]
 
-
-@pytest.mark.parametrize("f, args, others", CASES, ids=IDS)
-def test_same_answers(f, args, others):
-    check(f, *args, others=others, config=PYTHON)
-
-
-@pytest.mark.parametrize("f, args", [case[:2] for case in CASES], ids=IDS)
-def test_nothing_breaks(f, args):
-    assert_nothing_breaks(f, *args, one_segment=False)
+test_same_answers = same_answers(CASES, PYTHON)
+test_nothing_breaks = nothing_breaks(CASES)
 
 
 @pytest.mark.parametrize("f, args", [CASES[k][:2] for k in (0, 3, 4)], ids=["f_strings", "keys", "collected"])
