@@ -14,6 +14,9 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, Array, numpy_scalar
 
+EMPTY_HAVE_STRIDES = np.empty(0).strides != (0,)
+"""As before NumPy 1.23. Those of reductions differ from those of other results: bytecode makes them."""
+
 
 def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
     """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and their kin, as NumPy's ``ufunc.reduce`` does them."""
@@ -61,6 +64,8 @@ def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional
         raise Break("PJ210", callee="%s of %s" % (name, array.type.dtype))
     if isinstance(result, Array) and array.type.layout != "C" and result.ndim > 1:
         raise Break("PJ210", callee="%s along an axis of a strided array" % name)
+    if isinstance(result, Array) and EMPTY_HAVE_STRIDES:
+        self.emit("require", [self.emit("truth", [self.size(array)], FLAG)], None, exits=True)
     attrs = {"ufunc": ufunc, "axis": axis, "keepdims": keepdims, "types": result.dtype.char}
     value = self.emit("reduce", [array.value], result, attrs, exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
