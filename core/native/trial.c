@@ -4,8 +4,8 @@
  *   MEASURING  calls run one or the other, in random order, and are timed, until there are enough of both or it is
  *              clear that the payload wins; a payload that takes long is not measured: the function may take far longer
  *   KEPT       the payload runs; on_verdict is to take the Trial out of the cache
- *   LOST       the function runs as it is. A run that takes far longer than those that were measured starts the
- *              measurement anew, a few times: larger arrays may be another matter
+ *   LOST       the function runs as it is. Some runs in a row that take far longer than those that were measured start
+ *              the measurement anew, a few times: larger arrays may be another matter
  *
  * Medians are compared: interrupts and other threads hit a few runs. */
 #include "dispatch.h"
@@ -19,6 +19,7 @@
 #define CLEAR_WIN 2              /* the function took so many times as long: nothing more to measure */
 #define LONG_RUN 20000           /* ns; how cold the caches are hardly matters */
 #define LONGER 4                 /* so many times the median of a lost trial is another matter */
+#define LONGER_RUNS 3            /* in a row: an interrupt makes one run longer */
 #define NEW_STARTS 3
 #define TOLERANCE(ns) ((ns) / 20 + 20)
 
@@ -38,6 +39,7 @@ typedef struct {
     TrialSide next;
     int busy;                    /* a measured call is running; those inside it are not measured */
     int warm;
+    int longer;                  /* how many runs of a lost trial in a row took far longer */
     int new_starts;
     uint32_t random;
     int64_t plain_median;        /* of a lost trial */
@@ -88,7 +90,7 @@ static void
 measuring_start(Trial *self)
 {
     self->state = MEASURING;
-    self->kernels.count = self->plain.count = 0;
+    self->kernels.count = self->plain.count = self->longer = 0;
     self->next = TRIAL_KERNELS;
 }
 
@@ -179,7 +181,8 @@ trial_end(TrialRun *run, int succeeded)
     run->trial = NULL;
     self->busy = 0;
     if (succeeded && self->state == LOST) {
-        if (ns > LONGER * self->plain_median && self->new_starts < NEW_STARTS) {
+        self->longer = ns > LONGER * self->plain_median ? self->longer + 1 : 0;
+        if (self->longer == LONGER_RUNS && self->new_starts < NEW_STARTS) {
             self->new_starts++;
             measuring_start(self);
         }

@@ -92,7 +92,7 @@ def test_far_longer_calls_start_a_lost_trial_anew():
     while not tried.verdicts:
         tried.call()
     assert tried.trial.state == "lost"
-    for _ in range(200):  # while nothing is gained only some calls ask
+    for _ in range(600):  # while nothing is gained only some calls ask
         tried.call(50)
     assert 2 <= len(tried.verdicts) <= 4
 
