@@ -205,7 +205,9 @@ def _store(emitter: PythonEmitter, op: Op) -> str:
 def _ufunc(emitter: PythonEmitter, op: Op) -> str:
     args = _shape(_args(op))
     if any(op.attrs.get("temporaries", ())):
-        args = "as_numpy_orders(%s, %r)" % (args, op.attrs["temporaries"])
+        known = tuple(None if is_temporary and value in emitter.graph.inputs else is_temporary
+                      for value, is_temporary in zip(op.args, op.attrs["temporaries"]))
+        args = "as_numpy_orders(%s, %r)" % (args, known)
     return "ufunc(%s, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
                                       isinstance(op.result.type, Array), args)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 from pijit.core.graph.ops import ELIDED_BYTES
@@ -90,11 +90,18 @@ def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
     return np.asarray(result) if array else result
 
 
-def as_numpy_orders(args: Tuple[Any, Any], temporaries: Tuple[bool, bool]) -> Tuple[Any, Any]:
-    """Both operands of a product, the right one first if it is a large temporary that NumPy multiplies in place."""
+def as_numpy_orders(args: Tuple[Any, Any], temporaries: Tuple[Optional[bool], Optional[bool]]) -> Tuple[Any, Any]:
+    """Both operands of a product, the right one first if it is a large temporary that NumPy multiplies in place.
+
+    Raises:
+        ValueError: whether one is a temporary is not known (None), and would count.
+    """
     left, right = args
-    swaps = not (temporaries[0] and _computes_into(left, right)) and temporaries[1] and _computes_into(right, left)
-    return (right, left) if swaps else (left, right)
+    into_right = temporaries[1] is not False and _computes_into(right, left)
+    into_left = into_right and temporaries[0] is not False and _computes_into(left, right)
+    if into_right and (temporaries[1] is None or into_left and temporaries[0] is None):
+        raise ValueError("the order of a product is not known")
+    return (right, left) if into_right and not into_left else (left, right)
 
 
 def _computes_into(array: Any, other: Any) -> bool:
