@@ -7,7 +7,7 @@ import os
 import sys
 import types
 import warnings
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TypeVar, overload
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, overload
 
 from pijit import options
 from pijit.core.reasons import reason
@@ -16,11 +16,13 @@ from pijit.names import closest
 F = TypeVar("F", bound=Callable[..., Any])
 
 ACCEPTED = ("a Python function, a method, a staticmethod or classmethod object, a functools.partial of "
-            "one of these, an object whose class defines __call__ in Python, or a class that defines "
-            "__call__ or construct")
+            "one of these, an object whose class defines __call__ in Python, or a class")
 
 MODES = ("PIJit", "PSJit")
 """Each mode that `jit` knows."""
+
+HEAP_TYPE = 1 << 9
+"""CPython's flag of classes that a class statement made (Py_TPFLAGS_HEAPTYPE)."""
 
 
 class UnsupportedPythonWarning(UserWarning):
@@ -48,7 +50,8 @@ def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
 
     Args:
         fn: the function; also a method, a staticmethod or classmethod object, a functools.partial, an object
-            with a `__call__`, or a class, whose `__call__` and `construct` are then wrapped in place.
+            with a `__call__`, or a class, whose `__call__` and `construct` are then wrapped in place; a class that
+            defines neither stays as it is (PJ104).
         input_signature: what the arguments are like: `pijit.Tensor`, an example array, int, float, bool, complex,
             None (anything), lists and tuples of these; a list or tuple by position, a dict by name. Each call is
             checked, and the function is compiled at once if nothing is left open.
@@ -209,11 +212,15 @@ def _jit_again(fn: Any, config: options.Options) -> Any:
     return _wrap_function(fn.py_func, options.Options(merged))
 
 
+def called_methods(cls: type) -> List[str]:
+    """The names of the methods that `jit` wraps when it is put on a class."""
+    return [name for name in ("__call__", "construct") if callable(vars(cls).get(name))]
+
+
 def _wrap_class(fn: type, config: options.Options) -> type:
-    names = [name for name in ("__call__", "construct") if callable(vars(fn).get(name))]
-    if not names:
-        raise TypeError("jit: fn must be {}; {!r} defines neither".format(ACCEPTED, fn))
-    for name in names:
+    if not fn.__flags__ & HEAP_TYPE:
+        raise TypeError("jit: fn must be {}; {!r} has no Python code".format(ACCEPTED, fn))
+    for name in called_methods(fn):
         setattr(fn, name, _wrap(vars(fn)[name], config))
     return fn
 

@@ -9,7 +9,7 @@ import types
 from typing import Any, Callable, Sequence, Tuple
 
 from pijit.core.reasons import REASONS
-from pijit.decorator import why_not_python
+from pijit.decorator import called_methods, why_not_python
 from pijit.differential import plain_twin, unbound
 from pijit.options import Options
 from pijit.report import Report
@@ -23,18 +23,20 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     source, unless the function takes no arguments.
 
     Args:
-        f: a function, jitted or not.
+        f: a function, jitted or not, or a class that `jit` was put on and that defines nothing to compile.
         *args, **kwargs: arguments as for a call.
 
     Returns:
         The report; print it.
 
     Raises:
-        TypeError: `f` is not a Python function or a jitted one.
+        TypeError: `f` is not a Python function or a jitted one, or a class whose methods are to be asked about.
 
     Example:
         >>> print(pijit.explain(f, x))      # doctest: +SKIP
     """
+    if isinstance(f, type):
+        return _class_report(f)
     function, receiver = unbound(f)
     state = state_of(function)
     if state is None and not isinstance(function, types.FunctionType):
@@ -74,6 +76,16 @@ def state_of(f: Any) -> Any:
     return f.state if function is not None and isinstance(f, function.Jitted) else None
 
 
+def _class_report(cls: type) -> Report:
+    """Why `jit` leaves a class as it is that defines neither `__call__` nor `construct`."""
+    methods = called_methods(cls)
+    if methods:
+        raise TypeError("explain: f must be a function, not {!r}: ask for its {}".format(cls, methods[0]))
+    filename = getattr(sys.modules.get(cls.__module__), "__file__", None) or "<unknown>"
+    return Report(name=cls.__qualname__, filename=filename, source=_source(cls), skipped=REASONS["PJ104"],
+                  segments=(), breaks=(), guards=(), recompiles=())
+
+
 def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
             recompiles: Sequence[str], failures: Sequence[str] = ()) -> Report:
     records = tuple(entry.record for entry in entries)
@@ -85,11 +97,12 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
                   retired=tuple(entry.retired for entry in entries if entry.retired), **parts)
 
 
-def _source(function: Any) -> Tuple[Tuple[int, str], ...]:
-    """The numbered lines of a function's source; nothing when the file is not there."""
-    linecache.checkcache(function.__code__.co_filename)
+def _source(item: Any) -> Tuple[Tuple[int, str], ...]:
+    """The numbered lines of the source of a function or a class; nothing when the file is not there."""
+    item = getattr(item, "__code__", item)
+    linecache.checkcache(getattr(item, "co_filename", None))
     try:
-        lines, first = inspect.getsourcelines(function.__code__)
+        lines, first = inspect.getsourcelines(item)
     except (OSError, TypeError):
         return ()
     return tuple((first + offset, line.rstrip("\n")) for offset, line in enumerate(lines))

@@ -83,6 +83,29 @@ def test_class_body():
     assert j() is None
 
 
+def test_class_without_methods_to_call_stays_as_it_is():
+    class Settings:
+        step = 0.5
+
+        def scaled(self, x):
+            return x * self.step
+    before = dict(vars(Settings))
+    for decorated in (pijit.jit(Settings), pijit.jit(mode="PIJit")(Settings)):
+        assert decorated is Settings and dict(vars(Settings)) == before
+    report = pijit.explain(Settings)
+    assert report.skipped.id == "PJ104" and report.name == Settings.__qualname__
+    assert "class Settings:" in str(report) and "PJ104" in str(report) and "PJ104" in report._repr_html_()
+
+
+def test_explain_of_a_jitted_class_asks_for_a_method():
+    @pijit.jit
+    class Scale:
+        def __call__(self, x):
+            return x * 2.0
+    with pytest.raises(TypeError, match="explain: f must be a function, not .*Scale.*: ask for its __call__"):
+        pijit.explain(Scale)
+
+
 def test_class_statement_inside():
     def f(x):
         y = x * 2.0 + 1.0
