@@ -59,6 +59,8 @@ class Launcher:
             there (`pijit.core._hook.Frameless`).
         held: per exit id the number in place of that in `numbers` for when the interpreter has something to do as the
             kernel leaves, which then waits for `resume`; None: it does not wait.
+        slots: the numbers of locals of the calling frame whose values come behind the call's arguments; if one of them
+            has none, the call misses. Bytecode cannot pass a variable that may be unbound.
 
     Its attribute ``entry``, None until it is set, is the guard program of the entry that the segment belongs to: it is
     retired when the guards here fail again and again.
@@ -104,6 +106,7 @@ class Launcher:
         prepare: Optional[Callable[[], Optional[Tuple[Any, Any]]]] = None,
         returns: Optional[Tuple[int, ...]] = None,
         held: Optional[Tuple[Optional[int], ...]] = None,
+        slots: Tuple[int, ...] = (),
     ) -> None: ...
 
 def resume() -> None:

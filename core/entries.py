@@ -177,7 +177,7 @@ def _reentries(state: State, result: Capture, number: int) -> Dict[Any, Way]:
         kernel = _compile(state, candidate, later=True)
         if isinstance(kernel, Kernel):
             captured = candidate.captured
-            launcher, call = make_launcher(captured, kernel, number, _preparer(state, kernel))
+            launcher, call = make_launcher(captured, kernel, number, result.cfg.function, _preparer(state, kernel))
             site = Site(captured.start, captured.depth, captured.head_depth, (call,))
             made[(number, key)] = Way(launcher, site, kernel)
     return made

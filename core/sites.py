@@ -16,7 +16,7 @@ from pijit.core.capture.arrival import remembered
 from pijit.core.capture.capture import Candidate, Capture
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.feedback import Pending
-from pijit.core.capture.guarding import launch_arguments, segment_program
+from pijit.core.capture.guarding import is_unsure, launch_arguments, segment_program
 from pijit.core.errors import Break
 from pijit.core.frameless import returning_exits
 from pijit.core.kernel.compile import Kernel
@@ -61,7 +61,7 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[A
         by_start.setdefault(one[1].captured.start, []).append(one)
     sites, launchers, last = [], [], []
     for start, found in sorted(by_start.items()):
-        made = [make_launcher(candidate.captured, kernel, number, None,
+        made = [make_launcher(candidate.captured, kernel, number, function, None,
                               returning_exits(candidate.captured, kernel, function))
                 for number, candidate, kernel in found]
         launchers += [launcher for launcher, _ in made]
@@ -72,10 +72,12 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[A
     return sites, launchers, last
 
 
-def make_launcher(captured: Captured, kernel: Kernel, number: int, prepare: Any,
+def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Function, prepare: Any,
                   returning: Tuple[int, ...] = ()) -> Tuple[Any, Call]:
     """The launcher of a segment of the capture with this number, and how linked code calls it."""
     arguments = launch_arguments(captured)
+    slots = tuple(function.varnames.index(root.name) for root in arguments if is_unsure(root, captured))
+    passed = tuple((root.kind, root.name) for root in arguments if not is_unsure(root, captured))
     program = segment_program(captured, arguments)
     exits = captured.graph.exits
     order = sorted({which for which, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
@@ -87,8 +89,8 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, prepare: Any,
     polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)
     launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
                         tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers, polls,
-                        prepare, returning, tuple(held.get(which) for which in numbers))
-    return launcher, Call(launcher.callable, tuple((root.kind, root.name) for root in arguments), width, tuple(plans))
+                        prepare, returning, tuple(held.get(which) for which in numbers), slots)
+    return launcher, Call(launcher.callable, passed, width, tuple(plans))
 
 
 def make_movers(result: Capture, pending: Pending,

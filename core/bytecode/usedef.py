@@ -67,9 +67,11 @@ class UseDef:
         mask &= self._of_slot[slot]
         return frozenset(definition for bit, definition in enumerate(self._definitions) if mask >> bit & 1)
 
-    def may_be_unbound(self, index: int, name: str) -> bool:
-        """Whether a local may have no value before an instruction."""
-        return any(definition.kind in (UNBOUND, DELETE) for definition in self.reaching(index, name))
+    def may_be_unbound(self, index: int) -> FrozenSet[str]:
+        """The locals that may have no value before an instruction."""
+        mask = self._before(index)
+        return frozenset(definition.name for bit, definition in enumerate(self._definitions)
+                         if mask >> bit & 1 and definition.kind in (UNBOUND, DELETE))
 
     def uses(self, definition: Definition) -> FrozenSet[int]:
         """LOAD_FAST and DELETE_FAST instructions that a definition reaches."""

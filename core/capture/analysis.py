@@ -25,7 +25,6 @@ from pijit.core.capture.states import (
     State,
     forget_items,
     forget_iterators,
-    forget_unbound,
     is_confined,
     is_lossy,
     join_states,
@@ -324,24 +323,21 @@ class Analysis:
     def _reach_handler(self, block: Block, instr: Instr, state: State) -> List[Version]:
         """An exception may leave here: the handler sees these locals, and the stack below its block.
 
-        It has a version for each of their types, but what is not bound in all of them is known in none: bytecode,
-        which does not know the version, must not try to read it. Guards check the types, so those are enough that an
-        exception of the program's own leads there with; signals come between any two instructions.
+        It has a version for each of their types. Guards check them, so those are enough that an exception of the
+        program's own leads there with; signals come between any two instructions.
         """
         handler = self.cfg.blocks[block.exception_successors[0]]
         pruned = self._as_handler(self._prune(state, handler.start), handler.start)
         forget_iterators(pruned)
         known = self.by_block.get(handler.index, [])
-        changed = forget_unbound([version.state for version in known], pruned)
-        again = [version for version in known if any(version.state is state for state in changed)]
         if known and instr.opname in CALM:
-            return again
+            return []
         version = self._choose(handler, pruned)
         if version is None:
             version = self._new_version(handler, pruned)
             version.is_entry = True
-            return again + [version]
-        return again + self._join_into(version, pruned)
+            return [version]
+        return self._join_into(version, pruned)
 
     def _as_handler(self, state: State, target: int) -> State:
         """What a handler or finally body starts with: above its level nothing is known, however it is entered."""

@@ -14,7 +14,6 @@ from pijit.core.capture.analysis import Analysis, entry_state
 from pijit.core.capture.builder import GraphBuilder, state_at
 from pijit.core.capture.captured import Captured, Refusal
 from pijit.core.capture.facts import Facts
-from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.outcomes import Cut
 from pijit.core.capture.segments import Piece, Region, form_regions
@@ -179,9 +178,6 @@ def _build_all(analysis: Analysis, regions: List[Region], name: str, everything:
 def _build(analysis: Analysis, region: Region, name: str, depth: int, everything: bool) -> Candidate:
     try:
         captured = _graph_of(analysis, region, name, depth)
-        for root in launch_arguments(captured):
-            if root.kind == "local" and analysis.usedef.may_be_unbound(captured.start, root.name):
-                raise Break("PJ212", name=root.name)
         return Candidate(region, captured, None if everything else cost.why_not_worth(captured, analysis.cfg))
     except Break as error:
         return Candidate(region, None, error.without_frames())
@@ -190,6 +186,7 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, everything
 def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int]) -> Captured:
     captured = GraphBuilder(analysis, region, name, depth).build()
     captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph)]
+    captured.unsure = analysis.usedef.may_be_unbound(captured.start)
     verify(captured.graph)
     return captured
 

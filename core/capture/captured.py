@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function
@@ -55,6 +55,7 @@ class Captured:
         head_depth: operand stack depth at the head.
         inputs: for each graph input its root.
         facts, pairs: what must be guarded.
+        unsure: locals that may be unbound where it begins, so that linked code cannot load them.
         has_loop: whether it loops, inlined callees included.
         inlined: how many instructions of callees were built into it.
         running: for the flow of callees with cell variables, that of their code as it runs.
@@ -68,6 +69,7 @@ class Captured:
         self.inputs: List[Any] = []
         self.pairs: List[Pair] = []
         self.facts: Dict[Tuple[Any, ...], Fact] = {}
+        self.unsure: FrozenSet[str] = frozenset()
         self.has_loop = region.has_loop
         self.inlined = 0
         self.running: Dict[CFG, CFG] = {}

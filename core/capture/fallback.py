@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Callable, Dict, Optional
 
 from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.flow import HANDLER_ITEMS
 from pijit.core.capture.states import State
 from pijit.core.capture.item_types import LOOKED_AT, list_like
 from pijit.core.capture.values import (
@@ -63,7 +64,7 @@ _FIXED = {
     0: ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
         "DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP",
         "POP_BLOCK", "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR",
-        "GEN_START"),
+        "GEN_START", "BEGIN_FINALLY"),
     1: ("LOAD_ATTR", "LOAD_METHOD", "UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "POP_TOP",
         "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "STORE_FAST", "UNPACK_SEQUENCE", "UNPACK_EX",
         "GET_ITER",
@@ -73,8 +74,9 @@ _FIXED = {
         "RETURN_VALUE", "PRINT_EXPR", "DUP_TOP", "GET_LEN", "IMPORT_STAR", "MATCH_SEQUENCE", "MATCH_MAPPING"),
     2: ("BINARY_SUBSCR", "DELETE_SUBSCR", "STORE_ATTR", "COMPARE_OP", "IS_OP", "CONTAINS_OP", "IMPORT_NAME",
         "MAP_ADD", "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO", "MATCH_KEYS"),
-    3: ("STORE_SUBSCR", "ROT_THREE", "MATCH_CLASS"),
+    3: ("STORE_SUBSCR", "ROT_THREE", "MATCH_CLASS", "POP_EXCEPT"),
     4: ("ROT_FOUR",),
+    HANDLER_ITEMS: ("END_FINALLY",),
 }
 _FIXED_POPS: Dict[str, int] = {name: count for count, names in _FIXED.items() for name in names}
 

@@ -80,11 +80,16 @@ def roots_of(path: Any) -> List[Root]:
 
 
 def launch_arguments(captured: Captured) -> List[Root]:
-    """What linked code passes to the launcher, each once, locals first."""
+    """What the launcher gets, each once: what linked code passes, and then the locals that may be unbound."""
     paths = list(captured.inputs) + [fact.root for fact in captured.facts.values()]
     paths += [path for pair in captured.pairs for path in (pair.root, pair.other)]
     roots = {root for path in paths for root in roots_of(path)}
-    return sorted(roots, key=lambda root: (root.kind, str(root.name)))
+    return sorted(roots, key=lambda root: (is_unsure(root, captured), root.kind, str(root.name)))
+
+
+def is_unsure(root: Root, captured: Captured) -> bool:
+    """Whether the launcher looks for itself what a local holds, if anything."""
+    return root.kind == "local" and root.name in captured.unsure
 
 
 def rebase(path: Any, position: Dict[Root, int]) -> Any:

@@ -193,20 +193,6 @@ def forget_iterators(state: State) -> None:
             state.locals[name] = Unknown("PJ209", value.born)
 
 
-def forget_unbound(known: List[State], new: State) -> List[State]:
-    """Forget, in place, the variables that are bound in some of the states and not for certain in others; returns the
-    known ones that changed."""
-    states, changed = known + [new], []
-    for name in new.locals:
-        values = [state.locals.get(name) for state in states]
-        if any(map(may_be_unbound, values)) and any(value != values[0] for value in values):
-            for state in states:
-                if name in state.locals and state.locals[name] != Unknown("PJ212"):
-                    state.locals[name] = Unknown("PJ212")
-                    changed.append(state)
-    return [state for state in known if any(state is one for one in changed)]
-
-
 def leaves(value: Abstract) -> Iterator[Typed]:
     """The typed parts of a value, in order."""
     if isinstance(value, Typed):

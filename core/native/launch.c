@@ -231,6 +231,31 @@ sized_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *c
     return guarded_run(self, values, nvalues, fetched, frame, caller);
 }
 
+/* As sized_run, with what the calling frame has in the launcher's slots behind the values; a miss where one is unbound. */
+static PyObject *
+slots_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
+{
+    PyFrameObject *frame = PyThreadState_Get()->frame;  /* borrowed */
+    Py_ssize_t count = nvalues + self->nslots;
+    PyObject *few[SMALL_INPUTS];                        /* borrowed items */
+    PyObject **all = few;                               /* owned if it is not few */
+
+    if (count > SMALL_INPUTS && (all = PyMem_New(PyObject *, count)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    memcpy(all, values, nvalues * sizeof(PyObject *));
+    int bound = frame != NULL;
+    for (Py_ssize_t i = 0; bound && i < self->nslots; i++) {
+        all[nvalues + i] = self->slots[i] < frame->f_code->co_nlocals ? frame->f_localsplus[self->slots[i]] : NULL;
+        bound = all[nvalues + i] != NULL;
+    }
+    PyObject *result = bound ? sized_run(self, all, count, caller) : launcher_miss(self);  /* new: the result */
+    if (all != few) {
+        PyMem_Free(all);
+    }
+    return result;
+}
+
 PyObject *
 launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
 {
@@ -254,7 +279,7 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
         }
     }
     Caller caller = {PyEval_GetGlobals(), PyEval_GetBuiltins(), 0, 0};
-    return sized_run(self, values, nvalues, &caller);
+    return self->nslots == 0 ? sized_run(self, values, nvalues, &caller) : slots_run(self, values, nvalues, &caller);
 }
 
 Launched

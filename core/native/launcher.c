@@ -66,6 +66,28 @@ codes_set(Launcher *self, PyObject *inputs, PyObject *exits, PyObject *numbers)
 }
 
 static int
+slots_set(Launcher *self, PyObject *slots)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(slots);
+    self->slots = PyMem_New(Py_ssize_t, count);
+    if (self->slots == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (self->nslots = 0; self->nslots < count; self->nslots++) {
+        Py_ssize_t slot = PyLong_AsSsize_t(PyTuple_GET_ITEM(slots, self->nslots));
+        if (slot < 0) {
+            if (!PyErr_Occurred()) {
+                PyErr_Format(PyExc_ValueError, "slots must not be negative, got %zd", slot);
+            }
+            return -1;
+        }
+        self->slots[self->nslots] = slot;
+    }
+    return 0;
+}
+
+static int
 kernel_set(Launcher *self, PyObject *kernel)
 {
     if (PyLong_CheckExact(kernel)) {
@@ -178,6 +200,7 @@ launcher_dealloc(Launcher *self)
     Py_XDECREF(self->miss);
     Py_XDECREF(self->name);
     inputs_free(self->inputs, self->ninputs);
+    PyMem_Free(self->slots);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -196,15 +219,18 @@ static PyObject *
 launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"program", "globals", "builtins", "inputs", "words", "output_word", "kernel", "exits",
-                            "width", "name", "owner", "numbers", "polls", "prepare", "returns", "held", NULL};
+                            "width", "name", "owner", "numbers", "polls", "prepare", "returns", "held", "slots",
+                            NULL};
     PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name;  /* borrowed */
     PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;          /* borrowed */
     PyObject *prepare = Py_None, *returns = Py_None, *held = Py_None;         /* borrowed */
+    PyObject *slots = NULL;                                                   /* borrowed */
     Py_ssize_t words, output_word, width;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOO:Launcher", names, &program, &globals, &builtins,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!:Launcher", names, &program, &globals, &builtins,
                                      &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits,
-                                     &width, &name, &owner, &numbers, &polls, &prepare, &returns, &held)) {
+                                     &width, &name, &owner, &numbers, &polls, &prepare, &returns, &held,
+                                     &PyTuple_Type, &slots)) {
         return NULL;
     }
     if (width < 0) {
@@ -229,7 +255,8 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits, numbers) < 0
             || exits_mark(polls, returns, self->exits, self->nexits) < 0
             || held_set(held, self->exits, self->nexits) < 0
-            || (prepare == Py_None && kernel_set(self, kernel) < 0) || program_set(self, program) < 0) {
+            || (prepare == Py_None && kernel_set(self, kernel) < 0) || program_set(self, program) < 0
+            || (slots != NULL && slots_set(self, slots) < 0)) {
         Py_DECREF(self);
         return NULL;
     }

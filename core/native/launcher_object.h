@@ -21,6 +21,8 @@ typedef struct {
     KernelFunction kernel;
     Input *inputs;              /* owned */
     Py_ssize_t ninputs;
+    Py_ssize_t *slots;          /* owned: locals of the calling frame that come behind the arguments, bound or not */
+    Py_ssize_t nslots;
     Exit *exits;                /* owned; NULL in a cleared launcher */
     Py_ssize_t nexits;
     Py_ssize_t words;

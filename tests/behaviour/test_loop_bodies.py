@@ -50,6 +50,18 @@ def calls_in_body(x, log):
     return x, log
 
 
+def bound_in_body(x, limit):
+    for i in range(3):
+        for k in range(limit):
+            if x[k] * i > 1.0:
+                found = k * 2.0
+                del k
+                break
+        print(i)
+        x = x * found
+    return x, found
+
+
 MANY = [np.arange(3.0), np.ones((2, 2)), np.array([5.0]), np.zeros(0), np.array(4.0), np.arange(3), 2.5]
 
 
@@ -58,6 +70,7 @@ MANY = [np.arange(3.0), np.ones((2, 2)), np.array([5.0]), np.zeros(0), np.array(
     Case(73, closure_in_body, X, 5, kernels=1, others=[(Y, 2), (X, 0)]),
     Case(73, shapes_in_body, MANY[:3], others=[(MANY,), ([],), ((X, "x"),)]),
     Case(73, calls_in_body, X, {}, kernels=1, others=[(X, {9: 9})]),
+    Case(73, bound_in_body, X * 0.0 + np.inf, 5, kernels=1, others=[(X, 9), (Y, 0), (X, 2), (Y, 20)]),
 )
 def test_bodies_with_branches(case):
     case.run()
