@@ -61,6 +61,7 @@ class Launcher:
             kernel leaves, which then waits for `resume`; None: it does not wait.
         slots: the numbers of locals of the calling frame whose values come behind the call's arguments; if one of them
             has none, the call misses. Bytecode cannot pass a variable that may be unbound.
+        nogil: whether a machine code kernel runs without the GIL.
 
     Its attribute ``entry``, None until it is set, is the guard program of the entry that the segment belongs to: it is
     retired when the guards here fail again and again.
@@ -83,6 +84,7 @@ class Launcher:
     entry: Optional[Any]
     owner: Any
     width: int
+    nogil: int
     enabled: bool
     """False: every call answers MISS, or the kernel is not made yet."""
     address: int
@@ -107,6 +109,7 @@ class Launcher:
         returns: Optional[Tuple[int, ...]] = None,
         held: Optional[Tuple[Optional[int], ...]] = None,
         slots: Tuple[int, ...] = (),
+        nogil: bool = False,
     ) -> None: ...
 
 def resume() -> None:

@@ -20,6 +20,7 @@ from pijit.core.functions import stand_in
 from pijit.core.graph.key import graph_key
 from pijit.core.graph.passes import recorded
 from pijit.core.kernel.compile import Kernel, compile_graph
+from pijit.core.kernel.flavour import flavour_of
 from pijit.core.records import Entry
 from pijit.core.report import CaptureRecord, Clock, break_causes, break_reports, segment_reports, way_report
 from pijit.core.sites import Way, make_launcher, make_movers, make_sites, without_repeats
@@ -113,12 +114,13 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     if graph.name in state.config.interpret:
         return Break("PJ404", name=graph.name)
     text, objects = graph_key(graph)
-    key = (state.config.backend, text)
+    flavour = flavour_of(state.config)
+    key = (state.config.backend, flavour, text)
     known = state.kernels.get(key) or (state.shared_kernels.get(key), ())
     if known[0] is not None and (later or known[0].kernel is not None):
         return known[0]
     try:
-        kernel = compile_graph(graph, state.config.backend, later, state.config.cache)
+        kernel = compile_graph(graph, state.config.backend, later, state.config.cache, flavour)
     except Exception as error:
         state.fail("PJ902", error)
         return Break("PJ902", error=first_line(error))

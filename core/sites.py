@@ -16,7 +16,7 @@ from pijit.core.capture.arrival import remembered
 from pijit.core.capture.capture import Candidate, Capture
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.feedback import Pending
-from pijit.core.capture.guarding import is_unsure, launch_arguments, segment_program
+from pijit.core.capture.guarding import is_unsure, launch_arguments, may_wait, segment_program
 from pijit.core.errors import Break
 from pijit.core.frameless import returning_exits
 from pijit.core.kernel.compile import Kernel
@@ -89,7 +89,8 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
     polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)
     launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
                         tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers, polls,
-                        prepare, returning, tuple(held.get(which) for which in numbers), slots)
+                        prepare, returning, tuple(held.get(which) for which in numbers), slots,
+                        kernel.flavour.nogil and not (captured.has_loop and may_wait(program)))
     return launcher, Call(launcher.callable, passed, width, tuple(plans))
 
 

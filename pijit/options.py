@@ -124,7 +124,9 @@ _ROWS = (
     Option("fastmath", False, _SWITCH, "Allow results that differ from NumPy's in the last bits.",
            works=False),
     Option("parallel", "auto", _SWITCH_OR_AUTO, "Use threads; \"auto\": for large arrays.", works=False),
-    Option("nogil", False, _SWITCH, "Release the GIL while a kernel runs.", works=False),
+    Option("nogil", False, _SWITCH,
+           "Release the GIL while kernels run that read and change no Python objects but arrays; no other thread may "
+           "write these meanwhile."),
     Option("cache", True, _SWITCH, "Keep kernels on disk, for later processes; see PIJIT_CACHE_DIR."),
     Option("perf_statistics", "auto", _SWITCH_OR_AUTO,
            "Measure compiled code against bytecode in some of the first calls and keep the faster; \"auto\": only where a "

@@ -15,10 +15,11 @@ from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
 from pijit.guards.pairs import DistinctObject, SameObject
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import Cell, Inner, Local, closure_of
+from pijit.guards.source import Cell, Constant, Inner, Local, closure_of
 
 ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
                     "enumerate": enumerate, "zip": zip, "list": type(iter([]))}
+NUMBERS = (bool, int, float, complex, np.generic)
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
 
@@ -139,3 +140,12 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
     arrays = [guard.source for guard in guards if isinstance(guard, kinds.IsArray)] if roots is not None else []
     guards += [kinds.Equals(Inner(source, "shape"), source.fetch(*roots).shape) for source in arrays]
     return GuardProgram(guards, [])
+
+
+def may_wait(program: GuardProgram) -> bool:
+    """Whether a loop of the segment may wait until another thread has changed what the program found: a number, a
+    length or a name that is in no local variable."""
+    changing = (kinds.Equals, kinds.IntRange, kinds.LengthIs, kinds.IsAbsent, kinds.IsUnbound)
+    return any(isinstance(guard, changing) or isinstance(guard, kinds.IsType) and issubclass(guard.held.get() or object, NUMBERS)
+               for guard in program.guards
+               if any(not isinstance(source, (Local, Constant)) for source in guard.sources))

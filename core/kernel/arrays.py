@@ -164,7 +164,7 @@ class ArrayWriter:
         self.line("if %s != 0:" % self.runtime(name, *args))
         self.depth += 1
         if op is not None and op.exit is not None:
-            self.line("clear_exception()")
+            self.line(self.runtime("clear_exception"))
             self.take(op.exit)
         else:
             self.line("return %d" % _launcher.ERROR)

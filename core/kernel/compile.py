@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
 from pijit.core.graph.ir import Graph
 from pijit.core.kernel import machine_code, numba_backend, python_backend
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.flavour import PLAIN, Flavour, touches_objects
 from pijit.core.kernel.layout import Layout
 from pijit.core.kernel.supports import supports
 
@@ -38,14 +39,14 @@ class Kernel:
 
     ``inputs`` are the launcher's input codes, ``words`` and ``output_word`` describe the frame, ``exits``
     is a tuple of (graph exit number, output codes) by exit id, ``kernel`` is an address or a callable,
-    ``owner`` keeps it alive; both are None until ``compile`` is called. Until something needs the text, it is not
+    ``owner`` keeps it alive; both are None until ``compile`` is called. ``flavour`` is how it was made. Until something needs the text, it is not
     written, and ``words`` are without the scratch words that it needs.
     """
 
-    __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "owner", "seconds", "_graph",
+    __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "owner", "seconds", "flavour", "_graph",
                  "_backend", "_on_disk", "_written")
 
-    def __init__(self, graph: Graph, backend: str, on_disk: bool, later: bool) -> None:
+    def __init__(self, graph: Graph, backend: str, on_disk: bool, later: bool, flavour: Flavour) -> None:
         start = time.perf_counter()
         layout = Layout(graph)
         self.name = graph.name
@@ -54,6 +55,7 @@ class Kernel:
         self.exits: Tuple[Tuple[int, Tuple[Any, ...]], ...] = tuple(layout.exits)
         self.kernel: Union[int, Any] = None
         self.owner: Any = None
+        self.flavour = flavour._replace(nogil=flavour.nogil and not touches_objects(graph))
         self._graph: Any = graph
         self._backend = backend
         self._on_disk = on_disk
@@ -88,7 +90,8 @@ class Kernel:
 
     def _write(self, graph: Graph, layout: Layout) -> Written:
         numba = self._backend == "numba"
-        emitter: Any = (numba_backend.NumbaEmitter if numba else python_backend.PythonEmitter)(graph, layout)
+        emitter: Any = (numba_backend.NumbaEmitter(graph, layout, self.flavour) if numba
+                        else python_backend.PythonEmitter(graph, layout))
         try:
             source = emitter.source("kernel")
         except RecursionError as error:
@@ -99,7 +102,8 @@ class Kernel:
         return Written(source, layout.words, make)
 
 
-def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False) -> Kernel:
+def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False,
+                  flavour: Flavour = PLAIN) -> Kernel:
     """Compile a verified graph, or with ``later`` only prepare to.
 
     Arguments:
@@ -107,6 +111,7 @@ def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_
         backend: "numba" (machine code) or "python" (a Python function over the real objects).
         later: leave the compiling to ``Kernel.compile``.
         on_disk: look for machine code in the user's cache folder first, and keep it there.
+        flavour: what the function's options ask for.
     Returns: a :class:`Kernel`.
     Raises: :class:`CompileError` with a sentence when this back end cannot do it; ValueError on an unknown
     back end.
@@ -114,7 +119,7 @@ def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_
     """
     if backend not in ("numba", "python"):
         raise ValueError("backend must be 'numba' or 'python', got %r" % (backend,))
-    kernel = Kernel(graph, backend, on_disk, later)
+    kernel = Kernel(graph, backend, on_disk, later, flavour)
     if not later:
         kernel.compile()
     return kernel

@@ -354,15 +354,9 @@ def _call(builder: Any, args: Any) -> Any:
     return builder.call(builder.inttoptr(args[0][1], kind.as_pointer()), words)
 
 
-def _clear_exception(builder: Any) -> Any:
-    """Forget the Python exception that a runtime function has set."""
-    builder.call(_external(builder, "PyErr_Clear", ir.FunctionType(ir.VoidType(), [])), [])
-    return _constant(0)
-
-
 INTRINSICS: Dict[str, Intrinsic] = {
     "leave": Intrinsic(INT, None, _leave), "set_words": Intrinsic(INT, None, _set_words),
-    "call": Intrinsic(INT, None, _call), "clear_exception": Intrinsic(INT, (), _clear_exception),
+    "call": Intrinsic(INT, None, _call),
     "uint64": unary(UINT, UINT, _keep),
 }
 INTRINSICS.update(_memory_rows())

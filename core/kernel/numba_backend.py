@@ -17,6 +17,7 @@ from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.arrays import ArrayVariable, ArrayWriter
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.flavour import PLAIN, Flavour
 from pijit.core.kernel.layout import Layout, part_word
 from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
@@ -29,9 +30,10 @@ class NumbaEmitter(ArrayWriter, Emitter):
     """Writes the source of one kernel; ``names`` are the globals it needs, ``symbols`` what those stand for
     that are not the same in every kernel."""
 
-    def __init__(self, graph: Graph, layout: Layout) -> None:
+    def __init__(self, graph: Graph, layout: Layout, flavour: Flavour = PLAIN) -> None:
         Emitter.__init__(self, graph, layout)
         ArrayWriter.__init__(self, graph)
+        self.flavour = flavour
         self.names: Dict[str, Any] = dict(NAMES)
         self.symbols: Dict[str, str] = {}
         self.text: Dict[Value, str] = {}
@@ -253,7 +255,15 @@ def _require(emitter: NumbaEmitter, op: Op) -> None:
 
 
 def _poll(emitter: NumbaEmitter, op: Op) -> None:
-    emitter.guard(op, "%s() != 0" % emitter.breaker("signals" in op.attrs))
+    signals = "signals" in op.attrs
+    if not emitter.flavour.nogil:
+        emitter.guard(op, "%s() != 0" % emitter.breaker(signals))
+        return
+    # Who takes the GIL while the kernel is without it may say that signals concern nobody.
+    emitter.line("if %s() != 0 or %s() != 0:" % (emitter.breaker(True), emitter.breaker(False)))
+    emitter.depth += 1
+    emitter.guard(op, "%s != 0" % emitter.runtime("asked", int(signals)))
+    emitter.depth -= 1
 
 
 def _where(emitter: NumbaEmitter, op: Op) -> None:

@@ -17,6 +17,9 @@ int *breaker_signals_address(void);
 /* Set the word again if something of what sets it is still to be done. The GIL is held. */
 void breaker_restore(void);
 
+/* Whether something that sets the word is for this thread, which is without the GIL: who wants the GIL is not. */
+int breaker_asks(PyThreadState *tstate);
+
 /* How often one thread has taken the GIL after another. The GIL is held. */
 unsigned long gil_switches(void);
 

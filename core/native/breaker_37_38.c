@@ -5,10 +5,12 @@
 #include <internal/pycore_pystate.h>
 #define SIGNALS_PENDING _Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending)
 #define SIGNALS_WORD _PyRuntime.ceval.signals_pending
+#define MAIN_THREAD _PyRuntime.main_thread
 #else
 #include <internal/pystate.h>
 #define SIGNALS_PENDING 0  /* a signal is a pending call there */
 #define SIGNALS_WORD _PyRuntime.ceval.pending.calls_to_do
+#define MAIN_THREAD _PyRuntime.ceval.pending.main_thread
 #endif
 #include "breaker.h"
 
@@ -32,6 +34,16 @@ breaker_restore(void)
         || _PyRuntime.ceval.pending.async_exc) {
         __atomic_store_n(breaker_address(), 1, __ATOMIC_RELAXED);
     }
+}
+
+int
+breaker_asks(PyThreadState *tstate)
+{
+    if (tstate->async_exc != NULL) {
+        return 1;
+    }
+    int waiting = SIGNALS_PENDING || _Py_atomic_load_relaxed(&_PyRuntime.ceval.pending.calls_to_do);
+    return waiting && PyThread_get_thread_ident() == MAIN_THREAD;
 }
 
 unsigned long

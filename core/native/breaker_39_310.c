@@ -28,6 +28,17 @@ breaker_restore(void)
     }
 }
 
+int
+breaker_asks(PyThreadState *tstate)
+{
+    if (tstate->async_exc != NULL) {
+        return 1;
+    }
+    int waiting = _Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending)
+                  || _Py_atomic_load_relaxed(&_PyRuntime.interpreters.main->ceval.pending.calls_to_do);
+    return waiting && PyThread_get_thread_ident() == _PyRuntime.main_thread;
+}
+
 unsigned long
 gil_switches(void)
 {

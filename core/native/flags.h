@@ -64,7 +64,12 @@ runtime_flags_test(int64_t mask)
     int flags = (raised & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0) | (raised & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0)
                 | (raised & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0) | (raised & FE_INVALID ? NPY_FPE_INVALID : 0);
     flags &= (int)mask;
-    return flags != 0 ? flags & flags_listened() : 0;
+    if (flags != 0) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        flags &= flags_listened();
+        PyGILState_Release(gil);
+    }
+    return flags;
 }
 
 #endif

@@ -75,6 +75,16 @@ exit_build(Launcher *self, int64_t id, ValueSource *source, Caller *caller)
     return result;
 }
 
+/* Runs a kernel while other threads may have the GIL. */
+static int64_t
+nogil_kernel(KernelFunction kernel, int64_t *frame)
+{
+    PyThreadState *tstate = PyEval_SaveThread();
+    int64_t id = kernel(frame);
+    PyEval_RestoreThread(tstate);
+    return id;
+}
+
 static PyObject *
 native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *caller)
 {
@@ -83,10 +93,10 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
     ValueSource source = {fetched, frame, NULL, 0};
 
     owned_init(&owned);
-    frame[0] = (int64_t)runtime_table;
+    frame[0] = (int64_t)(self->nogil ? runtime_table_nogil : runtime_table);
     frame[1] = (int64_t)&owned;
     memset(frame + self->output_word, 0, (self->words - self->output_word) * sizeof(int64_t));
-    int64_t id = self->kernel(frame);
+    int64_t id = self->nogil ? nogil_kernel(self->kernel, frame) : self->kernel(frame);
     if (id >= 0) {
         result = exit_build(self, id, &source, caller);
     }

@@ -220,17 +220,18 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"program", "globals", "builtins", "inputs", "words", "output_word", "kernel", "exits",
                             "width", "name", "owner", "numbers", "polls", "prepare", "returns", "held", "slots",
-                            NULL};
+                            "nogil", NULL};
     PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name;  /* borrowed */
     PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;          /* borrowed */
     PyObject *prepare = Py_None, *returns = Py_None, *held = Py_None;         /* borrowed */
     PyObject *slots = NULL;                                                   /* borrowed */
     Py_ssize_t words, output_word, width;
+    int nogil = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!:Launcher", names, &program, &globals, &builtins,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!p:Launcher", names, &program, &globals, &builtins,
                                      &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits,
                                      &width, &name, &owner, &numbers, &polls, &prepare, &returns, &held,
-                                     &PyTuple_Type, &slots)) {
+                                     &PyTuple_Type, &slots, &nogil)) {
         return NULL;
     }
     if (width < 0) {
@@ -244,6 +245,7 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->words = words;
     self->output_word = output_word;
     self->width = width;
+    self->nogil = nogil;
     self->globals = scope_or_null(globals);
     self->builtins = scope_or_null(builtins);
     Py_INCREF(name);
@@ -323,6 +325,7 @@ static PyMemberDef launcher_members[] = {
     {"program", T_OBJECT, offsetof(Launcher, program), READONLY, "the guard program or None"},
     {"entry", T_OBJECT, offsetof(Launcher, entry), 0, "the entry's guard program, retired when guards here keep failing"},
     {"width", T_PYSSIZET, offsetof(Launcher, width), READONLY, "values in an answer behind the exit id"},
+    {"nogil", T_INT, offsetof(Launcher, nogil), READONLY, "whether its kernel runs without the GIL"},
     {NULL},
 };
 

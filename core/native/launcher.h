@@ -16,7 +16,7 @@
  *
  * The runtime table: entry k is called as the C function below; all arguments and results are int64_t,
  * pointers are passed as int64_t. Those marked (*) return 0, or LAUNCHER_ERROR with an exception set. The
- * GIL is held.
+ * GIL is held, unless the launcher was made with `nogil`.
  *
  *   alloc(frame, desc, typenum, ndim, order) (*)
  *       New array of the shape already in desc; order 0 is C, 1 is Fortran. Writes data, object and strides.
@@ -114,6 +114,12 @@
  *   has_key(dict or set, key, spec)
  *       Leaves 0 or 1 in the first word of spec.
  *   length(container) -> its length
+ *
+ *   asked(signals) -> 0 or 1
+ *       Whether the interpreter has something to do between two bytecodes, or has signals to handle, for which this thread
+ *       must leave its kernel.
+ *   clear_exception() -> 0
+ *       Forgets the exception that a function of the table has set.
  */
 #ifndef PIJIT_LAUNCHER_H
 #define PIJIT_LAUNCHER_H
@@ -146,8 +152,10 @@ typedef struct {
     PyObject *inline_items[OWNED_INLINE];
 } OwnedList;
 
-/* The functions that kernels call; see RUNTIME in the module for the names. */
+/* The functions that kernels call; see RUNTIME in the module for the names. Kernels without the GIL have a table of
+ * their own, of functions that take it where they need it; the others are NULL there (nogil.h). */
 extern void *const runtime_table[];
+extern void *const runtime_table_nogil[];
 
 /* Adds RUNTIME and the helpers of runtime.c to the module; 0, or -1 with an exception set. */
 int runtime_register(PyObject *module);

@@ -31,6 +31,7 @@ typedef struct {
     long long calls;
     long long misses;
     int enabled;
+    int nogil;                  /* whether the kernel runs without the GIL */
     int doubts;                 /* guard failures while the entry's guards held */
 } Launcher;
 

@@ -6,6 +6,7 @@
 #ifndef PIJIT_PIECES_H
 #define PIJIT_PIECES_H
 
+#include "gil.h"
 #include "nest.h"
 #include <numpy/ufuncobject.h>
 
@@ -117,9 +118,9 @@ buffers_make(const UfuncRun *run, Passing *passings, npy_intp length, char **blo
     for (int op = 0; op < run->nargs; op++) {
         size += passings[op].direct ? 0 : passings[op].size * length + BUFFER_GAP;
     }
-    *block = size == 0 ? NULL : PyMem_Malloc(size);
+    *block = size == 0 ? NULL : PyMem_RawMalloc(size);
     if (*block == NULL && size != 0) {
-        PyErr_NoMemory();
+        memory_error();
         return -1;
     }
     char *next = *block;
@@ -179,7 +180,7 @@ pieces_run(const UfuncRun *run, Nest *nest)
         left -= count;
         nest_skip(nest, index, count);
     }
-    PyMem_Free(block);
+    PyMem_RawFree(block);
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #ifndef PIJIT_REDUCE_H
 #define PIJIT_REDUCE_H
 
+#include "gil.h"
 #include "nest.h"
 #include <numpy/ufuncobject.h>
 
@@ -62,10 +63,10 @@ gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skip
 {
     npy_intp index[NEST_MAXDIMS] = {0};
     npy_intp size = reduction->itemsize, length = nest->shape[0], stride = nest->strides[0][0], filled = 0;
-    char *buffer = PyMem_Malloc(reduce_chunk * size);  /* owned */
+    char *buffer = PyMem_RawMalloc(reduce_chunk * size);  /* owned */
     int more = 1;
     if (buffer == NULL) {
-        PyErr_NoMemory();
+        memory_error();
         return -1;
     }
     while (more) {
@@ -82,7 +83,7 @@ gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skip
             }
         }
     }
-    PyMem_Free(buffer);
+    PyMem_RawFree(buffer);
     return 0;
 }
 
@@ -187,7 +188,7 @@ reduction_run(Reduction *reduction)
         return 0;
     }
     if (size == 0 && !reduction->has_identity) {
-        PyErr_SetString(PyExc_ValueError, "zero-size array to a reduction without an identity");
+        error_set(PyExc_ValueError, "zero-size array to a reduction without an identity");
         return -1;
     }
     result_start(reduction);

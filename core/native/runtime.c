@@ -6,6 +6,7 @@
  * nest.h, runs of loops in ufunc.h and pieces.h, reductions in reduce.h, floating-point flags in flags.h,
  * effects on Python objects in effects.h and containers.h, and what Python calls in addresses.h. */
 #include "launcher.h"
+#include "breaker.h"
 #include "nest.h"
 #include "reduce.h"
 #include "addresses.h"
@@ -386,15 +387,38 @@ runtime_reduce(int64_t frame, int64_t spec)
         scalar_size((int)words[2]) << scalar_is_complex((int)words[2]), (int)words[3], (const int64_t *)words[4],
         (int)words[5], words[6] != 0, words[7], (int64_t *)words[8],
     };
-    if (reduce_chunk == REDUCE_UNPROBED && reduce_probe() < 0) {
-        return LAUNCHER_ERROR;
+    if (reduce_chunk == REDUCE_UNPROBED) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        int probed = reduce_probe();
+        PyGILState_Release(gil);
+        if (probed < 0) {
+            return LAUNCHER_ERROR;
+        }
     }
     if (reduce_chunk == REDUCE_UNKNOWN) {
-        PyErr_SetString(PyExc_SystemError, "reduce called where reduce_supported says no");
+        error_set(PyExc_SystemError, "reduce called where reduce_supported says no");
         return LAUNCHER_ERROR;
     }
-    return reduction_run(&reduction) < 0 || PyErr_Occurred() ? LAUNCHER_ERROR : OK;
+    return reduction_run(&reduction) < 0 || error_is_set() ? LAUNCHER_ERROR : OK;
 }
+
+/* ---- exceptions and requests to the interpreter ---- */
+
+static int64_t
+runtime_clear_exception(void)
+{
+    PyErr_Clear();
+    return OK;
+}
+
+static int64_t
+runtime_asked(int64_t signals)
+{
+    int *word = signals ? breaker_signals_address() : breaker_address();
+    return __atomic_load_n(word, __ATOMIC_RELAXED) != 0;
+}
+
+#include "nogil.h"
 
 /* ---- the table and the module's helpers ---- */
 
@@ -405,12 +429,17 @@ runtime_reduce(int64_t frame, int64_t spec)
     X(store_attr) X(store_global) X(store_cell) X(new_tuple) X(new_list) X(new_dict) X(tuple_of) X(list_item) \
     X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
-    X(box) X(new_set) X(find_item) X(count_items) X(sort)
+    X(box) X(new_set) X(find_item) X(count_items) X(sort) X(asked) X(clear_exception)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,
+#define ENTRY_NUMBER(name) NUMBER_##name,
+#define ENTRY_WITHOUT_GIL(name) [NUMBER_##name] = (void *)nogil_##name,
+
+enum {RUNTIME_ENTRIES(ENTRY_NUMBER) RUNTIME_COUNT};
 
 void *const runtime_table[] = {RUNTIME_ENTRIES(ENTRY_ADDRESS)};
+void *const runtime_table_nogil[RUNTIME_COUNT] = {NOGIL_ENTRIES(ENTRY_WITHOUT_GIL)};
 static const char *const runtime_names[] = {RUNTIME_ENTRIES(ENTRY_NAME)};
 
 /* Adds RUNTIME, {name: index in the table}, and RUNTIME_TABLE, its address. */

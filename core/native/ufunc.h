@@ -102,19 +102,13 @@ operand_wrap(const Operand *operand)
     return array_wrap(operand->desc, operand->ndim, typenums[operand->itemsize], NULL);
 }
 
-/* Whether NumPy finds that two operands may share memory; -1 with an exception set. */
+/* What NumPy says about whether two operands may share memory; -1 with an exception set. */
 static int
-operands_overlap(const Operand *a, const Operand *b)
+overlap_asked(const Operand *a, const Operand *b)
 {
     static PyObject *decide = NULL;  /* owned, for ever */
     PyObject *numpy = NULL, *first = NULL, *second = NULL, *answer = NULL;  /* owned */
     int result = -1;
-    int64_t a_low, a_high, b_low, b_high;
-    desc_extent(a->desc, a->ndim, a->itemsize, &a_low, &a_high);
-    desc_extent(b->desc, b->ndim, b->itemsize, &b_low, &b_high);
-    if (a_low >= b_high || b_low >= a_high) {
-        return 0;
-    }
     if (decide == NULL) {
         numpy = PyImport_ImportModule("numpy");
         if (numpy == NULL || (decide = PyObject_GetAttrString(numpy, "may_share_memory")) == NULL) {
@@ -135,6 +129,22 @@ done:
     Py_XDECREF(first);
     Py_XDECREF(second);
     Py_XDECREF(answer);
+    return result;
+}
+
+/* Whether NumPy finds that two operands may share memory; -1 with an exception set. */
+static int
+operands_overlap(const Operand *a, const Operand *b)
+{
+    int64_t a_low, a_high, b_low, b_high;
+    desc_extent(a->desc, a->ndim, a->itemsize, &a_low, &a_high);
+    desc_extent(b->desc, b->ndim, b->itemsize, &b_low, &b_high);
+    if (a_low >= b_high || b_low >= a_high) {
+        return 0;
+    }
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int result = overlap_asked(a, b);
+    PyGILState_Release(gil);
     return result;
 }
 
@@ -218,9 +228,9 @@ needs_copy(const UfuncRun *run, const Nest *nest, int out)
 static char *
 output_part(Nest *nest, int op, npy_intp size, int64_t flipped)
 {
-    char *memory = PyMem_Malloc(nest_count(nest) * size);  /* new: the result */
+    char *memory = PyMem_RawMalloc(nest_count(nest) * size);  /* new: the result */
     if (memory == NULL) {
-        PyErr_NoMemory();
+        memory_error();
         return NULL;
     }
     nest->data[op] = memory;
@@ -278,7 +288,7 @@ iterator_run(const UfuncRun *run, Nest *nest)
     }
 done:
     for (int op = run->nin; op < run->nargs; op++) {
-        PyMem_Free(parts[op]);
+        PyMem_RawFree(parts[op]);
     }
     return status;
 }
@@ -319,7 +329,7 @@ runtime_ufunc(int64_t frame, int64_t spec, int64_t shape, int64_t ndim)
             status = iterator_run(&run, &nest);
         }
     }
-    return status < 0 || PyErr_Occurred() ? LAUNCHER_ERROR : 0;
+    return status < 0 || error_is_set() ? LAUNCHER_ERROR : 0;
 }
 
 #endif

@@ -1,0 +1,73 @@
+/* The runtime functions of kernels that run without the GIL.
+ *
+ * Part of runtime.c, apart for its size. What makes or releases objects takes the GIL for that time; what computes does
+ * not. Functions on objects that the program may reach elsewhere are missing: kernels that call them
+ * keep the GIL. */
+#ifndef PIJIT_NOGIL_H
+#define PIJIT_NOGIL_H
+
+#include "breaker.h"
+#include "launcher.h"
+
+#define TAKES_GIL(name, parameters, arguments) \
+    static int64_t nogil_##name parameters \
+    { \
+        PyGILState_STATE gil = PyGILState_Ensure(); \
+        int64_t answer = runtime_##name arguments; \
+        PyGILState_Release(gil); \
+        return answer; \
+    }
+
+TAKES_GIL(alloc, (int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t order),
+          (frame, desc, typenum, ndim, order))
+TAKES_GIL(alloc_like, (int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t nops, int64_t ops),
+          (frame, desc, typenum, ndim, nops, ops))
+TAKES_GIL(view, (int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int64_t base),
+          (frame, desc, ndim, typenum, base))
+TAKES_GIL(copy, (int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int64_t src, int64_t src_ndim),
+          (frame, dst, dst_ndim, typenum, src, src_ndim))
+TAKES_GIL(new_tuple, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
+TAKES_GIL(new_list, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
+TAKES_GIL(new_dict, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
+TAKES_GIL(new_set, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
+TAKES_GIL(box, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
+TAKES_GIL(invoke, (int64_t frame, int64_t function, int64_t keywords, int64_t count, int64_t spec, int64_t wanted,
+                   int64_t strict, int64_t out), (frame, function, keywords, count, spec, wanted, strict, out))
+TAKES_GIL(item, (int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_t out),
+          (frame, tuple, index, wanted, out))
+TAKES_GIL(retain, (int64_t frame, int64_t object), (frame, object))
+TAKES_GIL(release, (int64_t frame, int64_t object), (frame, object))
+
+static int64_t
+nogil_clear_exception(void)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyErr_Clear();
+    PyGILState_Release(gil);
+    return 0;
+}
+
+static int64_t
+nogil_asked(int64_t signals)
+{
+    PyThreadState *tstate = PyGILState_GetThisThreadState();  /* borrowed */
+    return tstate != NULL && breaker_asks(tstate);
+}
+
+/* These need no GIL, or take it where they do. */
+#define nogil_layout_like runtime_layout_like
+#define nogil_flags_clear runtime_flags_clear
+#define nogil_flags_test runtime_flags_test
+#define nogil_ufunc runtime_ufunc
+#define nogil_reduce runtime_reduce
+#define nogil_overlap runtime_overlap
+#define nogil_same runtime_same
+#define nogil_store_scalar runtime_store_scalar
+#define nogil_load_scalar runtime_load_scalar
+
+#define NOGIL_ENTRIES(X) \
+    X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) X(reduce) \
+    X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(box) \
+    X(invoke) X(item) X(asked) X(clear_exception)
+
+#endif
