@@ -22,9 +22,11 @@ from pijit.dump import dump
 from pijit.explain import Report, explain
 from pijit.info import Info, info
 from pijit.logs import set_logs
+from pijit.notebook import load_ipython_extension, unload_ipython_extension
 from pijit.signature import Symbol, Tensor
 
 __all__ = ["Difference", "DifferenceError", "FullGraphError", "GRAPH_MODE", "Info", "PYNATIVE_MODE",
            "RecompileError", "Report", "Stance", "Symbol", "Tensor", "UnsupportedPythonWarning", "__version__",
            "check", "disable", "dump", "explain", "get_code_extra", "get_context", "info", "jit", "jit_class",
-           "ms_function", "reset", "set_context", "set_logs", "stance"]
+           "load_ipython_extension", "ms_function", "reset", "set_context", "set_logs", "stance",
+           "unload_ipython_extension"]

@@ -51,6 +51,7 @@ def explain_program(arguments: List[str]) -> int:
 def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespace], None]) -> int:
     """Run a program and then look at it, however it ends; the exit status is the program's."""
     from pijit.program import Program
+    from pijit.progress import shown_progress
 
     names = [name for name in getattr(known, "interpret", "").split(",") if name]
     config = {"backend": known.backend, "check": known.check, "interpret": names}
@@ -60,7 +61,8 @@ def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespac
             known.script))
         return 2
     try:
-        program.run(known.arguments)
+        with shown_progress(sys.stderr):
+            program.run(known.arguments)
     except SystemExit:
         afterwards(program, known)
         raise
@@ -75,7 +77,7 @@ def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespac
 def _show(error: BaseException) -> None:
     """As Python does for a program that it runs itself: by its hook, and without the frames that ran it."""
     entry = error.__traceback__
-    here = (__file__, os.path.join(os.path.dirname(__file__), "program.py"))
+    here = [os.path.join(os.path.dirname(__file__), name) for name in ("commands.py", "program.py", "progress.py")]
     while entry is not None and entry.tb_frame.f_code.co_filename in here:
         entry = entry.tb_next
     sys.stdout.flush()

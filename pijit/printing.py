@@ -8,6 +8,7 @@ reason why the function was captured again (`recompile`, "" for the first captur
 from __future__ import annotations
 
 import logging
+import sys
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 from pijit import logs
@@ -51,8 +52,8 @@ def section(part: Part, record: Any) -> str:
 
 def show(options: Options, record: Any) -> None:
     """Print and log what is asked for of one capture."""
-    for part in asked_parts(options):
-        print(section(part, record))
+    for part in asked_parts(options) if sys.stdout is not None else ():
+        sys.stdout.write(section(part, record) + "\n")
     for part in PARTS:
         if part.subject is not None and logs.logger(part.subject).isEnabledFor(logging.DEBUG):
             logs.logger(part.subject).debug(section(part, record))

@@ -59,8 +59,12 @@ class Program:
         sys.path[0] = self.root
         sys.modules["__main__"] = main
         sys.meta_path.insert(0, _Finder(self))
-        setattr(builtins, NAME, self.jitted)
+        self.serve()
         exec(code, main.__dict__)
+
+    def serve(self) -> None:
+        """Be what the decorators of compiled code call from now on."""
+        setattr(builtins, NAME, self.jitted)
 
     def jitted(self, function: Any) -> Any:
         """A function that a module defines, jitted if that makes sense."""
@@ -82,9 +86,7 @@ class Program:
     def compiled(self, source: bytes, path: str) -> types.CodeType:
         """The code of a module, with decorators on what it and its classes define."""
         tree = ast.parse(source, path)
-        for function in _definitions(tree.body, False):
-            name = ast.Name(id=NAME, ctx=ast.Load(), lineno=function.lineno, col_offset=function.col_offset)
-            function.decorator_list.append(ast.fix_missing_locations(name))
+        decorate(tree.body)
         return compile(tree, path, "exec", dont_inherit=True)  # type: ignore[no-any-return]
 
     def reports(self) -> List[Report]:
@@ -96,6 +98,13 @@ class Program:
 
 def _is_below(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def decorate(body: Sequence[Any]) -> None:
+    """Give the functions that statements define a decorator: what serves under `NAME`."""
+    for function in _definitions(body, False):
+        name = ast.Name(id=NAME, ctx=ast.Load(), lineno=function.lineno, col_offset=function.col_offset)
+        function.decorator_list.append(ast.fix_missing_locations(name))
 
 
 def _definitions(body: Sequence[Any], in_class: bool) -> Iterator[Any]:

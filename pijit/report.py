@@ -137,6 +137,10 @@ class Report(NamedTuple):
 
         return fragment_of(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython shows in a terminal."""
+        printer.text(str(self))
+
     def _annotated_text(self) -> Iterator[str]:
         lines = self.annotated
         width = max([len(line.mark) for line in lines] + [1])

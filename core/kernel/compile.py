@@ -8,7 +8,7 @@ import linecache
 import threading
 import time
 from collections import OrderedDict
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Tuple, Union
 
 from pijit.core.graph.ir import Graph
 from pijit.core.kernel import machine_code, numba_backend, python_backend
@@ -24,6 +24,15 @@ MEMO_SIZE = 256
 _numbers = itertools.count()
 _lock = threading.Lock()
 _compiled: "OrderedDict[Any, Tuple[int, Any]]" = OrderedDict()
+Watch = Callable[[str], ContextManager[Any]]
+_watch: Optional[Watch] = None
+
+
+def set_watch(watch: Optional[Watch]) -> Optional[Watch]:
+    """Have each compiling of a kernel run inside ``watch(its name)``, or None for nothing; returns the previous one."""
+    global _watch
+    previous, _watch = _watch, watch
+    return previous
 
 
 class Written(NamedTuple):
@@ -74,8 +83,12 @@ class Kernel:
     def compile(self) -> Tuple[Union[int, Any], Any, int]:
         """Compile unless that is done; returns (kernel, owner, words). Raises CompileError."""
         if self.kernel is None:
-            start = time.perf_counter()
-            self.kernel, self.owner = self._text().make()
+            start, make = time.perf_counter(), self._text().make
+            if _watch is None:
+                self.kernel, self.owner = make()
+            else:
+                with _watch(self.name):
+                    self.kernel, self.owner = make()
             self.seconds += time.perf_counter() - start
         return self.kernel, self.owner, self.words
 

@@ -1,0 +1,110 @@
+"""`%load_ext pijit` and `%%pijit`: a notebook's cell whose functions are jitted, as `python -m pijit` does it for files.
+
+IPython is not imported here: whoever loads the extension has it, and hands in its shell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import shlex
+from typing import Any, List, NoReturn
+
+MAGIC = "pijit"
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises where it would end the process."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and what is accepted."""
+        raise ValueError("%%{}: {}\n{}".format(MAGIC, message, self.format_usage().rstrip()))
+
+
+def _parser() -> argparse.ArgumentParser:
+    from pijit.commands import BACKEND, CHECK
+
+    parser = _Parser(prog="%%" + MAGIC, add_help=False)
+    parser.add_argument("--report", action="store_true", help="show a report on each function that was called")
+    for names, keywords in (CHECK, BACKEND):
+        parser.add_argument(*names, **keywords)
+    return parser
+
+
+class CellRunner:
+    """What `%%pijit` does in one shell.
+
+    Args:
+        shell: the InteractiveShell; `compile`, `transform_cell`, `execution_count` and `user_ns` of it are used.
+        display: shows an object in the cell's output.
+    """
+
+    def __init__(self, shell: Any, display: Any) -> None:
+        self._shell = shell
+        self._display = display
+
+    def __call__(self, line: str, cell: str) -> Any:
+        """Run a cell with the functions that it defines jitted.
+
+        Args:
+            line: options: `--report`, `--check`, `--backend numba|python`.
+            cell: the cell's source.
+
+        Returns:
+            The value of the cell's last line, if that is an expression without a semicolon behind it.
+
+        Raises:
+            ValueError: an option is not known.
+        """
+        from pijit.program import Program
+
+        known = _parser().parse_args(shlex.split(line))
+        program = Program("", {"backend": known.backend, "check": known.check})
+        program.serve()
+        result = self._run(cell, program)
+        if known.report:
+            for report in program.reports():
+                self._display(report)
+        return result
+
+    def _run(self, cell: str, program: Any) -> Any:
+        from pijit.program import decorate
+
+        shell = self._shell
+        source = shell.transform_cell(cell)
+        name = shell.compile.cache(source, shell.execution_count)  # where tracebacks and reports find the source
+        tree = shell.compile.ast_parse(source, name)
+        last: List[Any] = []
+        if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
+            last = [tree.body.pop()]
+        decorate(tree.body)
+        exec(compile(tree, name, "exec", shell.compile.flags, True), shell.user_ns)
+        if not last:
+            return None
+        return eval(compile(ast.Expression(last[0].value), name, "eval", shell.compile.flags, True), shell.user_ns)
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """What `%load_ext pijit` runs: makes `%%pijit` known.
+
+    Args:
+        ipython: the shell.
+
+    Example:
+        >>> %load_ext pijit                                                     # doctest: +SKIP
+    """
+    from IPython.display import display
+
+    ipython.register_magic_function(CellRunner(ipython, display), "cell", MAGIC)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """What `%unload_ext pijit` runs: functions that cells have jitted stay so.
+
+    Args:
+        ipython: the shell.
+
+    Example:
+        >>> %unload_ext pijit                                                   # doctest: +SKIP
+    """
+    ipython.magics_manager.magics["cell"].pop(MAGIC, None)

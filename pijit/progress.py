@@ -1,0 +1,72 @@
+"""A line on a terminal while kernels compile for long; with tqdm, where that is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import threading
+import time
+from typing import Any, Iterator
+
+PATIENCE = 1.0
+"""Seconds of compiling before anything is shown."""
+PAUSE = 0.5
+"""Seconds without compiling after which that counts anew."""
+TICK = 0.2
+FORMAT = "{desc}: {n_fmt} kernels done, {elapsed}"
+
+
+class Progress:
+    """Shows what is being compiled, once that takes long; the line is gone when the program goes on.
+
+    Args:
+        stream: a terminal.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._began = self._ended = float("-inf")
+        self._done = 0
+
+    @contextlib.contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """What `set_watch` takes: a kernel of this name is compiled inside."""
+        now = time.time()
+        if now - self._ended > PAUSE:
+            self._began, self._done = now, 0
+        over = threading.Event()
+        ticker = threading.Thread(target=self._show, args=(name, over), name="pijit progress", daemon=True)
+        ticker.start()
+        try:
+            yield
+        finally:
+            over.set()
+            ticker.join()
+            self._ended = time.time()
+            self._done += 1
+
+    def _show(self, name: str, over: threading.Event) -> None:
+        if over.wait(max(self._began + PATIENCE - time.time(), 0.0)):
+            return
+        from tqdm import tqdm
+
+        with tqdm(desc="pijit: compiling " + name, initial=self._done, bar_format=FORMAT, file=self._stream,
+                  leave=False, dynamic_ncols=True) as line:
+            line.start_t = self._began
+            while not over.wait(TICK):
+                line.refresh()
+
+
+@contextlib.contextmanager
+def shown_progress(stream: Any) -> Iterator[None]:
+    """Show on a stream what is being compiled inside; nothing on one that is no terminal, or without tqdm."""
+    if stream is None or not stream.isatty() or importlib.util.find_spec("tqdm") is None:
+        yield
+        return
+    from pijit.core.kernel.compile import set_watch
+
+    previous = set_watch(Progress(stream))
+    try:
+        yield
+    finally:
+        set_watch(previous)
