@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.bytecode.consume import Nothing
@@ -12,13 +12,12 @@ from pijit.core.capture.complex_numbers import COMMUTING, is_complex, power, req
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
 from pijit.core.capture.specials import binary_special, call_special, compare_special, inplace_special
 from pijit.core.capture.states import State
+from pijit.core.capture.temporaries import computed_into
 from pijit.core.capture.values import (
     BY_IDENTITY,
     Abstract,
     Const,
-    Known,
     Number,
-    Sequence,
     Tensor,
     class_of,
     number_type,
@@ -136,7 +135,7 @@ class Operators:
     def unary(self, name: str, value: Abstract) -> Abstract:
         """``-x``, ``+x``, ``~x``, ``abs(x)``."""
         if isinstance(value, Tensor):
-            return self.ufunc_call(UNARY_UFUNCS[name], [value])
+            return self.ufunc_call(UNARY_UFUNCS[name], [value], is_operator=True)
         found = call_special(self, "__%s__" % name, value)
         if found is not None:
             return found
@@ -172,28 +171,20 @@ class Operators:
         return BINARY_UFUNCS[symbol], [left, right]
 
     def _array_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-        ufunc, operands = self._array_operation(symbol, left, right)
-        attrs = {"temporaries": tuple(map(self.is_temporary, operands))} if ufunc is np.multiply else {}
-        return self.ufunc_call(ufunc, operands, attrs=attrs)
-
-    def is_temporary(self, value: Abstract) -> bool:
-        """Whether nothing but the operation that takes an array may refer to it."""
-        held = [item for name in self.state.locals for item in _arrays_in(self.state.locals[name])]
-        held += [item for value in self.state.stack for item in _arrays_in(value)]
-        arrived = value.root is not None and getattr(value.root, "kind", "") != "stack"
-        return isinstance(value, Tensor) and not arrived and not any(
-            one is value or one.value is value.value and value.value is not None for one in held)
+        return self.ufunc_call(*self._array_operation(symbol, left, right), is_operator=True)
 
     def ufunc_call(self, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
-                   attrs: Dict[str, Any] = {}) -> Abstract:
-        """A NumPy ufunc on arrays and numbers; of products ``attrs`` may say which operands are temporaries."""
+                   is_operator: bool = False) -> Abstract:
+        """A NumPy ufunc on arrays and numbers, as a function or as an operator does it."""
         questions = tuple(operand_of(value) for value in operands)
         result, types, loop = sampling.ufunc_result(ufunc, questions, out.type if out is not None else None)
-        turns = {} if types in COMMUTING else attrs
-        attrs = {"ufunc": ufunc, "types": types, "loop": loop, **turns}
+        attrs = {"ufunc": ufunc, "types": types, "loop": loop}
         if out is not None:
             self.emit("ufunc_into", [out.value] + [self.any_value(v) for v in operands], None, attrs, exits=True)
             return out
+        into = computed_into(self.state, ufunc, operands, questions, result) if is_operator else ()
+        if into:
+            attrs.update(into=into, ordered=ufunc is np.multiply and types not in COMMUTING)
         if isinstance(result, Array):
             layout = sampling.result_layout([q.type for q in questions], result.ndim)
             result = Array(result.dtype, result.ndim, layout)
@@ -313,14 +304,6 @@ class Operators:
 
 SMALL = range(-5, 257)
 """The integers that are one object each in CPython, so that nobody can tell when one was computed."""
-
-
-def _arrays_in(value: Abstract) -> Iterator[Tensor]:
-    """A value, or what it consists of, as far as that is arrays."""
-    if isinstance(value, Tensor):
-        yield value
-    for part in value.items if isinstance(value, (Sequence, Known)) else ():
-        yield from _arrays_in(part)
 
 
 def is_plain(value: Abstract) -> bool:

@@ -69,7 +69,8 @@ OPS: Dict[str, OpInfo] = {
     "ufunc": OpInfo("*", ("ufunc", "types", "loop"), False,
                     "elementwise NumPy ufunc on arrays and scalars, broadcast; ``types`` is the loop's dtype "
                     "characters ('dd->d'); operands of another dtype are converted first; exits on shape mismatch "
-                    "and when a floating-point flag is raised"),
+                    "and when a floating-point flag is raised. Of an operator ``into`` says for each operand whether NumPy "
+                    "computes into it where it is large, and ``ordered`` whether that shows in the bits"),
     "ufunc_into": OpInfo("a *", ("ufunc", "types", "loop"), True,
                          "the same with out=first operand (overlap-safe, nothing written when it exits)"),
     "reduce": OpInfo("a", ("ufunc", "axis", "keepdims", "types"), False,
@@ -149,8 +150,14 @@ SURE = frozenset(("append", "insert", "extend", "reverse", "set_add"))
 ELIDED_BYTES = 256 * 1024
 """From this size on NumPy's operators compute into an operand that nothing else refers to."""
 
+NEVER, ALWAYS, UNKNOWN, LEAVES = range(4)
+"""Whether an operator computes into an operand of that size: it does not, it does, nobody knows, or it would raise."""
+
 VIEWS = frozenset(("view", "transpose", "part"))
 """Operations whose result looks into the memory of their first operand."""
+
+MAKERS = frozenset(("alloc", "ufunc", "where", "reduce"))
+"""Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "load_key", "get_key", "pop_item", "pop_key", "setdefault"))
 """Operations whose result is an object of the user's, which the program may reach in other ways too."""

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import ELIDED_BYTES
+from pijit.core.graph.ops import ALWAYS, ELIDED_BYTES, NEVER, UNKNOWN
 from pijit.core.graph.passes.fuse import is_exact
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import array_views, reductions, scalar_ops
@@ -178,10 +178,30 @@ def _as_numpy_orders(emitter: Any, op: Op, operands: List[_Operand], words: List
 
 def _may_be_computed_into(emitter: Any, op: Op, number: int) -> Optional[bool]:
     """Whether NumPy computes the result into an operand if that is large enough; None if it is not known."""
+    into = _computes_into(emitter, op, number)
+    return into == ALWAYS if into in (NEVER, ALWAYS) else None
+
+
+_ASK_FOUND, _ASK_INPUT, _INTO_SHIFT = 4, 5, 8
+
+
+def _computes_into(emitter: Any, op: Op, number: int) -> int:
+    """What native/elision.h wants to know of an operand: ``into`` of the operation, or that the object tells."""
     value = op.args[number]
-    if not op.attrs["temporaries"][number] or value.type.dtype != op.result.type.dtype or emitter.arrays[value].lazy:
-        return False
-    return True if value in emitter.made else None
+    into: int = op.attrs["into"][number] if "into" in op.attrs and value not in emitter.roots else NEVER
+    if into != ALWAYS or value in emitter.made:
+        return into
+    if value in emitter.params:
+        return UNKNOWN
+    return _ASK_INPUT if value in emitter.inputs else _ASK_FOUND
+
+
+def like_size(emitter: Any, op: Op, number: int, address: str, itemsize: int) -> int:
+    """The word that tells alloc_like an operand's item size and what may be computed into it."""
+    into = _computes_into(emitter, op, number)
+    if into in (_ASK_FOUND, _ASK_INPUT):
+        emitter.line("st_i8(%s, 8, %s)" % (address, emitter.arrays[op.args[number]].object))
+    return itemsize + (into << _INTO_SHIFT)
 
 
 def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
@@ -205,7 +225,8 @@ def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], 
     """A new array with the loop's results; leaves when a flag was raised."""
     at = emitter.layout.scratch(2 + 2 * len(shape))
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + shape)))
-    words = [str(item) for operand in operands for item in (operand.ndim, operand.like, operand.itemsize)]
+    words = [str(item) for k, operand in enumerate(operands)
+             for item in (operand.ndim, operand.like, like_size(emitter, op, k, operand.like, operand.itemsize))]
     likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     emitter.checked("alloc_like", "frame", address, kind.dtype.num, len(shape), len(operands), likes, op=op)
     array = emitter.describe(kind, name, at, shape)
@@ -223,7 +244,7 @@ def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, sha
     dtypes, result = loop_dtypes(op.attrs["types"])
     described = [[str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
                  for operand, dtype in zip(operands + [out], dtypes + [result])]
-    if any(op.attrs.get("temporaries", ())):
+    if op.attrs.get("ordered"):
         described[:2] = _as_numpy_orders(emitter, op, operands, described[:2])
     words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(flags)] + sum(described, [])
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import FOUND
+from pijit.core.graph.ops import FOUND, MAKERS
 from pijit.core.graph.passes.fuse import roots
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import intrinsics, nests, scalar_ops, symbols
@@ -16,9 +16,6 @@ from pijit.core.kernel.errors import CompileError
 
 LISTENING = 1 | 2 | 4 | 8
 """All floating-point flags: the runtime leaves out those that np.errstate ignores."""
-
-MAKERS = frozenset(("alloc", "ufunc", "where", "reduce"))
-"""Operations whose result is a new array."""
 
 
 class ArrayVariable:
@@ -102,6 +99,7 @@ class ArrayWriter:
 
     def __init__(self, graph: Graph) -> None:
         self.roots = roots(graph)
+        self.inputs = set(graph.inputs)
         self.params = {param for block in graph.blocks[1:] for param in block.params}
         self.inherited: Set[Value] = set()  # arrays whose memory has become another value
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}

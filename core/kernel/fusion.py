@@ -12,9 +12,10 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import NEVER
 from pijit.core.graph.passes.fuse import MAKING, operands, raises_flags, scalar_operation
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.array_ops import broadcast, copy_into, fits_into, loop_dtypes
+from pijit.core.kernel.array_ops import broadcast, copy_into, fits_into, like_size, loop_dtypes
 from pijit.core.kernel.arrays import LISTENING, ArrayVariable
 from pijit.core.kernel.nests import ANY, UNIT, ZERO, Nest, can_convert
 from pijit.core.kernel.reductions import new_result
@@ -228,13 +229,14 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
         return emitter.new_array(group[0], Array(last.result.type.dtype, 1, "C"), "v%d" % last.result.id,
                                  shape)
     if all(value.type.layout == "C" and emitter.arrays[value].shape == tuple(shape)
-           for value in _leaves(group)[0]):
+           for value in _leaves(group)[0]) and not _asks_for_temporaries(emitter, group):
         return emitter.new_array(group[0], last.result.type, "v%d" % last.result.id, shape)
     for op in group:
         words, sizes = [], []
-        for value, dtype in zip(op.args, loop_dtypes(op.attrs["types"])[0]):
+        for number, (value, dtype) in enumerate(zip(op.args, loop_dtypes(op.attrs["types"])[0])):
             address, ndim = _described(emitter, value, known)
-            words += [str(ndim), address, str(dtype.itemsize if value.type.dtype == dtype else 0)]
+            size = dtype.itemsize if value.type.dtype == dtype else 0
+            words += [str(ndim), address, str(like_size(emitter, op, number, address, size))]
             if isinstance(value.type, Array):
                 sizes.append(known[value][2])
         own = broadcast(emitter, group[0], sizes)
@@ -243,8 +245,8 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
         likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)),
                                                           ", ".join(words)))
         if op is not last:
-            emitter.line(emitter.runtime("layout_like", address, len(own), op.result.type.dtype.itemsize,
-                                         len(op.args), likes))
+            emitter.guard(group[0], "%s != 0" % emitter.runtime(
+                "layout_like", address, len(own), op.result.type.dtype.itemsize, len(op.args), likes))
             known[op.result] = (address, len(own), own)
             continue
         emitter.checked("alloc_like", "frame", address, last.result.type.dtype.num, len(own), len(op.args),
@@ -252,6 +254,12 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
                         op=group[0])
         return emitter.describe_at(last.result.type, "v%d" % last.result.id, address, own)
     raise AssertionError("an empty group")
+
+
+def _asks_for_temporaries(emitter: Any, group: List[Op]) -> bool:
+    """Whether an operator of the group may compute into an array that the kernel has not made, of any strides."""
+    return any(into != NEVER and value in emitter.arrays and value not in emitter.made
+               for op in group for value, into in zip(op.args, op.attrs.get("into", ())))
 
 
 def _described(emitter: Any, value: Value, known: Dict[Value, Any]) -> Tuple[str, int]:

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.ops import FOUND
+from pijit.core.graph.ops import ALWAYS, FOUND, MAKERS, UNKNOWN
 from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Scalar
 from pijit.core.kernel import python_effects, python_runtime
 from pijit.core.kernel.emit import Emitter
@@ -33,6 +33,7 @@ class PythonEmitter(Emitter):
     def __init__(self, graph: Graph, layout: Layout) -> None:
         super().__init__(graph, layout)
         self.names: Dict[str, Any] = dict(python_runtime.NAMES, **python_effects.NAMES)
+        self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
         self.depth = 2
 
     def source(self, name: str) -> str:
@@ -204,12 +205,13 @@ def _store(emitter: PythonEmitter, op: Op) -> str:
 
 def _ufunc(emitter: PythonEmitter, op: Op) -> str:
     args = _shape(_args(op))
-    if any(op.attrs.get("temporaries", ())):
-        known = tuple(None if is_temporary and value in emitter.graph.inputs else is_temporary
-                      for value, is_temporary in zip(op.args, op.attrs["temporaries"]))
-        args = "as_numpy_orders(%s, %r)" % (args, known)
-    return "ufunc(%s, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
-                                      isinstance(op.result.type, Array), args)
+    if "into" not in op.attrs:
+        return "ufunc(%s, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
+                                          isinstance(op.result.type, Array), args)
+    into = tuple(UNKNOWN if state == ALWAYS and value not in emitter.made else state
+                 for value, state in zip(op.args, op.attrs["into"]))
+    return "by_operator(%s, %r, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"], into,
+                                             op.attrs["ordered"], args)
 
 
 def _where(emitter: PythonEmitter, op: Op) -> str:

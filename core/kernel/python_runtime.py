@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.graph.ops import ELIDED_BYTES
+from pijit.core.graph.ops import ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
 from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object
 from pijit.core.kernel.scalar_ops import LIBM
 
@@ -90,24 +90,37 @@ def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
     return np.asarray(result) if array else result
 
 
-def as_numpy_orders(args: Tuple[Any, Any], temporaries: Tuple[Optional[bool], Optional[bool]]) -> Tuple[Any, Any]:
-    """Both operands of a product, the right one first if it is a large temporary that NumPy multiplies in place.
+def by_operator(function: Any, types: str, into: Tuple[int, ...], ordered: bool, args: Tuple[Any, ...]) -> Any:
+    """As `ufunc`, where NumPy's operator may compute into an operand: its strides count and products begin with it.
 
     Raises:
-        ValueError: whether one is a temporary is not known (None), and would count.
+        ValueError: it is not known which operand that is, and would count.
     """
-    left, right = args
-    into_right = temporaries[1] is not False and _computes_into(right, left)
-    into_left = into_right and temporaries[0] is not False and _computes_into(left, right)
-    if into_right and (temporaries[1] is None or into_left and temporaries[0] is None):
+    fresh = ufunc(function, types, True, args)
+    taken = _computed_into(args, into, fresh)
+    if taken == [None]:
+        return fresh
+    if LEAVES in [into[k] for k in taken if k is not None] or len(taken) > 1 and ordered:
         raise ValueError("the order of a product is not known")
-    return (right, left) if into_right and not into_left else (left, right)
+    layouts = {fresh.strides if k is None else args[k].strides for k in taken}
+    if len(layouts) > 1:
+        raise ValueError("the layout of a result is not known")
+    if taken == [1] and ordered:
+        args = args[::-1]
+    result = np.ndarray(fresh.shape, fresh.dtype, strides=layouts.pop())
+    return function(*args, out=result, signature=types, casting="unsafe")
 
 
-def _computes_into(array: Any, other: Any) -> bool:
-    shapes = isinstance(array, np.ndarray) and (np.ndim(other) == 0 or np.shape(other) == array.shape)
-    return shapes and array.flags.owndata and array.nbytes >= ELIDED_BYTES and np.can_cast(
-        np.asarray(other).dtype, array.dtype, "safe")
+def _computed_into(args: Tuple[Any, ...], into: Tuple[int, ...], fresh: np.ndarray) -> List[Optional[int]]:
+    """The numbers of the operands that NumPy may compute into, in its order; None where it may make a new array."""
+    alike = all(np.ndim(arg) == 0 or np.shape(arg) == fresh.shape for arg in args)
+    found: List[Optional[int]] = []
+    for number, (arg, state) in enumerate(zip(args, into)):
+        if alike and state != NEVER and fresh.nbytes >= ELIDED_BYTES and np.ndim(arg) > 0 and arg.flags.owndata:
+            found.append(number)
+            if state != UNKNOWN:
+                return found
+    return found + [None]
 
 
 def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]) -> None:
@@ -176,7 +189,7 @@ def fitting(value: Any, kind: Any) -> Any:
 NAMES: Dict[str, Any] = {
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
-    "make_iterator": make_iterator, "ufunc": ufunc, "as_numpy_orders": as_numpy_orders, "ufunc_into": ufunc_into,
+    "make_iterator": make_iterator, "ufunc": ufunc, "by_operator": by_operator, "ufunc_into": ufunc_into,
     "assign": assign, "reduce": reduce, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
     "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem,
 }

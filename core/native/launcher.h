@@ -24,8 +24,9 @@
  *   alloc_like(frame, desc, typenum, ndim, nops, ops) (*)
  *       As alloc, with the strides that a NumPy ufunc gives the output it allocates for these operands.
  *       ops -> [ndim_i, address of desc_i, itemsize_i] * nops: the operands as NumPy sees them (a scalar has
- *       ndim 0); itemsize_i is 0 if the ufunc casts that operand to another dtype. At most 16 operands.
- *   layout_like(desc, ndim, itemsize, nops, ops) -> 0
+ *       ndim 0); itemsize_i is 0 if the ufunc casts that operand to another dtype, and tells above its low byte whether an
+ *       operator may compute into it (elision.h). At most 16 operands. 1 where it is not known whether one does.
+ *   layout_like(desc, ndim, itemsize, nops, ops) -> 0 or 1
  *       Only writes those strides to desc, for an intermediate result that is never allocated.
  *   view(frame, desc, ndim, typenum, base) (*)
  *       A NumPy view for the data, shape and strides in desc; writes the object. `base` is the array it is a

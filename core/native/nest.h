@@ -24,11 +24,12 @@ typedef struct {
     char *data[NEST_MAXOPS];
 } Nest;
 
-/* One operand: where its descriptor is. Of an operand that NumPy casts, itemsize is 0. */
+/* One operand: where its descriptor is. Of an operand that NumPy casts, itemsize is 0. `into` is explained in elision.h. */
 typedef struct {
     int ndim;
     npy_intp itemsize;
     const int64_t *desc;
+    int into;
 } Operand;
 
 /* Whether new empty arrays have strides other than 0, as before NumPy 1.23; set by nest_probe. */

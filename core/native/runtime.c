@@ -7,7 +7,7 @@
  * effects on Python objects in effects.h and containers.h, and what Python calls in addresses.h. */
 #include "launcher.h"
 #include "breaker.h"
-#include "nest.h"
+#include "elision.h"
 #include "reduce.h"
 #include "addresses.h"
 #include "flags.h"
@@ -242,14 +242,15 @@ runtime_alloc(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_
     return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order != 0);
 }
 
-/* Reads [ndim, desc, itemsize] triples. */
+/* Reads [ndim, desc, itemsize] triples; what elision.h wants to know is above the item size. */
 static void
 operands_read(Operand *operands, const int64_t *words, int64_t nops)
 {
     for (int64_t op = 0; op < nops; op++, words += 3) {
         operands[op].ndim = (int)words[0];
         operands[op].desc = (const int64_t *)words[1];
-        operands[op].itemsize = words[2];
+        operands[op].into = words[2] > 0 ? (int)(words[2] >> INTO_SHIFT) : INTO_NEVER;
+        operands[op].itemsize = words[2] - ((int64_t)operands[op].into << INTO_SHIFT);
     }
 }
 
@@ -259,7 +260,7 @@ runtime_layout_like(int64_t desc, int64_t ndim, int64_t itemsize, int64_t nops, 
     Operand operands[NEST_MAXOPS];
     operands_read(operands, (const int64_t *)ops, nops);
     strides_like((int64_t *)desc, (int)ndim, itemsize, operands, (int)nops);
-    return OK;
+    return strides_elided((int64_t *)desc, (int)ndim, itemsize, operands, (int)nops);
 }
 
 static int64_t
@@ -268,13 +269,16 @@ runtime_alloc_like(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, i
     Operand operands[NEST_MAXOPS];
     operands_read(operands, (const int64_t *)ops, nops);
     int order = operands_order(operands, (int)nops);
-    if (order != 0 || ndim < 2) {
+    if ((order != 0 || ndim < 2) && !operands_may_be_elided(operands, (int)nops)) {
         return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order == ORDER_F);
     }
     npy_intp strides[NPY_MAXDIMS];
     int64_t *words = (int64_t *)desc;
     int size = scalar_size((int)typenum) << scalar_is_complex((int)typenum);
     strides_like(words, (int)ndim, size, operands, (int)nops);
+    if (strides_elided(words, (int)ndim, size, operands, (int)nops)) {
+        return 1;
+    }
     words_to_dims(strides, words + DESC_SHAPE + ndim, ndim);
     return array_alloc(frame, words, (int)typenum, (int)ndim, strides, 0);
 }

@@ -1,0 +1,86 @@
+/* The strides of what NumPy's operators compute into an operand: those of the operand.
+ *
+ * Part of runtime.c, apart for its size. An operator does that to an array of ELIDED_BYTES or more that nothing else refers
+ * to, where the other operand is a number or has the same shape. */
+#ifndef PIJIT_ELISION_H
+#define PIJIT_ELISION_H
+
+#include "nest.h"
+
+#define ELIDED_BYTES (256 * 1024)
+#define INTO_SHIFT 8            /* in the word of an operand's item size */
+
+/* What is known of an operand: nothing is computed into it, it is where it is large, nobody knows, the operator would raise;
+ * or the object tells, which is found here or came as an input. */
+enum { INTO_NEVER, INTO_ALWAYS, INTO_UNKNOWN, INTO_LEAVES, INTO_ASK_FOUND, INTO_ASK_INPUT };
+
+/* The references to an input that is a temporary on the operand stack: a variable of linked code has it, and passes it; the
+ * launcher holds what its guards have fetched. */
+#define INPUT_REFERENCES 3
+
+static int
+operand_into(const Operand *operand)
+{
+    PyArrayObject *array = (PyArrayObject *)operand->desc[DESC_OBJECT];
+    if (operand->into < INTO_ASK_FOUND) {
+        return operand->into;
+    }
+    if (!PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE)) {
+        return INTO_NEVER;
+    }
+    if (operand->into == INTO_ASK_INPUT) {
+        return Py_REFCNT(array) == INPUT_REFERENCES ? INTO_ALWAYS : INTO_NEVER;
+    }
+    return Py_REFCNT(array) == 1 ? INTO_ALWAYS : INTO_UNKNOWN;  /* what it was found in may be as good as gone */
+}
+
+static int
+operands_may_be_elided(const Operand *operands, int nops)
+{
+    int may = 0;
+    for (int op = 0; op < nops; op++) {
+        may |= operands[op].into;
+    }
+    return may != 0;
+}
+
+/* Puts the strides that such an operand has in the place of those in desc; 0, or 1 where it is not known which to take. */
+static int
+strides_elided(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operands, int nops)
+{
+    int64_t *strides = desc + DESC_SHAPE + ndim;
+    size_t words = ndim * sizeof(int64_t);
+    npy_intp bytes = itemsize;
+    int unknown[NEST_MAXOPS], count = 0;
+    for (int axis = 0; axis < ndim; axis++) {
+        bytes *= desc[DESC_SHAPE + axis];
+    }
+    for (int op = 0; op < nops; op++) {
+        const Operand *operand = &operands[op];
+        if (operand->ndim != 0
+                && (operand->ndim != ndim || memcmp(operand->desc + DESC_SHAPE, desc + DESC_SHAPE, words) != 0)) {
+            return 0;
+        }
+    }
+    for (int op = 0; op < nops && bytes >= ELIDED_BYTES; op++) {
+        int into = operands[op].ndim == 0 ? INTO_NEVER : operand_into(&operands[op]);
+        if (into == INTO_LEAVES) {
+            return 1;
+        }
+        if (into == INTO_UNKNOWN) {
+            unknown[count++] = op;
+        }
+        if (into == INTO_ALWAYS) {
+            memcpy(strides, operands[op].desc + DESC_SHAPE + ndim, words);
+            break;
+        }
+    }
+    while (count > 0) {
+        if (memcmp(strides, operands[unknown[--count]].desc + DESC_SHAPE + ndim, words) != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+#endif
