@@ -117,6 +117,15 @@ def call_where(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     return Tensor(result, value)
 
 
+def call_norm(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.linalg.norm(x)``: of a contiguous vector of floats the root of its product with itself."""
+    kind = arguments[0].type if len(arguments) == 1 and isinstance(arguments[0], Tensor) else None
+    if keywords or kind is None or kind.ndim != 1 or kind.layout != "C" or kind.dtype.char not in "fd":
+        return self.invoke(FUNCTIONS["linalg.norm"], arguments, keywords)  # type: ignore[no-any-return]
+    square = self.invoke(FUNCTIONS["dot"], arguments * 2, {})
+    return self.ufunc_call(np.sqrt, [square])  # type: ignore[no-any-return]
+
+
 FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.shape, _attribute("shape")),
     (np.size, _attribute("size")),
@@ -126,6 +135,7 @@ FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.putmask, call_putmask),
     (np.outer, call_outer),
     (np.where, call_where),
+    (np.linalg.norm, call_norm),
 ]
 
 FORM_METHODS: Dict[str, Handler] = {"put": call_put, "sort": call_sort}

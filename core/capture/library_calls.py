@@ -17,6 +17,7 @@ from pijit.core.capture.sampling import COMPLEX_WARNING, Operand, type_of_result
 from pijit.core.capture.values import Abstract, Const, Instance, Number, Slice, Tensor, class_of, number_type
 from pijit.core.capture.values import Sequence as Tuple_
 from pijit.core.errors import Break
+from pijit.core.graph.gufuncs import IGNORED, loop_of, multiplies
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS, OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS, Function
 from pijit.core.graph.types import FLAG, WORD, Array, ListOf, Object, Scalar, Type
@@ -49,6 +50,9 @@ class LibraryCalls:
         if row.needs:
             self._require_elements({name.strip("*#"): value for name, value in zip(names, values)})
         attrs = {"function": row.path, "keywords": tuple(keywords)}
+        kind = self._by_loop(row, values, kinds, attrs) if not keywords else None
+        if kind is not None:
+            return kind
         operands = [self.stored_value(value) for value in values]
         if not isinstance(kinds, tuple):
             return _typed(kinds, self.emit("invoke", operands, kinds, attrs, exits=True))
@@ -56,6 +60,20 @@ class LibraryCalls:
         items = [_typed(kind, self.emit("item", [made], kind, {"index": k}, exits=True))  # type: ignore[list-item]
                  for k, kind in enumerate(kinds)]
         return Tuple_(items, value=made)
+
+    def _by_loop(self, row: Function, values: List[Abstract], kind: Any, attrs: Dict[str, Any]) -> Optional[Abstract]:
+        """The result of a call for arrays that an inner loop computes, or NumPy's C interface; None for others."""
+        kinds = [value.type for value in values if isinstance(value, Tensor)]
+        loop = loop_of(row.path, kinds) if len(kinds) == len(values) else None
+        if loop is None and (len(kinds) < len(values) or not multiplies(row.path, kinds)):
+            return None
+        name = "product" if loop is None else "dot" if loop.errors == IGNORED else "gufunc"
+        if loop is not None:
+            attrs = dict(attrs, ufunc=loop.ufunc, loop=loop.index, types=loop.types, errors=loop.errors)
+            if isinstance(kind, Array):
+                kind = Array(kind.dtype, kind.ndim, "C")
+        operands = [value.value for value in values]  # type: ignore[attr-defined]
+        return _typed(kind, self.emit(name, operands, kind, attrs, exits=True))
 
     def _question(self, value: Abstract, mark: str) -> Any:
         """What stands for an argument in a sample call: an Operand, or (tuple or list, what stands for the items)."""

@@ -98,6 +98,12 @@ OPS: Dict[str, OpInfo] = {
     "invoke": OpInfo("v*", ("function", "keywords"), False,
                      "the library function on the objects of the values, the last ones by keyword; exits when it raises or "
                      "would warn, and when the result is not of the result's type"),
+    "gufunc": OpInfo("a a*", ("function", "keywords", "ufunc", "loop", "types", "errors"), False,
+                     "what the library function gives, by one run of a generalised ufunc's inner loop (graph/gufuncs.py); exits "
+                     "on shapes that do not fit and where ``errors`` are raised or reported"),
+    "product": OpInfo("a a", ("function", "keywords"), False, "np.dot of two arrays; exits when it raises"),
+    "dot": OpInfo("a a", ("function", "keywords", "ufunc", "loop", "types", "errors"), False,
+                  "np.dot of two vectors without steps between their elements; exits on lengths that differ"),
     "item": OpInfo("o", ("index",), False, "an item of a tuple that ``invoke`` gave; exits when it is not of the result's type"),
     "set_items": OpInfo("a v v", (), True, "a[index] = value by NumPy, the index being an array, a list or a tuple of these "
                                            "and integers; exits, having written nothing, when NumPy raises"),
@@ -156,7 +162,7 @@ NEVER, ALWAYS, UNKNOWN, LEAVES = range(4)
 VIEWS = frozenset(("view", "transpose", "part"))
 """Operations whose result looks into the memory of their first operand."""
 
-MAKERS = frozenset(("alloc", "ufunc", "where", "reduce"))
+MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product"))
 """Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "load_key", "get_key", "pop_item", "pop_key", "setdefault"))

@@ -35,25 +35,25 @@ def _write_invoke(emitter: Any, op: Op) -> None:
     function = emitter.object_address("pijit.library." + row.path, row.object)
     names = op.attrs["keywords"]
     keywords = emitter.object_address("pijit.keywords." + ",".join(names), names) + "()" if names else "0"
-    _read_result(emitter, op, "invoke", ["%s()" % function, keywords, len(op.args), spec], [int(row.strict)])
+    read_result(emitter, op, "invoke", ["%s()" % function, keywords, len(op.args), spec], [int(row.strict)])
 
 
 def _write_set_items(emitter: Any, op: Op) -> None:
     """The runtime calls ``operator.setitem``, whose result is None."""
     spec = _spec(emitter, op)
     function = emitter.object_address("pijit.library.operator.setitem", operator.setitem)
-    _read_result(emitter, op, "invoke", ["%s()" % function, 0, len(op.args), spec], [0])
+    read_result(emitter, op, "invoke", ["%s()" % function, 0, len(op.args), spec], [0])
 
 
 def _write_item(emitter: Any, op: Op) -> None:
-    _read_result(emitter, op, "item", [emitter.text[op.args[0]], op.attrs["index"]], [])
+    read_result(emitter, op, "item", [emitter.text[op.args[0]], op.attrs["index"]], [])
 
 
 def _write_list_item(emitter: Any, op: Op) -> None:
-    _read_result(emitter, op, "list_item", [emitter.text[value] for value in op.args], [])
+    read_result(emitter, op, "list_item", [emitter.text[value] for value in op.args], [])
 
 
-def _read_result(emitter: Any, op: Op, name: str, before: List[Any], after: List[Any]) -> None:
+def read_result(emitter: Any, op: Op, name: str, before: List[Any], after: List[Any]) -> None:
     """Call the runtime's function; its result becomes the operation's."""
     kind = op.result.type if op.result is not None else Object(type(None))
     is_array = isinstance(kind, Array)
@@ -65,7 +65,8 @@ def _read_result(emitter: Any, op: Op, name: str, before: List[Any], after: List
             BOXES.get(kind, kind.dtype.num), 0, 0, 0, 0]
     address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(5), ", ".join(map(str, wanted))))
     at = emitter.layout.scratch(2 + 2 * kind.ndim if is_array else 2)
-    status = emitter.let(emitter.runtime(name, "frame", *(before + [address] + after + ["address_of_word(frame, %d)" % at])))
+    words = before + [address] + after + ["address_of_word(frame, %d)" % at]
+    status = emitter.let(emitter.runtime(name, "frame", *words))
     emitter.guard(op, "%s == %d" % (status, _DECLINED))
     emitter.indented("if %s != 0:" % status, "return %d" % _launcher.ERROR)
     if op.result is None:

@@ -10,12 +10,13 @@ from pijit.core.graph.ops import OPS
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel import reductions, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
+from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biufc")
 _FREE = frozenset(("const", "same", "flag", "require", "iterator_part",
-                   "poll")) | frozenset(OBJECT_OPERATIONS) | frozenset(LIBRARY_OPERATIONS)
+                   "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS)
 MAX_OPERANDS = 16
 
 

@@ -11,6 +11,7 @@ from typing import Any, Dict, Sequence, Tuple
 
 import llvmlite.binding as llvm
 import numpy as np
+from pijit.core.graph.gufuncs import LINALG
 
 _HERE = "pijit.here."
 """With this begin names that mean something in this process alone."""
@@ -40,8 +41,9 @@ def table_symbol(name: str, words: Sequence[int]) -> str:
 def loop_symbol(ufunc: np.ufunc, index: int, words: Tuple[int, int]) -> str:
     """A symbol for [function, data] of an inner loop; it lasts if NumPy knows the ufunc by its name."""
     name = ufunc.__name__
-    if getattr(_UMATH, name, None) is ufunc:
-        return table_symbol("pijit.ufunc.%s.%d" % (name, index), words)
+    for prefix, module in (("", _UMATH), ("linalg.", LINALG)):
+        if getattr(module, name, None) is ufunc:
+            return table_symbol("pijit.ufunc.%s%s.%d" % (prefix, name, index), words)
     return table_symbol(_HERE + "pijit.ufunc.%s.%d.%r" % (name, index, words), words)
 
 

@@ -85,6 +85,12 @@
  *   item(frame, tuple, index, wanted, out)
  *       The same for an item of a tuple.
  *
+ *   gufunc(function, data, pointers, dims, steps, work, fatal) -> 0, 1 or LAUNCHER_ERROR
+ *       Runs a generalised ufunc's inner loop, which takes about `work` multiplications. `fatal`: 1 when it has set the
+ *       flag for an invalid operation.
+ *   product(frame, left, right, wanted, out)
+ *       np.dot of two arrays; its answer and result are as invoke's.
+ *
  *   Effects on Python objects (effects.h). `value` is the address of the value's words, `kind` says what object
  *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself, -10 complex. All
  *   return 0, or something else when nothing was done: LAUNCHER_ERROR with an exception set, or 1 where code

@@ -33,6 +33,8 @@ TAKES_GIL(new_set, (int64_t frame, int64_t count, int64_t spec), (frame, count, 
 TAKES_GIL(box, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(invoke, (int64_t frame, int64_t function, int64_t keywords, int64_t count, int64_t spec, int64_t wanted,
                    int64_t strict, int64_t out), (frame, function, keywords, count, spec, wanted, strict, out))
+TAKES_GIL(product, (int64_t frame, int64_t left, int64_t right, int64_t wanted, int64_t out),
+          (frame, left, right, wanted, out))
 TAKES_GIL(item, (int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_t out),
           (frame, tuple, index, wanted, out))
 TAKES_GIL(retain, (int64_t frame, int64_t object), (frame, object))
@@ -68,6 +70,6 @@ nogil_asked(int64_t signals)
 #define NOGIL_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) X(reduce) \
     X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(box) \
-    X(invoke) X(item) X(asked) X(clear_exception)
+    X(invoke) X(product) X(gufunc) X(item) X(asked) X(clear_exception)
 
 #endif

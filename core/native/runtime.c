@@ -381,6 +381,7 @@ runtime_same(int64_t a, int64_t b, int64_t ndim)
 }
 
 #include "ufunc.h"
+#include "gufunc.h"
 
 static int64_t
 runtime_reduce(int64_t frame, int64_t spec)
@@ -431,7 +432,7 @@ runtime_asked(int64_t signals)
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) \
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(append) X(store_item) X(store_key) \
     X(store_attr) X(store_global) X(store_cell) X(new_tuple) X(new_list) X(new_dict) X(tuple_of) X(list_item) \
-    X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
+    X(gufunc) X(product) X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
     X(box) X(new_set) X(find_item) X(count_items) X(sort) X(asked) X(clear_exception)
 

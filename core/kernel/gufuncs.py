@@ -1,0 +1,97 @@
+"""Linear algebra in kernel source: inner loops of generalised ufuncs on raw arrays, NumPy's dot by its C interface."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List
+
+from pijit.core.graph.gufuncs import RAISED, REPORTED, Cores, cores_of
+from pijit.core.graph.ir import Op
+from pijit.core.graph.types import Scalar
+from pijit.core.kernel.arrays import LISTENING, ArrayVariable
+from pijit.core.kernel.library_ops import read_result
+
+
+def _sizes(emitter: Any, op: Op, arrays: List[ArrayVariable], cores: Cores) -> Dict[str, str]:
+    """The length of each named axis; leaves where two axes of one name differ, or the result is empty, whose strides
+    differ among NumPy's versions."""
+    sizes: Dict[str, str] = {}
+    for array, names in zip(arrays, cores.operands):
+        for name, size in zip([name for name in names if name is not None], array.shape):
+            if sizes.setdefault(name, size) != size:
+                emitter.guard_once(op, "%s != %s" % (sizes[name], size))
+    for name in cores.operands[-1] or cores.names:
+        if sizes.get(name, "(1)") != "(1)":
+            emitter.guard_once(op, "%s < 1" % sizes[name])
+    return sizes
+
+
+def _steps(emitter: Any, arrays: List[ArrayVariable], operands: Any) -> List[str]:
+    """The strides of all axes as NumPy hands them to a loop: 0 for those of length 1 and those that are missing."""
+    steps: List[str] = []
+    for array, names in zip(arrays, operands):
+        own = iter(zip(array.shape, array.shown))
+        for name in names:
+            size, stride = next(own) if name is not None else ("(1)", "0")
+            steps.append("0" if size == "(1)" else emitter.pure("choose(%s == 1, 0, %s)" % (size, stride)))
+    return steps
+
+
+def _words(emitter: Any, words: List[str]) -> str:
+    return emitter.let("set_words(frame, %d, %s)" % (  # type: ignore[no-any-return]
+        emitter.layout.scratch(len(words)), ", ".join(words)))
+
+
+def write_gufunc(emitter: Any, op: Op) -> None:
+    """One run of the loop into a new array or a scalar; leaves where NumPy would raise or report an error."""
+    loop = op.attrs
+    arrays = [emitter.arrays[value] for value in op.args]
+    cores = cores_of(loop["ufunc"], [len(array.shape) for array in arrays])
+    sizes = _sizes(emitter, op, arrays, cores)
+    shape = [sizes[name] for name in cores.operands[-1] if name is not None]
+    if isinstance(op.result.type, Scalar):
+        at = emitter.layout.scratch(2)
+        place = emitter.let("address_of_word(frame, %d)" % at)
+    else:
+        result = emitter.arrays[op.result] = emitter.new_array(op, op.result.type, "v%d" % op.result.id, shape)
+        arrays.append(result)
+        place = result.data
+    pointers = _words(emitter, [emitter.arrays[value].data for value in op.args] + [place])
+    dims = ["1"] + [sizes.get(name, "1") for name in cores.names]
+    steps = ["0"] * len(cores.operands) + _steps(emitter, arrays, cores.operands)
+    work = "1"
+    for size in dims[1:] + shape[:1]:
+        work = emitter.let("imul(%s, %s)" % (work, size)) if work != "1" else size
+    table = emitter.let("%s()" % emitter.loop_table(loop["ufunc"], loop["loop"]))
+    emitter.line(emitter.runtime("flags_clear"))
+    emitter.checked("gufunc", "ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims),
+                    _words(emitter, steps), work, int(loop["errors"] == RAISED), op=op)
+    if loop["errors"] == REPORTED:
+        emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", LISTENING))
+    if isinstance(op.result.type, Scalar):
+        emitter.define(op.result, emitter.element(op.result.type.dtype, ("frame", str(8 * at))))
+
+
+def write_product(emitter: Any, op: Op) -> None:
+    """``np.dot`` of two arrays."""
+    left, right = (emitter.with_object(value).object for value in op.args)
+    read_result(emitter, op, "product", [left, right], [])
+
+
+def write_dot(emitter: Any, op: Op) -> None:
+    """``np.dot`` of two contiguous vectors: the loop, but for one product of floats, which dot adds to nothing."""
+    if op.result.type.dtype.kind not in "fc":
+        write_gufunc(emitter, op)
+        return
+    size = emitter.arrays[op.args[0]].shape[0]
+    emitter.line("if %s == 1:" % size)
+    emitter.depth += 1
+    write_product(emitter, op)
+    emitter.depth -= 1
+    emitter.line("else:")
+    emitter.depth += 1
+    write_gufunc(emitter, op)
+    emitter.depth -= 1
+
+
+GUFUNC_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"gufunc": write_gufunc, "product": write_product,
+                                                                "dot": write_dot}
