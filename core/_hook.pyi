@@ -238,5 +238,17 @@ class JitFunction:
     @property
     def py_func(self) -> FunctionType: ...
     def __init__(self, py_func: FunctionType, state: Any = ...) -> None: ...
+    def watch(self, before: Optional[Callable[[], bool]], accepted: Optional[EntryCache],
+              check: Optional[Callable[[Tuple[Any, ...], Dict[str, Any]], object]]) -> None:
+        """Have something called before each call, whatever then serves it.
+
+        Arguments:
+            before: says whether it has forgotten the function's entries. None: nothing.
+            accepted: what its programs, over the slots of the arguments, hold for is not checked.
+            check: called with the arguments of other calls; what it raises leaves the call.
+
+        Raises:
+            TypeError: accepted is no EntryCache, or only one of accepted and check is given.
+        """
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Optional[type] = ...) -> Callable[..., Any]: ...

@@ -10,14 +10,14 @@ import types
 from typing import Any, List, NamedTuple, Type
 
 from pijit import logs, printing
+from pijit.checking import Checker
 from pijit.core import pipeline, preview
 from pijit.core._hook import JitFunction
 from pijit.differential import checked_call, plain_twin
 from pijit.explain import explain
-from pijit.hashed import key_of
+from pijit.hashed import watch_of
 from pijit.options import Options
 from pijit.report import Report
-from pijit.signature import Checker
 
 
 class CacheInfo(NamedTuple):
@@ -95,27 +95,18 @@ def _is_cloudpickle(frame: types.FrameType) -> bool:
 class Watched(Jitted):
     """A jitted function with an `input_signature`, which each call has to fit, or with `hash_args`."""
 
+    __slots__ = ("_checker",)
     plain_inside = True
     """Calls from compiled code are compiled as if the function were not decorated."""
 
     def __init__(self, py_func: types.FunctionType, options: Options) -> None:
         super().__init__(py_func, options)
         self._checker = None if options.input_signature is None else Checker(py_func, options.input_signature)
-        self._hashed = None if options.hash_args is None else options.hash_args.values
-        self._key = key_of(self._hashed)
+        before = None if options.hash_args is None else watch_of(options.hash_args, self.state.forget)
+        self.watch(before, self._checker.accepted if self._checker is not None else None, self._checker)
         example = self._checker.example() if self._checker is not None else None
         if example is not None and self.state.skip is None:
             preview.prepare(self.state, *example)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Look at the arguments and at `hash_args` first."""
-        if self._checker is not None:
-            self._checker(args, kwargs)
-        if self._hashed is not None:
-            before, self._key = self._key, key_of(self._hashed)
-            if self._key != before:
-                self.state.forget()
-        return super().__call__(*args, **kwargs)
 
 
 class Checked(Jitted):
@@ -132,6 +123,12 @@ class Checked(Jitted):
 
 class CheckedWatched(Watched, Checked):
     """Both: first the signature, then the comparison."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Check, and then compare."""
+        if self._checker is not None:
+            self._checker(args, kwargs)
+        return super().__call__(*args, **kwargs)
 
 
 def jitted_class(options: Options) -> Type[Jitted]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from operator import is_
+from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 
 _CONTAINERS = (list, tuple, set, frozenset)
+_ATOMS = frozenset([int, float, complex, bool, str, bytes, type(None)]
+                   + [np.dtype(code).type for code in np.typecodes["All"] if code != "V"])
+"""What never changes; so do tuples and frozensets of them."""
 
 
 class HashArgs:
@@ -36,3 +40,48 @@ def key_of(value: Any) -> Tuple[Any, ...]:
         return (kind, hash(value))
     except TypeError:
         return (kind, id(value))
+
+
+def never_changes(value: Any) -> bool:
+    """Whether the key of a value is the same for ever."""
+    kind = type(value)
+    if kind in (tuple, frozenset):
+        return all(map(never_changes, value))
+    by_identity = not issubclass(kind, (np.ndarray, dict) + _CONTAINERS) and kind.__hash__ is object.__hash__
+    return kind in _ATOMS or by_identity
+
+
+def _test_of(value: Any) -> Callable[[], bool]:
+    """A test that holds only while the key of a value is what it is now."""
+    kind = type(value)
+    if kind is list and all(map(never_changes, value)):
+        items, length = tuple(value), len(value)
+        return lambda: len(value) == length and all(map(is_, value, items))
+    if kind is dict and all(map(never_changes, value)) and all(map(never_changes, value.values())):
+        names, found, length = tuple(value), tuple(value.values()), len(value)
+        return lambda: len(value) == length and all(map(is_, value, names)) and all(map(is_, value.values(), found))
+    key = key_of(value)
+    return lambda: key_of(value) == key
+
+
+def watch_of(given: HashArgs, forget: Callable[[], None]) -> Optional[Callable[[], bool]]:
+    """What is called before each call of a function: when the key of a value has changed, it forgets what was
+    compiled and says so. None if none of the values can change."""
+    values = [value for value in given.values if not never_changes(value)]
+    tests = list(map(_test_of, values))
+    keys = list(map(key_of, values))
+
+    def before() -> bool:
+        for test in tests:
+            if not test():
+                break
+        else:
+            return False
+        tests[:] = map(_test_of, values)
+        previous, keys[:] = keys[:], map(key_of, values)
+        if keys == previous:
+            return False
+        forget()
+        return True
+
+    return before if values else None

@@ -29,7 +29,7 @@ _watch: Optional[Watch] = None
 
 
 def set_watch(watch: Optional[Watch]) -> Optional[Watch]:
-    """Have each compiling of a kernel run inside ``watch(its name)``, or None for nothing; returns the previous one."""
+    """Have each compiling of a kernel run inside ``watch(its name)``; None: nothing. Returns the previous one."""
     global _watch
     previous, _watch = _watch, watch
     return previous

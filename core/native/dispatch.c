@@ -126,6 +126,30 @@ arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const
     return 1;
 }
 
+/* As a frame has them, but for cells: whether a program of the cache holds for the arguments of a call. */
+int
+dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments)
+{
+    PyObject *slots[MOST_SLOTS];  /* items owned */
+    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: guards run no code, but ends of objects may */
+    Py_ssize_t nslots = code->co_nlocals + PyTuple_GET_SIZE(code->co_freevars);
+    if (nslots > MOST_SLOTS) {
+        return 0;
+    }
+    memset(slots, 0, nslots * sizeof(PyObject *));
+    Py_INCREF(code);
+    PyObject *found = NULL;  /* owned */
+    if (arguments_bind(function, code, arguments, slots)) {
+        found = guards->cache_lookup(cache, slots, nslots, function->func_globals, NULL);
+    }
+    for (Py_ssize_t i = 0; i < nslots; i++) {
+        Py_XDECREF(slots[i]);
+    }
+    Py_DECREF(code);
+    Py_XDECREF(found);
+    return found != NULL;
+}
+
 /* ---- running ------------------------------------------------------------------------------------------- */
 
 /* Whether a call is one of the code object that the entry was made for. */

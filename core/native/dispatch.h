@@ -32,6 +32,9 @@ typedef enum {
 Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run,
                          PyObject **result);
 
+/* dispatch.c: whether the guards of an entry of the cache hold for the arguments of a call. */
+int dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments);
+
 /* dispatch.c: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
 PyObject *payload_code(PyObject *payload);
 

@@ -10,7 +10,7 @@
  * CPython 3.8 to 3.10 do not pass the flags for vectorcall and for unbound method calls on to classes made in
  * Python. So the first object of such a class sets them, unless the class has a __call__ or __get__ of its
  * own, which must then be used. */
-#include "dispatch.h"
+#include "watch.h"
 #include <structmember.h>
 
 typedef struct {
@@ -23,6 +23,7 @@ typedef struct {
     PyObject *dict;      /* owned; may be NULL */
     PyObject *weakrefs;
     Pace pace;
+    Watch watch;
     char enabled;
 } JitFunction;
 
@@ -51,12 +52,39 @@ function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *argumen
 {
     PyObject *result = NULL;  /* owned, given away */
     run->trial = NULL;
+    if (watch_is_on(&self->watch)
+            && watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, arguments) < 0) {
+        *how = DISPATCH_DONE;
+        return NULL;
+    }
     *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, run, &result)
                          : DISPATCH_PLAIN;
     return result;
 }
 
 #define MOST_KEYWORDS 32
+
+/* As tuple_dispatch, for a call with more keywords than that has room for: the hook serves it, but it is watched. */
+static PyObject *
+crowded_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, Dispatched *how)
+{
+    Py_ssize_t position = 0, count = PyDict_GET_SIZE(kwargs), n = 0;
+    PyObject **names = PyMem_New(PyObject *, 2 * count);  /* owned; what is in it is borrowed */
+    if (names == NULL) {
+        PyErr_NoMemory();
+        *how = DISPATCH_DONE;
+        return NULL;
+    }
+    while (n < count && PyDict_Next(kwargs, &position, &names[n], &names[count + n])) {
+        n++;
+    }
+    Arguments arguments = {&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), names, names + count, n};
+    int passed = !watch_is_on(&self->watch)
+                 || watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, &arguments) == 0;
+    PyMem_Free(names);
+    *how = passed ? DISPATCH_HOOKED : DISPATCH_DONE;
+    return NULL;
+}
 
 /* As function_dispatch, for what tp_call gets. */
 static PyObject *
@@ -68,8 +96,7 @@ tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *k
 
     run->trial = NULL;
     if (count > MOST_KEYWORDS) {
-        *how = DISPATCH_HOOKED;
-        return NULL;
+        return crowded_dispatch(self, py_func, args, kwargs, how);
     }
     while (count > 0 && PyDict_Next(kwargs, &position, &names[arguments.nkeywords], &values[arguments.nkeywords])) {
         arguments.nkeywords++;
@@ -120,7 +147,7 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
         return NULL;
     }
     Py_INCREF(py_func);
-    if (self->pace.rest > 0) {
+    if (self->pace.rest > 0 && !watch_is_on(&self->watch)) {
         self->pace.rest--;
         PyObject *plain = _PyFunction_Vectorcall(py_func, args, nargsf, kwnames);  /* owned, given away */
         Py_DECREF(py_func);
@@ -338,12 +365,26 @@ function_init(JitFunction *self, PyObject *args, PyObject *kwargs)
     return 0;
 }
 
+static PyObject *
+function_watch(JitFunction *self, PyObject *args)
+{
+    PyObject *before, *accepted, *check;  /* borrowed */
+    if (!PyArg_ParseTuple(args, "OOO:watch", &before, &accepted, &check)
+            || watch_set(&self->watch, before, accepted, check) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 static int
 function_traverse(JitFunction *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->py_func);
     Py_VISIT(self->state);
     Py_VISIT(self->dict);
+    Py_VISIT(self->watch.before);
+    Py_VISIT(self->watch.accepted);
+    Py_VISIT(self->watch.check);
     return 0;
 }
 
@@ -353,6 +394,9 @@ function_clear(JitFunction *self)
     Py_CLEAR(self->py_func);
     Py_CLEAR(self->state);
     Py_CLEAR(self->dict);
+    Py_CLEAR(self->watch.before);
+    Py_CLEAR(self->watch.check);
+    Py_CLEAR(self->watch.accepted);
     return 0;
 }
 
@@ -371,6 +415,9 @@ static PyMethodDef function_methods[] = {
     {"__reduce__", (PyCFunction)function_reduce, METH_NOARGS, NULL},
     {"__copy__", function_copy, METH_NOARGS, NULL},
     {"__deepcopy__", function_copy, METH_O, NULL},
+    {"watch", (PyCFunction)function_watch, METH_VARARGS,
+     "watch(before, accepted, check)\n--\n\nCall these before each call: before() says whether it has forgotten entries; "
+     "check(args, kwargs) where no entry of accepted serves. None: nothing."},
     {NULL},
 };
 

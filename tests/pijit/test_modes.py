@@ -131,6 +131,7 @@ class Scale:
 
 @pytest.mark.parametrize("held, change", [
     ([1.0, 2.0], lambda held: held.append(3.0)), ({"a": [1]}, lambda held: held["a"].append(2)),
+    ([1.0, 2.0], lambda held: held.__setitem__(0, True)), ({"a": 1}, lambda held: held.update(a=1.0)),
     (np.zeros(3), lambda held: held.__setitem__(1, 5.0)), (Scale(3), lambda held: setattr(held, "value", 4))])
 def test_hash_args_that_change_capture_again(held, change):
     f = jit(whole, hash_args=(held, "name"), jit_config=mode_config())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pijit import Symbol, Tensor, jit
+from pijit import Symbol, Tensor, checking, jit
 from tests.harness import mode_config, needs_pipeline
 
 pytestmark = needs_pipeline
@@ -141,3 +141,72 @@ def test_compiled_before_the_first_call_without_running(capsys):
 def test_refuses(give, error, text):
     with pytest.raises(error, match=text):
         give()
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """The arguments of the calls that are checked the long way."""
+    seen = []
+    long_way = checking.Checker.__call__
+
+    def note(self, args, kwargs):
+        seen.append((args, kwargs))
+        long_way(self, args, kwargs)
+
+    monkeypatch.setattr(checking.Checker, "__call__", note)
+    return seen
+
+
+N = Symbol(max=9, unique=True)
+
+
+@pytest.mark.parametrize("signature, calls, longs, wrong", [
+    ((ROWS, float), [np.ones((2, 3)), np.ones((5, 3)), np.ones((4, 6))[:, ::2]], 1, np.ones((2, 4))),
+    ((Tensor([N, N], float), None), [np.ones((2, 2)), np.ones((3, 3)), np.ones((2, 2))], 2, np.ones((2, 3))),
+    ((Tensor(dtype=float), None), [np.ones(2), np.ones(3), np.ones((2, 3))], 2, np.ones(3, int)),
+    ((Tensor([None]), None), [np.ones(2), np.ones(3, int), np.ones(5)], 2, np.ones((3, 3))),
+], ids=["fixed", "symbols", "any rank", "any dtype"])
+def test_calls_like_earlier_ones_are_accepted_at_once(checked, signature, calls, longs, wrong):
+    f = signed(scaled, signature)
+    for x in calls * 2:
+        assert np.array_equal(f(x, 3.0), scaled(x, 3.0)) and np.array_equal(f(x=x, y=3.0), scaled(x, 3.0))
+    assert len(checked) == longs
+    for _ in range(2):
+        with pytest.raises((TypeError, ValueError), match="argument x"):
+            f(wrong, 3.0)
+
+
+def test_containers_are_looked_into_at_each_call(checked):
+    f = signed(lambda parts: parts[0] * parts[1][0] + 1.0, [[Tensor([None], float), (float, None)]])
+    parts = [np.ones(3), (2.0, "x")]
+    assert f(parts).tolist() == [3.0] * 3 and f([np.ones(2), (3.0, 1)]).tolist() == [4.0] * 2 and len(checked) == 1
+    parts[1] = (2, "x")
+    with pytest.raises(TypeError, match=r"parts\[1\]\[0\] must be exactly of type float"):
+        f(parts)
+    with pytest.raises(ValueError, match="parts must have 2 items"):
+        f(parts[:1])
+
+
+def test_a_default_counts_as_what_it_is(checked):
+    def with_default(x, y=2):
+        return x * y
+
+    f, x = signed(with_default, (Tensor([None], float), float)), np.ones(3)
+    for _ in range(3):
+        assert f(x).tolist() == [2.0] * 3 and f(x, 3.0).tolist() == [3.0] * 3
+    assert len(checked) == 4  # the default would not fit: calls that leave it are looked at each time
+    with pytest.raises(TypeError, match="argument y must be exactly of type float"):
+        f(x, 2)
+
+
+def test_each_way_to_call_is_checked():
+    names = ["p{}".format(k) for k in range(40)]
+    scope = {}
+    exec("def many({}):\n    return p0 * 2.0 + p39".format(", ".join(names)), scope)
+    f = jit(scope["many"], input_signature={"p39": float})
+    good = dict.fromkeys(names, 1.5)
+    assert f(**good) == 4.5 == f(*good.values()) and f(*list(good.values())[:-1], p39=1.5) == 4.5
+    f.enabled = False
+    for bad in (lambda: f(**dict(good, p39=1)), lambda: f(*range(40)), lambda: f(*range(39), p39=1)):
+        with pytest.raises(TypeError, match="many: argument p39 must be exactly of type float, not int"):
+            bad()
