@@ -63,7 +63,8 @@ OPS: Dict[str, OpInfo] = {
                    "With an attribute ``inside`` integers are known to be from 0 on and in range"),
     "transpose": OpInfo("a", ("axes",), False, "view with permuted axes"),
     "part": OpInfo("a", ("which",), False, "view of the 'real' or 'imag' parts of complex elements"),
-    "load": OpInfo("a s*", (), False, "np scalar: element at one WORD index per axis; exits when out of range; ``inside`` as in view"),
+    "load": OpInfo("a s*", (), False, "np scalar: element at one WORD index per axis; exits when out of range; ``inside`` as in view; "
+                                 "else ``checks`` may tell by a letter per index what is not known: see passes/ranges.py"),
     "store": OpInfo("a s* s", (), True, "a[i...] = last operand (already of a's dtype); exits when out of range"),
     # arrays: computing; every array result is a new C- or K-ordered array as NumPy would allocate it
     "ufunc": OpInfo("*", ("ufunc", "types", "loop"), False,

@@ -21,11 +21,11 @@ def why_invalid(graph: Graph) -> Any:
     defined_in = _definitions(graph)
     if isinstance(defined_in, str):
         return defined_in
-    dominators = _dominators(graph)
+    over = dominators(graph)
     for block in graph.blocks:
-        if block not in dominators:
+        if block not in over:
             return "block b%d is unreachable" % block.index
-        reason = _why_block_invalid(graph, block, defined_in, dominators)
+        reason = _why_block_invalid(graph, block, defined_in, over)
         if reason:
             return "b%d: %s" % (block.index, reason)
     return None
@@ -49,7 +49,8 @@ def _definitions(graph: Graph) -> Any:
     return where
 
 
-def _dominators(graph: Graph) -> Dict[Block, Set[Block]]:
+def dominators(graph: Graph) -> Dict[Block, Set[Block]]:
+    """The blocks through which every path to a block leads, for each block that one leads to."""
     entry = graph.blocks[0]
     predecessors: Dict[Block, List[Block]] = {}
     order, todo = [], [entry]
@@ -61,16 +62,16 @@ def _dominators(graph: Graph) -> Dict[Block, Set[Block]]:
         for jump in block.terminator.targets() if block.terminator else []:
             predecessors.setdefault(jump.block, []).append(block)
             todo.append(jump.block)
-    dominators = {block: set(order) for block in order}
-    dominators[entry] = {entry}
+    over = {block: set(order) for block in order}
+    over[entry] = {entry}
     changed = True
     while changed:
         changed = False
         for block in order[1:]:
-            new = set.intersection(*(dominators[p] for p in predecessors[block])) | {block}
-            if new != dominators[block]:
-                dominators[block], changed = new, True
-    return dominators
+            new = set.intersection(*(over[p] for p in predecessors[block])) | {block}
+            if new != over[block]:
+                over[block], changed = new, True
+    return over
 
 
 def _why_block_invalid(graph: Graph, block: Block, defined_in: Dict[Value, Block],

@@ -40,14 +40,15 @@ def _define_view(emitter: Any, op: Op, array: ArrayVariable, data: str, shape: L
 def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List[str]:
     """The indices counted from the front; leaves when one is out of range."""
     positions, conditions = [], []
-    for value, size in zip(indices, array.shape):
+    checks = op.attrs.get("checks", ("-" if "inside" in op.attrs else "w") * len(indices))
+    for value, size, check in zip(indices, array.shape, checks):
         known = emitter.constants.get(value)
-        text = emitter.text[value]
-        position = text
-        if "inside" not in op.attrs and (known is None or known < 0):
-            position = emitter.let("from_front(%s, %s)" % (text, size))
+        position = emitter.text[value]
+        if check == "w" and (known is None or known < 0):
+            position = emitter.let("from_front(%s, %s)" % (position, size))
         positions.append(position)
-        conditions.append("beyond(%s, %s)" % (position, size))
+        if check != "-":
+            conditions.append("beyond(%s, %s)" % (position, size))
     while len(conditions) > 1:
         conditions[:2] = ["either(%s, %s)" % tuple(conditions[:2])]
     emitter.guard(op, "".join(conditions))

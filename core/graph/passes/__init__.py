@@ -7,6 +7,7 @@ import threading
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pijit.core.graph.ir import Graph
+from pijit.core.graph.passes.ranges import drop_checks
 from pijit.core.graph.passes.sizes import compare_sizes
 from pijit.core.graph.passes.simplify import simplify
 from pijit.core.graph.passes.strips import cut_into_strips
@@ -35,6 +36,7 @@ def run_passes(graph: Graph) -> List[int]:
 
 
 PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", compare_sizes),
+                                                          ("drop_checks", drop_checks),
                                                           ("cut_into_strips", cut_into_strips))
 """Those behind `simplify` that leave the inputs as they are."""
 
