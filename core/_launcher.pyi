@@ -46,7 +46,9 @@ class Launcher:
             | ("complex", word) | ("scalar", word, dtype) | ("array", word) | ("object", word) | ("range", word)
             | ("range_iterator", word) | ("advance", i, word) | ("sequence_iterator", (code,), word)
             | ("reversed_iterator", (code,), word) | ("enumerate", (code,), word) | ("zip", (codes...))
-            | ("stepped", (code,), steps) | ("stepped_reversed", (code,), steps)
+            | ("stepped", (code,), steps) | ("stepped_reversed", (code,), steps) | ("map", (codes...)) | ("filter", (codes...))
+            | ("function", (code, name, cell...)) | ("generator", (function, variable..., stack item...), plan), where plan
+            is (offset of the last instruction or -1, slots of the variables, (handler, level, ...) of the loop blocks)
         width: the number of items of an answer behind the exit id.
         name: for messages.
         owner: an object to keep alive, such as the owner of the machine code.

@@ -8,7 +8,7 @@ instead of a value of unknown type. So the first iteration of a loop is peeled e
 from __future__ import annotations
 
 import inspect
-from typing import Any, Dict, FrozenSet, List, Optional, Tuple
+from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG, Block
 from pijit.core.bytecode.decode import Function, Instr
@@ -31,6 +31,7 @@ from pijit.core.capture.states import (
     rounds_of,
 )
 from pijit.core.capture.steering import Steering
+from pijit.core.capture.suspended import has_ended, is_at_start, is_generating, kept_apart
 from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unbound, Unknown, known_of, number_type, object_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -42,7 +43,8 @@ CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THRE
 """Instructions that never raise."""
 MAX_VERSIONS = 3
 PARTED_VERSIONS = 8
-"""Where calls have several outcomes: each doubles the versions of what is behind it, and of what is summed there."""
+"""Where calls have several outcomes, and in loops over generators: each doubles the versions of what is behind it, and
+of what is summed there."""
 INLINING = frozenset(["PJ230", "PJ231"])
 """Why calls are not inlined: that is shown where a method is looked up too."""
 MAKERS = frozenset(["LOAD_CLOSURE", "BUILD_TUPLE", "MAKE_FUNCTION"])
@@ -136,6 +138,7 @@ class Analysis:
     """The result: versions of all reachable blocks.
 
     ``forced`` are instructions that must stay bytecode, ``refused`` those that could not be built, with why.
+    ``peeled`` are headers of loops over generators whose first round is kept apart.
     """
 
     propagator = TypePropagator
@@ -151,6 +154,7 @@ class Analysis:
         self.poisoned: Dict[int, Optional[Break]] = {}
         self.refused: Dict[int, Break] = {}
         self.parted: Dict[int, Outcomes] = {}
+        self.peeled: Set[int] = set()
         self.made: Dict[int, Optional[Abstract]] = {}
         self.entry = entry
         self.versions: List[Version] = []
@@ -160,9 +164,9 @@ class Analysis:
     def run(self) -> "Analysis":
         """Propagate until stable; again when a value turned out that cannot leave a kernel, or an effect."""
         known = None
-        while known != (len(self.poisoned), len(self.facts.changed), len(self.facts.places)):
+        while known != (len(self.poisoned), len(self.peeled), len(self.facts.changed), len(self.facts.places)):
             self.forget()
-            known = len(self.poisoned), len(self.facts.changed), len(self.facts.places)
+            known = len(self.poisoned), len(self.peeled), len(self.facts.changed), len(self.facts.places)
             self._propagate_all()
             if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
                 self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items())
@@ -218,7 +222,7 @@ class Analysis:
             instr = self.function.instructions[index]
             if block.exception_successors:
                 changed += self._reach_handler(block, instr, interpreter.state)
-            version.unrolled = instr.opname == "FOR_ITER" and bool(rounds_of(interpreter.state.stack[-1]))
+            version.unrolled = instr.opname == "FOR_ITER" and is_confined(interpreter.state.stack[-1])
             broken = self._why_forced(index, interpreter.state)
             if broken is None:
                 try:
@@ -304,8 +308,21 @@ class Analysis:
         interpreter, last = self.interpreter, self.function.instructions[version.block.end - 1]
         changed = []
         for slot, (target, state) in self._edges(version, last, interpreter).items():
+            if target == last.index + 1 and self._is_first_step(version, last):
+                state.stack[-2] = kept_apart(state.stack[-2], True)
             changed += self._reach(version, slot, target, state)
         return changed
+
+    def _is_first_step(self, version: Version, last: Instr) -> bool:
+        """Whether a version of a loop's header takes the first step of a generator, as another one does for other
+        types: those are kept apart from later ones, for loops can be entered at one point only."""
+        if last.opname != "FOR_ITER" or last.index in version.breaks or last.index != version.block.start:
+            return False
+        if not is_at_start(version.state.stack[-1]):
+            return False
+        if sum(is_at_start(other.state.stack[-1]) for other in self.by_block[version.block.index]) > 1:
+            self.peeled.add(last.index)
+        return last.index in self.peeled
 
     def _edges(self, version: Version, last: Instr, interpreter: Interpreter) -> Dict[int, Tuple[int, State]]:
         state = interpreter.state
@@ -315,7 +332,7 @@ class Analysis:
         top = state.stack[-1] if state.stack else None
         if isinstance(top, Outcomes):
             self.parted[last.index] = top
-            return {slot: (last.index + 1, after) for slot, after in top.states(state).items()}
+            return outcome_edges(top, last, state)
         if last.opname == "BREAK_LOOP":
             return {1: (self.cfg.block_stack[last.index][-1].handler, state)}
         return edges_of(interpreter.flow, last, state)
@@ -349,6 +366,8 @@ class Analysis:
 
     def _reach(self, version: Version, slot: int, target: int, state: State) -> List[Version]:
         state = self._as_handler(self._prune(state, target), target)
+        if self.function.instructions[target].opname == "FOR_ITER":
+            state.stack[-1] = kept_apart(state.stack[-1], False)
         block = self.cfg.blocks[self.cfg.block_of[target]]
         successor = version.edges.get(slot)
         if successor is None or successor.block is not block:
@@ -369,7 +388,7 @@ class Analysis:
             return known[-1]
         rounds = _rounds(state)
         alike = [version for version in known if _rounds(version.state) == rounds]
-        most = PARTED_VERSIONS if self.cfg.cuts else MAX_VERSIONS
+        most = PARTED_VERSIONS if self.cfg.cuts or any(map(is_generating, state.stack)) else MAX_VERSIONS
         return alike[-1] if len(alike) >= most else None
 
     def _join_into(self, version: Version, state: State) -> List[Version]:
@@ -395,6 +414,18 @@ def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:
     if broken.reason_id == "PJ201":
         operands = operands[:2 if instr.opname == "CALL_METHOD" else 1]
     return [value for value in operands if value.source is not None]
+
+
+def outcome_edges(outcomes: Outcomes, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
+    """Where a call or a step of a generator leads that has several outcomes, with the state on each edge, by slot."""
+    edges = {slot: (last.index + 1, after) for slot, after in outcomes.states(state).items()}
+    for slot, (_, after) in edges.items() if last.opname == "FOR_ITER" else ():
+        result = after.stack.pop()
+        if has_ended(result):
+            edges[slot] = last.target, after  # type: ignore[assignment]
+        else:
+            after.stack += result.items  # type: ignore[attr-defined]
+    return edges
 
 
 def _rounds(state: State) -> List[Any]:

@@ -89,7 +89,8 @@ def _class_and_first_argument(self: Any) -> Tuple[Abstract, Abstract]:
     first = function.varnames[0] if function.argument_count else ""
     if "__class__" not in function.freevars or first in function.cellvars or first not in self.state.locals:
         raise Break("PJ201", callee="super")
-    sample, place = self.facts.find_cell(len(function.cellvars) + function.freevars.index("__class__"), self)
+    number = len(function.cellvars) + function.freevars.index("__class__")
+    sample, place = self.facts.find_cell(number, self, "__class__")
     return self.use(self.known_object(sample, *place)), self.use(self.state.locals[first])
 
 

@@ -8,7 +8,7 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.aliases import Aliases
-from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block
+from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block, outcome_edges
 from pijit.core.capture.captured import Access, Captured, Fact, Refusal
 from pijit.core.capture.exits import Exits
 from pijit.core.capture.facts import Facts
@@ -20,6 +20,7 @@ from pijit.core.capture.places import is_place
 from pijit.core.capture.roots import Root, rooted, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.states import State, forgotten
+from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -144,8 +145,15 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             return value.over(self._parameters(value.owner, block, hint, owner), value.position)
         if isinstance(value, Made):
             likes = like.free if isinstance(like, Made) else [None] * len(value.free)
-            return Made(value.code, tuple(self._parameters(part, block, hint, part_like)
-                                          for part, part_like in zip(value.free, likes)), value.facts, value.born)
+            return value.with_free(tuple(self._parameters(part, block, hint, part_like)
+                                         for part, part_like in zip(value.free, likes)))
+        if isinstance(value, Suspended):
+            likes = like.parts if isinstance(like, Suspended) else [None] * len(value.parts)
+            maker = like.maker if isinstance(like, Suspended) else None
+            if isinstance(value.maker, Made):
+                maker = self._parameters(value.maker, block, hint, maker)
+            return value.like(tuple(self._parameters(part, block, hint, part_like)
+                                    for part, part_like in zip(value.parts, likes)), maker)
         if isinstance(value, (Const, Opaque)):
             return rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
@@ -246,6 +254,12 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             return self._parts(wanted.owner, given.owner)
         if isinstance(wanted, Made):
             return [part for want, have in zip(wanted.free, given.free) for part in self._parts(want, have)]
+        if isinstance(wanted, Suspended):
+            given = self.use(given)
+            maker = self._parts(wanted.maker, given.maker) if isinstance(wanted.maker, Made) else []
+            if not isinstance(wanted.maker, Made) and wanted.maker.place.root != given.maker.place.root:
+                raise Break("PJ213")
+            return maker + [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
         if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
             raise Break("PJ213")
         if isinstance(wanted, Const):
@@ -280,9 +294,9 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             return
         top = self.state.stack[-1] if self.state.stack else None
         if isinstance(top, Outcomes):
-            for slot, after in top.states(self.state).items():
+            for slot, (target, after) in outcome_edges(top, last, self.state).items():
                 self.block = top.ways[slot].block  # type: ignore[assignment]
-                self.block.terminator = _arm_alone(self._arm(piece, slot, last.index + 1, after))
+                self.block.terminator = _arm_alone(self._arm(piece, slot, target, after))
             return
         if last.opname == "BREAK_LOOP":
             edges = {1: (self.cfg.block_stack[last.index][-1].handler, self.state)}
@@ -337,7 +351,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
 
     def _poll(self, header: Piece, state: State) -> Jump:
         """The way back to a loop's header, by a block that leaves when the interpreter has something to do."""
-        return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), {})
+        alone = {"signals": True} if any(map(is_generating, state.stack)) else {}
+        return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), alone)
 
     def _polled(self, header: Piece, state: State, exit: SideExit, attrs: Dict[str, Any]) -> Jump:
         block = self.graph.new_block(self.function.instructions[header.start].lineno or 0)

@@ -129,14 +129,14 @@ class CalleeFacts(Facts):
         interpreter.rely(place, LacksItem(name))
         return self.builtins[name], Place(*[Item(Constant(self.builtins), name)] * 2)
 
-    def find_cell(self, number: int, interpreter: Any) -> Tuple[Any, Place]:
+    def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
         number -= len(interpreter.function.cellvars)
         if number < 0:
-            raise Break("PJ208", name=interpreter.instr.value)
+            raise Break("PJ208", name=name)
         if (CellPlace, id(self.cells[number])) in self.changed:
-            raise Break("PJ219", name=interpreter.instr.value)
+            raise Break("PJ219", name=name)
         place = self.callee.place.then(Attr, "__closure__").then(Item, number).then(Inner, "cell_contents")
-        return self.contents(number, interpreter.instr.value), place
+        return self.contents(number, name), place
 
 
 def _builtins_of(function: types.FunctionType) -> Dict[str, Any]:

@@ -45,12 +45,13 @@ class Comprehensions:
         code = _made_on_the_spot(self.function, instr)
         if code is None or (instr.arg or 0) & ~WITH_CLOSURE or self.facts.inliner is None:
             raise Break("PJ202", opcode=instr.opname)
-        self.pop(), self.pop()
+        name = self.pop().object  # type: ignore[attr-defined]
+        self.pop()
         closure = self.pop() if instr.arg else Sequence([])
         if not isinstance(closure, Sequence):
             raise Break("PJ202", opcode=instr.opname)
         free = tuple(cell.content if isinstance(cell, CellRef) else cell for cell in closure.items)
-        self.push(Made(code, free, self.facts))
+        self.push(Made(code, free, self.facts, name=name))
 
     def call_made(self, callee: Made, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """A call of a function that was made here; of a generator's, nothing runs yet."""

@@ -9,8 +9,10 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.captured import Refusal
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
+from pijit.core.capture.generators import suspended_output
 from pijit.core.capture.places import is_place
 from pijit.core.capture.states import State
+from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import (
     FRAGILE,
     UNBOUND,
@@ -105,6 +107,8 @@ class Exits:
             return Output("value", value.value)
         if isinstance(value, LoopIterator):
             return self._iterator_output(self.use(value))
+        if isinstance(value, Suspended):
+            return suspended_output(self, value)
         if isinstance(value, Unrolled):
             return Output(UNROLLED_OUTPUTS[value.what], value.position, [self._output(value.owner)])
         if value.root is not None:

@@ -120,9 +120,8 @@ class Facts:
                 return scope[name], Place(Global(name), Global(name))
         raise Break("PJ202", name=name)
 
-    def find_cell(self, number: int, interpreter: Any) -> Tuple[Any, Place]:
+    def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
         """What is in a cell or free variable now, and where."""
-        name = interpreter.instr.value
         return self.contents(number, name), Place(Cell(len(self.function.varnames) + number, name),
                                                   Root("cell", number))
 
@@ -172,5 +171,5 @@ class MadeFacts(Facts):
             raise Break("PJ219", name=name)
         return self.maker.find_global(name, interpreter)
 
-    def find_cell(self, number: int, interpreter: Any) -> Tuple[Any, Place]:
-        raise Break("PJ208", name=interpreter.instr.value)
+    def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
+        raise Break("PJ208", name=name)

@@ -14,41 +14,47 @@ from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
 from pijit.core.bytecode.cells import without_cells
-from pijit.core.bytecode.consume import Consumer, consumed
+from pijit.core.bytecode.consume import GENERATOR, Consumer, consumed
 from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.bytecode.resume import Resumed, StepLiveness, resumed
 from pijit.core.capture.analysis import Analysis, TypePropagator, Version, why_not_captured
 from pijit.core.capture.binding import bind
 from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of
 from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
+from pijit.core.capture.generators import generator_of
 from pijit.core.capture.inline_builder import InlineBuilder
 from pijit.core.capture.libraries import SWITCHES, in_library, in_standard_library, module_of
 from pijit.core.capture.outcomes import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, parts_of
+from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import UNBOUND, Abstract, Made
 from pijit.core.errors import Break
 from pijit.core.reasons import REASONS, reason
 
 
 class Body(NamedTuple):
-    """What does not depend on the arguments: flow, liveness, and the blocks after which nothing returns."""
+    """What does not depend on the arguments: flow, liveness, and the blocks after which nothing returns; of a
+    generator's step the returns that stand for yields."""
 
     cfg: CFG
     liveness: Liveness
     doomed: FrozenSet[int]
+    yields: Optional[Dict[int, int]] = None
 
 
 class CalleePropagator(TypePropagator):
     """Propagates types through a callee; returning ends a path."""
 
     returned: Abstract
+    yields: Optional[Dict[int, int]] = None
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
-        self.returned = self.pop()
+        self.returned = self.handed_out(self.yields)
         self.flow = "return"
 
 
@@ -72,6 +78,7 @@ class CalleeAnalysis(Analysis):
         super().__init__(body.cfg, body.liveness, facts, entry)
         self.name = name
         self.doomed = body.doomed
+        self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
         self.returned: Dict[Version, Outcome] = {}
         self.way_of: Dict[Version, int] = {}
 
@@ -99,7 +106,8 @@ class CalleeAnalysis(Analysis):
             raise Break("PJ230", callee=self.name, because="it never returns")
         self.written = sorted(set().union(*self.facts.stores.values()))
         self._sort(returning)
-        if len(self.outcomes) > 1 and self.cfg.loops and len({version.block for version in returning}) == 1:
+        loops = self.cfg.loops and self.yields is None
+        if len(self.outcomes) > 1 and loops and len({version.block for version in returning}) == 1:
             doomed.update(returning[:-1])
             self._sort(returning[-1:])
         if len(self.outcomes) > MAX_OUTCOMES or not all(outcome.is_known() for outcome in self.outcomes):
@@ -159,6 +167,7 @@ class Inliner:
         self.bodies: Dict[Any, Body] = {}
         self.analyses: Dict[Any, Any] = {}
         self.parted: Dict[int, Body] = {}
+        self.steps: Dict[Any, Resumed] = {}
 
     def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract],
              keywords: Dict[str, Abstract]) -> Abstract:
@@ -175,6 +184,8 @@ class Inliner:
         interpreter.rely(callee.place, HasCode(code))
         bound = bind(code, arguments, keywords, lambda position, name: interpreter.use(
             default_of(callee, position, name, interpreter)))
+        if code.co_flags & GENERATOR:
+            return generator_of(callee, bound)
         body = self.body_of(callee)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         result = self._enter(interpreter, body, callee.name, CalleeFacts(body.cfg.function, callee, facts), locals)
@@ -198,7 +209,7 @@ class Inliner:
         if self.modules is not None and not any((name + ".").startswith(one + ".") for one in self.modules):
             return "%s is not one of allowed_inline_modules" % name
         skip = why_not_captured(function.__code__)
-        return REASONS[skip].title if skip is not None else None
+        return REASONS[skip].title if skip not in (None, "PJ101") else None
 
     def note(self, facts: Facts, instr: Instr, stack: List[Abstract]) -> None:
         """Note the function that a call runs which stays bytecode: it is compiled on its own. If it is not known,
@@ -211,6 +222,8 @@ class Inliner:
 
     def compiles_alone(self, function: FunctionType) -> bool:
         """Whether a function that is not inlined is compiled on its own."""
+        if why_not_captured(function.__code__) is not None:
+            return False
         return self.why_not(function) is None and (self.modules is not None or not in_standard_library(function))
 
     def body_of(self, callee: Callee) -> Body:
@@ -236,6 +249,33 @@ class Inliner:
         entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}
         entry.update(zip(code.co_freevars, made.free))
         inner = MadeFacts(body.cfg.function, made.facts, facts.depth + 1)
+        return self._enter(interpreter, body, code.co_name, inner, entry)
+
+    def resume(self, interpreter: Any, value: Suspended) -> Abstract:
+        """What one step of a generator gives: a Suspended with an item, or `ENDED`; or the Outcomes.
+
+        Raises:
+            Break: the step is not inlined.
+        """
+        facts, maker = interpreter.facts, value.maker
+        code = maker.code if isinstance(maker, Made) else maker.function.__code__
+        if facts.depth >= self.max_depth:
+            raise Break("PJ230", callee=code.co_name, because="max_inline_depth is %d" % self.max_depth)
+        key = (code, value.point)
+        if key not in self.steps:
+            self.steps[key] = step = resumed(code, value.point)
+            globals = maker.facts.globals if isinstance(maker, Made) else maker.function.__globals__
+            own, plain = [without_cells(one, isinstance(maker, Made)) or one for one in (code, step.code)]
+            liveness = StepLiveness(own, step)
+            self.bodies[key] = body_of(plain, globals)._replace(yields=step.yields, liveness=liveness)
+        body = self.bodies[key]
+        entry: Dict[str, Abstract] = dict.fromkeys(body.cfg.function.varnames, UNBOUND)
+        entry.update(zip(value.names + self.steps[key].stack, value.parts))
+        if isinstance(maker, Made):
+            entry.update(zip(code.co_freevars, maker.free))
+            inner: Facts = MadeFacts(body.cfg.function, maker.facts, facts.depth + 1)
+        else:
+            inner = CalleeFacts(body.cfg.function, maker, facts)
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
     def _enter(self, interpreter: Any, body: Body, name: str, facts: Facts, locals: Dict[str, Abstract]) -> Abstract:
@@ -266,7 +306,8 @@ class Inliner:
             except Cut as cut:
                 if cut.cfg is not self.parted.get(id(body), body).cfg:
                     raise
-                self.parted[id(body)] = body_with(cut.cfg.cut(cut.index))
+                parted = body_with(cut.cfg.cut(cut.index))
+                self.parted[id(body)] = parted._replace(yields=body.yields, liveness=body.liveness)
         if isinstance(self.analyses[key], Break):
             raise self.analyses[key].copy()
         return self.analyses[key]  # type: ignore[no-any-return]
@@ -276,7 +317,7 @@ class Inliner:
         for analysis in self.analyses.values():
             if isinstance(analysis, Analysis):
                 analysis.forget()
-        self.analyses, self.bodies, self.parted = {}, {}, {}
+        self.analyses, self.bodies, self.parted, self.steps = {}, {}, {}, {}
 
 
 def sources_of(value: Abstract) -> Any:

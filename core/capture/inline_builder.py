@@ -15,6 +15,7 @@ from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.segments import Piece
 from pijit.core.capture.states import State, parts_of
+from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import Abstract, Const, LoopIterator, Range, Sequence, Typed, Unbound, Unrolled
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, Output, SideExit
@@ -74,7 +75,7 @@ class InlineBuilder(GraphBuilder):
         return result
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
-        self.returned = self.pop()
+        self.returned = self.handed_out(self.analysis.yields)
         self.flow = "return"
 
     def _continue(self) -> Abstract:
@@ -106,6 +107,10 @@ class InlineBuilder(GraphBuilder):
         """One value for all that paths return: parameters of ``block`` where they are typed."""
         if isinstance(like, (Typed, Range, LoopIterator, Unrolled)):
             return self._parameters(like, block, "", None)
+        if isinstance(like, Suspended):
+            columns = zip(*[value.parts for value in values])  # type: ignore[attr-defined]
+            return like.like(tuple(self._joined(list(column), part, block)
+                                   for column, part in zip(columns, like.parts)))
         if isinstance(like, Sequence) and all(isinstance(value, Sequence) for value in values):
             made = self.graph.new_value(Object(tuple))
             block.params.append(made)
@@ -153,13 +158,13 @@ class InlineBuilder(GraphBuilder):
                       packed: Items[Output] = ()) -> SideExit:
         """Leave to ``target`` in this callee, with these of its variables."""
         callee = getattr(self.facts, "callee", None)
-        if callee is None or callee.place.root is None:
+        if callee is None or callee.place.root is None or self.analysis.yields is not None:
             raise Break("PJ231")
         names = tuple(name for name, value in state.locals.items()
                       if name in live and not is_place(name) and not isinstance(value, Unbound))
         self.leaving = set()
         variables = [state.locals[name] for name in names]
-        if any(isinstance(value, LoopIterator) for value in variables):
+        if any(isinstance(value, (LoopIterator, Suspended)) for value in variables):
             raise Break("PJ231")
         outputs = [self._output(value) for value in variables + state.stack]
         outputs.insert(0, Output("value", self._input(callee.place.root, SKIP)))

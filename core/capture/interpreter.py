@@ -23,6 +23,7 @@ from pijit.core.capture.containers import Containers
 from pijit.core.capture.displays import Displays
 from pijit.core.capture.effects import Effects
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.generators import Generators
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.library_calls import LibraryCalls
 from pijit.core.capture.matching import Matching
@@ -30,6 +31,7 @@ from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.outcomes import Outcome
 from pijit.core.capture.specials import method_called, truth_special
 from pijit.core.capture.states import State, rounds_of
+from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.subscripts import Subscripts
 from pijit.core.capture.texts import Texts
 from pijit.core.capture.values import (
@@ -65,7 +67,7 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
-                  Comprehensions, Iteration, Effects, ContainerEffects, Matching, Texts):
+                  Comprehensions, Generators, Iteration, Effects, ContainerEffects, Matching, Texts):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -196,7 +198,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     def alone(self, value: Abstract) -> Abstract:
         """``value`` as something that may be used again: an iterator may not, one user's steps would not be the
         other's."""
-        if isinstance(value, (LoopIterator, Unrolled)):
+        if isinstance(value, (LoopIterator, Unrolled, Suspended)):
             raise Break("PJ209", type=describe(value))
         return value
 
@@ -232,7 +234,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             raise Break("PJ212", name=instr.value)
         if isinstance(value, Unknown):
             raise Break(value.reason, name=instr.value)
-        if isinstance(value, (LoopIterator, Unrolled)) and instr.value not in self.liveness.live_in(instr.index + 1):
+        is_iterator = isinstance(value, (LoopIterator, Unrolled, Suspended))
+        if is_iterator and instr.value not in self.liveness.live_in(instr.index + 1):
             self.state.locals[instr.value] = UNBOUND  # it moves to its one user
             self.state.stack.append(value)
             return
@@ -240,7 +243,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def op_STORE_FAST(self, instr: Instr) -> None:
         value = self.take()
-        if isinstance(value, FRAGILE) or rounds_of(value):
+        if isinstance(value, FRAGILE) or rounds_of(value) or is_generating(value):
             raise Break("PJ202", value=describe(value))
         self.state.locals[instr.value] = value
 
@@ -265,11 +268,15 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def cell_content(self, instr: Instr) -> Abstract:
         """What the cell holds that ``instr`` names."""
-        place = self.facts.cell_place(instr.arg or 0, instr.value)
-        self.note_cell(instr.arg or 0, False)
+        return self.content_of(instr.arg or 0, instr.value)
+
+    def content_of(self, number: int, name: str) -> Abstract:
+        """What a cell or free variable holds."""
+        place = self.facts.cell_place(number, name)
+        self.note_cell(number, False)
         if place is not None:
             return self.read_place(place)
-        sample, where = self.facts.find_cell(instr.arg or 0, self)
+        sample, where = self.facts.find_cell(number, self, name)
         return self.known_object(sample, *where)
 
     def known_object(self, sample: Any, source: Any, root: Any) -> Abstract:

@@ -7,6 +7,7 @@ from typing import Any, Callable
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.iterators import iterator_over, step_of
 from pijit.core.capture.states import State
+from pijit.core.capture.suspended import is_generating
 from pijit.core.capture.values import Abstract
 
 
@@ -19,12 +20,17 @@ class Iteration:
     function: Function
     flow: Any
     state: State
+    step_generator: Callable[[Abstract], None]
 
     def op_GET_ITER(self, instr: Instr) -> None:
         self.push(iterator_over(self, self.pop()))
 
     def op_FOR_ITER(self, instr: Instr) -> None:
-        step = step_of(self, self.pop())
+        value = self.pop()
+        if is_generating(value):
+            self.step_generator(value)
+            return
+        step = step_of(self, value)
 
         def enter() -> Any:
             return [step.following, step.item()]

@@ -12,10 +12,12 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
 from pijit.core.capture.specials import iterator_special
+from pijit.core.capture.suspended import Suspended, begun
 from pijit.core.capture.values import (
     Abstract,
     Const,
     Instance,
+    Lazy,
     LoopIterator,
     Number,
     Range,
@@ -48,8 +50,8 @@ class Step(NamedTuple):
 def iterator_type(value: LoopIterator) -> IteratorType:
     """The graph's type of an iterator; Break for one over a tuple or a list, whose position is not read again."""
     for part in value.parts:
-        if isinstance(part, Unrolled):
-            raise Break("PJ209", type=describe(part.owner))
+        if isinstance(part, (Unrolled, Suspended)):
+            raise Break("PJ209", type=describe(part.owner if isinstance(part, Unrolled) else part))
     return IteratorType(value.kind, tuple(iterator_type(part) if isinstance(part, LoopIterator) else part.type
                                           for part in value.parts))
 
@@ -65,8 +67,10 @@ def moving_words(value: LoopIterator) -> List[Optional[Value]]:
 
 def iterator_over(self: Any, value: Abstract) -> Abstract:
     """``iter(value)``, or Break."""
-    if isinstance(value, (LoopIterator, Unrolled)):
+    if isinstance(value, (LoopIterator, Unrolled, Suspended)):
         return value
+    if isinstance(value, Lazy):
+        return begun(value.made, value.iterator, value.born)
     found = iterator_special(self, value)
     if found is not None:
         return found

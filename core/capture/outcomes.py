@@ -92,7 +92,7 @@ def part(interpreter: Any, outcomes: Outcomes) -> None:
     fragile = any(isinstance(value, FRAGILE) for value in interpreter.state.stack)
     refused = any(isinstance(way.result, Const) and way.result.object is NotImplemented
                   for way in outcomes.ways.values())
-    if fragile or refused or not interpreter.gives_result():
+    if fragile or refused or not interpreter.gives_result() and interpreter.instr.opname != "FOR_ITER":
         raise outcomes.why_not()
     if cfg.blocks[cfg.block_of[index]].end != index + 1:
         raise Cut(cfg, index + 1)

@@ -72,7 +72,10 @@ class Region:
         return self._position.get(successor, len(self.pieces)) <= self._position[piece]
 
     def reentry(self, start: Piece, cfg: CFG) -> Optional["Region"]:
-        """What control reaches in this region from the start of one of its pieces; None if back ends cannot do it."""
+        """What control reaches in this region from the start of one of its pieces; None if back ends cannot do it, or
+        the segment that goes on is the only one that knows what is on the operand stack."""
+        if any(map(is_confined, start.version.state.stack)) and start.at_start:
+            return None
         beyond = frozenset(_mixing(start, self.pieces, cfg))
         found, todo = {start}, [start]
         while todo:

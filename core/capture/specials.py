@@ -15,6 +15,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.opcodes import BINARY, INPLACE, UNARY
 from pijit.core.capture.conditions import ClassHolds, ClassLacks
 from pijit.core.capture.facts import Place
+from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Opaque, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, INT
@@ -180,6 +181,6 @@ def _checked_bool(answer: Abstract, owner: Abstract) -> Abstract:
 def iterator_special(self: Any, value: Abstract) -> Optional[Abstract]:
     """``iter(value)`` by ``__iter__`` that gives an iterator over what kernels step."""
     iterator = ask_special(self, "__iter__", value)
-    if iterator is not None and not isinstance(iterator, LoopIterator):
+    if iterator is not None and not isinstance(iterator, (LoopIterator, Suspended)):
         raise Break("PJ209", type=type_name(class_of(value)))
     return iterator

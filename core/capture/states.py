@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterator, List, Optional, Set, Tuple
 
+from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import (
     FRAGILE,
     Abstract,
@@ -72,6 +73,10 @@ def join(left: Abstract, right: Abstract) -> Abstract:
             owner = join(left.owner, right.owner)
             if not knows_nothing(owner):
                 return left.over(owner, left.position)
+    if isinstance(left, Suspended) and isinstance(right, Suspended) and left.is_like(right):
+        parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
+        if not any(map(knows_nothing, parts)):
+            return left.like(parts)
     if isinstance(left, Slice) and isinstance(right, Slice):
         return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
     classes = pointer_class(left), pointer_class(right)
@@ -112,7 +117,7 @@ def knows_nothing(value: Abstract) -> bool:
     """Whether the value, or a part of it, is Unknown."""
     if isinstance(value, Sequence):
         return any(knows_nothing(item) for item in value.items)
-    if isinstance(value, LoopIterator):
+    if isinstance(value, (LoopIterator, Suspended)):
         return any(knows_nothing(part) for part in value.parts)
     if isinstance(value, Unrolled):
         return knows_nothing(value.owner)
@@ -121,7 +126,7 @@ def knows_nothing(value: Abstract) -> bool:
 
 def rounds_of(value: Abstract) -> Tuple[int, ...]:
     """Where the containers are that an iterator steps through, if any."""
-    if isinstance(value, LoopIterator):
+    if isinstance(value, (LoopIterator, Suspended)):
         return tuple(position for part in value.parts for position in rounds_of(part))
     return (value.position,) if isinstance(value, Unrolled) else ()
 
@@ -136,6 +141,8 @@ def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
         return (value.owner,)
     if isinstance(value, Lazy):
         return (value.made, value.iterator)
+    if isinstance(value, Suspended):
+        return value.parts + ((value.maker,) if isinstance(value.maker, Made) else ())
     return value.free if isinstance(value, Made) else ()
 
 
@@ -143,7 +150,7 @@ def is_confined(value: Abstract) -> bool:
     """Whether no segment can start with the value: nobody could tell there that it is the same."""
     if isinstance(value, Sequence) and any(isinstance(item, CellRef) for item in value.items):
         return True
-    return isinstance(value, FRAGILE) or bool(rounds_of(value))
+    return isinstance(value, FRAGILE) or is_generating(value) or bool(rounds_of(value))
 
 
 def forgotten(value: Abstract) -> Abstract:
@@ -155,9 +162,15 @@ def forgotten(value: Abstract) -> Abstract:
         copy.root = value.root
         return copy
     if isinstance(value, Made) and any(forgotten(part) is not part for part in value.free):
-        return Made(value.code, tuple(map(forgotten, value.free)), value.facts, value.born)
+        return value.with_free(tuple(map(forgotten, value.free)))
     if isinstance(value, Lazy) and any(forgotten(part) is not part for part in parts_of(value)):
         return Unknown("PJ209", value.born)
+    if isinstance(value, Suspended) and any(forgotten(part) is not part for part in parts_of(value)):
+        return value.like(tuple(map(forgotten, value.parts)),
+                          forgotten(value.maker) if isinstance(value.maker, Made) else None)
+    if isinstance(value, LoopIterator) and is_generating(value):
+        parts = tuple(map(forgotten, value.parts))
+        return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
     if isinstance(value, Unrolled) and isinstance(value.owner, Known):
         return Unknown("PJ209", value.born)  # how many rounds are left depends on the list
     return value
@@ -189,7 +202,7 @@ def loosen(state: State, owner: Abstract, value: Abstract) -> None:
 def forget_iterators(state: State) -> None:
     """Bytecode may have given an iterator that has a name to others, who step it too."""
     for name, value in state.locals.items():
-        if isinstance(value, LoopIterator):
+        if isinstance(value, (LoopIterator, Suspended)):
             state.locals[name] = Unknown("PJ209", value.born)
 
 

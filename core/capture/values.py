@@ -320,15 +320,24 @@ class CellRef(Abstract):
 
 
 class Made(Abstract):
-    """A function to be called on the spot; ``free`` is what its free variables hold, ``facts`` are its maker's."""
+    """A function to be called on the spot; ``free`` is what its free variables hold, ``facts`` are its maker's.
 
-    __slots__ = ("code", "free", "facts")
+    ``name`` is its ``__qualname__`` if it is one of the program's, whose free variables are variables of its maker.
+    """
 
-    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, born: int = -1) -> None:
+    __slots__ = ("code", "free", "facts", "name")
+
+    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, born: int = -1,
+                 name: Optional[str] = None) -> None:
         super().__init__(None, born)
         self.code = code
         self.free = free
         self.facts = facts
+        self.name = name
+
+    def with_free(self, free: Tuple[Abstract, ...]) -> "Made":
+        """The same with other values for its free variables."""
+        return Made(self.code, free, self.facts, self.born, self.name)
 
     def key(self) -> Any:
         return (id(self.code), self.facts.identity(), self.free)

@@ -41,7 +41,9 @@ class Output:
     moving words set to ``words``. The others are made of ``parts``, which are outputs: "tuple", and new iterators,
     "sequence_iterator", "list_iterator" and "reversed_iterator" (an array; the index), "enumerate" (an iterator; the
     count), "zip" (iterators), "stepped" and "stepped_reversed" (what ``iter`` or ``reversed`` makes of an object,
-    stepped ``value`` times), "stepped_values" and "stepped_items" (the same of these views of a dict).
+    stepped ``value`` times), "stepped_values" and "stepped_items" (the same of these views of a dict), "map" and
+    "filter" (a function, iterators), "function" (code, qualified name, cells) and "generator" (a function, variables,
+    operand stack; ``value`` says how its frame waits, see `resume.plan`).
     """
 
     __slots__ = ("kind", "value", "parts", "words")

@@ -29,7 +29,8 @@ ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "r
                   "enumerate": "enumerate", "zip": "zip", "list": "list_iterator"}
 _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
 MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip",
-                           "stepped", "stepped_reversed", "stepped_values", "stepped_items"))
+                           "map", "filter", "function", "generator", "stepped", "stepped_reversed", "stepped_values",
+                           "stepped_items"))
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
 
 

@@ -29,6 +29,8 @@ static const CodeRow output_rows[] = {
     {"sequence_iterator", OUT_SEQUENCE_ITERATOR, 3, 1}, {"list_iterator", OUT_LIST_ITERATOR, 3, 1},
     {"reversed_iterator", OUT_REVERSED_ITERATOR, 3, 1},
     {"enumerate", OUT_ENUMERATE, 3, 1}, {"zip", OUT_ZIP, 2, 0},
+    {"map", OUT_MAP, 2, 0}, {"filter", OUT_FILTER, 2, 0}, {"function", OUT_FUNCTION, 2, 0},
+    {"generator", OUT_GENERATOR, 3, 0},
     {"stepped", OUT_STEPPED, 3, 0}, {"stepped_reversed", OUT_STEPPED_REVERSED, 3, 0},
     {"stepped_values", OUT_STEPPED_VALUES, 3, 0}, {"stepped_items", OUT_STEPPED_ITEMS, 3, 0},
     {NULL, 0, 0, 0},

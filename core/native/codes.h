@@ -32,7 +32,8 @@ typedef enum {
     /* Known without the kernel. */
     OUT_FETCHED, OUT_CONST,
     /* Made of other outputs. */
-    OUT_TUPLE, OUT_SEQUENCE_ITERATOR, OUT_LIST_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE, OUT_ZIP,
+    OUT_TUPLE, OUT_ZIP, OUT_MAP, OUT_FILTER, OUT_FUNCTION, OUT_GENERATOR,
+    OUT_SEQUENCE_ITERATOR, OUT_LIST_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE,
     OUT_STEPPED, OUT_STEPPED_REVERSED, OUT_STEPPED_VALUES, OUT_STEPPED_ITEMS,
     /* Kernel values. */
     OUT_INT, OUT_FLOAT, OUT_BOOL, OUT_COMPLEX, OUT_SCALAR, OUT_OBJECT, OUT_RANGE, OUT_RANGE_ITERATOR, OUT_ADVANCE
@@ -43,7 +44,7 @@ typedef struct Output {
     int typenum;                /* OUT_SCALAR */
     Py_ssize_t word;            /* the first frame word */
     Py_ssize_t input;           /* OUT_FETCHED, OUT_ADVANCE */
-    PyObject *object;           /* owned: the constant, or the scalar's type */
+    PyObject *object;           /* owned: the constant, the scalar's type, or OUT_GENERATOR's plan */
     const Input *moved;         /* OUT_ADVANCE: borrowed from the launcher */
     Py_ssize_t steps;           /* OUT_STEPPED and its kin; OUT_ADVANCE: the words that move */
     Py_ssize_t count;           /* of what it is made of */

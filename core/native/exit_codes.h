@@ -35,6 +35,27 @@ outputs_visit(const Output *items, Py_ssize_t count, visitproc visit, void *arg)
     return 0;
 }
 
+/* Whether an object is (int, tuple of ints, tuple of ints). */
+static int
+plan_check(PyObject *plan)
+{
+    if (!PyTuple_CheckExact(plan) || PyTuple_GET_SIZE(plan) != 3 || !PyLong_CheckExact(PyTuple_GET_ITEM(plan, 0))) {
+        return 0;
+    }
+    for (Py_ssize_t part = 1; part < 3; part++) {
+        PyObject *numbers = PyTuple_GET_ITEM(plan, part);  /* borrowed */
+        if (!PyTuple_CheckExact(numbers)) {
+            return 0;
+        }
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); i++) {
+            if (!PyLong_CheckExact(PyTuple_GET_ITEM(numbers, i))) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
 static int outputs_parse(const CodeLimits *limits, PyObject *codes, Output **items, Py_ssize_t *count);
 
 static int
@@ -49,7 +70,7 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
         if (outputs_parse(limits, PyTuple_GET_ITEM(code, 1), &output->items, &output->count) < 0) {
             return -1;
         }
-        if (row->kind != OUT_TUPLE && row->kind != OUT_ZIP && output->count != 1) {
+        if (row->kind > OUT_GENERATOR && output->count != 1) {
             PyErr_Format(PyExc_ValueError, "an iterator is made of one output: %R", code);
             return -1;
         }
@@ -57,6 +78,19 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
     if (row->kind >= OUT_STEPPED && row->kind <= OUT_STEPPED_ITEMS) {
         output->steps = code_integer(code, 2, 0, PY_SSIZE_T_MAX);
         return output->steps < 0 ? -1 : 0;
+    }
+    if (row->kind == OUT_GENERATOR && !plan_check(PyTuple_GET_ITEM(code, 2))) {
+        PyErr_Format(PyExc_ValueError, "not how a generator waits: %R", code);
+        return -1;
+    }
+    if ((row->kind == OUT_FUNCTION && output->count < 2) || (row->kind == OUT_GENERATOR && output->count < 1)) {
+        PyErr_Format(PyExc_ValueError, "it is made of too few outputs: %R", code);
+        return -1;
+    }
+    if (row->kind == OUT_GENERATOR) {
+        output->object = PyTuple_GET_ITEM(code, 2);
+        Py_INCREF(output->object);
+        return 0;
     }
     if (row->kind == OUT_CONST) {
         output->object = PyTuple_GET_ITEM(code, 1);

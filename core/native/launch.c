@@ -90,7 +90,7 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
 {
     OwnedList owned;
     PyObject *result;
-    ValueSource source = {fetched, frame, NULL, 0};
+    ValueSource source = {fetched, frame, NULL, 0, caller->globals};
 
     owned_init(&owned);
     frame[0] = (int64_t)(self->nogil ? runtime_table_nogil : runtime_table);
@@ -119,7 +119,7 @@ python_run(Launcher *self, PyObject *const *fetched, Caller *caller)
     PyObject *arguments = NULL;  /* owned */
     PyObject *answer = NULL;     /* owned */
     PyObject *result = NULL;     /* new: the result */
-    ValueSource source = {fetched, NULL, NULL, 1};
+    ValueSource source = {fetched, NULL, NULL, 1, caller->globals};
 
     arguments = PyTuple_New(self->ninputs);
     if (arguments == NULL) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codes.h"
+#include "generators.h"
 #include "iterators.h"
 #include <numpy/arrayscalars.h>
 
@@ -22,6 +23,7 @@ typedef struct {
     int64_t *frame;
     PyObject *answer;           /* borrowed: the tuple of a Python kernel, or NULL */
     Py_ssize_t next;            /* the next item of `answer` */
+    PyObject *globals;          /* borrowed: the function's */
 } ValueSource;
 
 static inline int64_t
@@ -241,14 +243,22 @@ tuple_build(const Output *output, ValueSource *source)
     return result;
 }
 
+/* What is made of a tuple of its parts. */
 static PyObject *
-zip_build(const Output *output, ValueSource *source)
+composite_build(const Output *output, ValueSource *source)
 {
     PyObject *parts = tuple_build(output, source);  /* owned */
+    PyObject *result;  /* new: the result */
     if (parts == NULL) {
         return NULL;
     }
-    PyObject *result = PyObject_Call((PyObject *)&PyZip_Type, parts, NULL);  /* new: the result */
+    switch (output->kind) {
+    case OUT_ZIP: result = PyObject_Call((PyObject *)&PyZip_Type, parts, NULL); break;
+    case OUT_MAP: result = PyObject_Call((PyObject *)&PyMap_Type, parts, NULL); break;
+    case OUT_FILTER: result = PyObject_Call((PyObject *)&PyFilter_Type, parts, NULL); break;
+    case OUT_FUNCTION: result = function_make(parts, source->globals); break;
+    default: result = generator_make(output->object, parts); break;
+    }
     Py_DECREF(parts);
     return result;
 }
@@ -269,7 +279,11 @@ output_build(const Output *output, ValueSource *source)
     case OUT_TUPLE:
         return tuple_build(output, source);
     case OUT_ZIP:
-        return zip_build(output, source);
+    case OUT_MAP:
+    case OUT_FILTER:
+    case OUT_FUNCTION:
+    case OUT_GENERATOR:
+        return composite_build(output, source);
     case OUT_SEQUENCE_ITERATOR:
     case OUT_LIST_ITERATOR:
     case OUT_REVERSED_ITERATOR:
