@@ -48,7 +48,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
         results = [capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
                            state.steering, _inliner(config),
                            config.max_loop_unrolling if config.loop_unrolling else 0,
-                           start.arrived if start is not None else None) for profile in seen.profiles]
+                           start.arrived if start is not None else None, state.hints) for profile in seen.profiles]
     clock.done("capture")
     result = results[0]
     compiled = without_repeats(results, [[_compile(state, c) for c in one.candidates] for one in results])
@@ -94,7 +94,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
                            stages, clock.seconds)
     whole = None if by_shape else frameless(  # which asks the segment's guards alone
         result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
-    if whole is None and seen.kinds and not observers and seen.renewals < MAX_RENEWALS:
+    hinted = {index: line for one in results for index, line in one.hinted().items()}
+    if whole is None and (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:
         for launcher in last:
             launcher.entry = program
     for one in results:
@@ -103,7 +104,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay, called, ways, whole, seen,
                  lines_of(candidate.captured for _, candidate, _ in kept), record,
-                 any(candidate.captured.has_loop for _, candidate, _ in kept))
+                 any(candidate.captured.has_loop for _, candidate, _ in kept), hinted)
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:

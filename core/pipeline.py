@@ -20,6 +20,7 @@ from pijit.core.bytecode.moves import STACK
 from pijit.core.capture.analysis import why_not_captured
 from pijit.core.capture.arrival import slots_at_entry
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
+from pijit.core.capture.hints import Hints, TypeHintWarning
 from pijit.core.capture.steering import Steering
 from pijit.core.entries import Start, make_entry
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
@@ -50,6 +51,7 @@ class State:
         cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
         recompiles: why there were more captures than one, the last ones.
         steering: which numbers a capture may know by value.
+        hints: what the program says of values that bytecode makes.
         callees: the states of functions that its linked code calls and that are compiled alone, by code object.
         met: those of them that a call turned out to run about which capture knew nothing, by instruction.
         callee: of such a function, what call sites of linked code are made of; else None.
@@ -70,6 +72,7 @@ class State:
         self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
         self.shared_kernels = kernels_of(py_func.__code__)
         self.steering = Steering(config.specialize_scalar)
+        self.hints = Hints()
         self.callees: Dict[int, State] = {}
         self.met: Dict[int, List[State]] = {}
         self.callee: Optional[_hook.Callee] = None
@@ -96,7 +99,7 @@ class State:
         """Forget all that captures and calls have shown."""
         self.clear()
         self.recompiles.clear()
-        self.cache.warned, self.steering = False, Steering(self.config.specialize_scalar)
+        self.cache.warned, self.steering, self.hints = False, Steering(self.config.specialize_scalar), Hints()
 
     def on_miss(self, code: types.CodeType, localsplus: List[Any], globals: Dict[str, Any],
                 builtins: Dict[str, Any]) -> Optional[types.CodeType]:
@@ -118,7 +121,7 @@ class State:
             return None
         try:
             return serve(*args)
-        except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError):
+        except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError, TypeHintWarning):
             raise  # the hook handles the first; the others are what the user asked for
         except LinkError as error:
             self.fail("PJ903", error.__cause__ or error)
@@ -158,7 +161,10 @@ class State:
 
     def _observe_anew(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """In place of an entry whose segments no longer fit: the same, and what calls return is observed again."""
-        why = stance.allow(self.py_func, reason("PJ305", guard=_guard_that_failed(entry)))
+        lines = ", ".join(map(str, sorted(set(entry.hinted.values()))))
+        facts = {"line": lines, "guard": _guard_that_failed(entry)} if lines else {"guard": _guard_that_failed(entry)}
+        why = stance.allow(self.py_func, reason("PJ306" if lines else "PJ305", **facts))
+        self.hints.wrong.update(entry.hinted)
         self.entries = [other for other in self.entries if other is not entry]
         pending = Pending(_weakly(self.on_visit), entry.seen)
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))

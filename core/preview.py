@@ -20,7 +20,7 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
     nothing is run, shown or remembered."""
     function = known.py_func
     state = State(function, function, known.config)
-    state.met = known.met
+    state.met, state.hints = known.met, known.hints
     seen = known.entries[-1].seen if known.entries else Seen()
     roots = _roots(function, args, kwargs)
     try:

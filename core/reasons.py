@@ -169,6 +169,10 @@ _ROWS = (
            "Calls between the segments return values of other kinds than before, or something else changed "
            "there: a run is observed, and the function captured for the old and the new kinds.",
            "Nothing to do; a call that keeps returning new kinds of values is observed three more times only."),
+    Reason("PJ306", "hint of a type does not hold",
+           "A comment with @jit.typing, or pijit.hint, says of a value that Python makes what it is like, but the "
+           "guards of the code that was compiled for that failed: a run is observed, as without the hint.",
+           "Correct the hint, or remove it."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
            "Calling a kernel costs more than these few instructions.",

@@ -15,6 +15,7 @@ from pijit.code_extra import get_code_extra
 from pijit.compare import Difference
 from pijit.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from pijit.control import Stance, disable, reset, stance
+from pijit.core.capture.hints import TypeHintWarning, hint
 from pijit.core.errors import FullGraphError, RecompileError
 from pijit.decorator import UnsupportedPythonWarning, jit, jit_class, ms_function
 from pijit.differential import DifferenceError, check
@@ -26,7 +27,8 @@ from pijit.notebook import load_ipython_extension, unload_ipython_extension
 from pijit.signature import Symbol, Tensor
 
 __all__ = ["Difference", "DifferenceError", "FullGraphError", "GRAPH_MODE", "Info", "PYNATIVE_MODE",
-           "RecompileError", "Report", "Stance", "Symbol", "Tensor", "UnsupportedPythonWarning", "__version__",
-           "check", "disable", "dump", "explain", "get_code_extra", "get_context", "info", "jit", "jit_class",
+           "RecompileError", "Report", "Stance", "Symbol", "Tensor", "TypeHintWarning",
+           "UnsupportedPythonWarning", "__version__",
+           "check", "disable", "dump", "explain", "get_code_extra", "get_context", "hint", "info", "jit", "jit_class",
            "load_ipython_extension", "ms_function", "reset", "set_context", "set_logs", "stance",
            "unload_ipython_extension"]

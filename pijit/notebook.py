@@ -1,4 +1,4 @@
-"""`%load_ext pijit` and `%%pijit`: cells of a notebook whose functions are jitted, as `python -m pijit` does it for files.
+"""`%load_ext pijit` and `%%pijit`: a notebook's cell whose functions are jitted, as `python -m pijit` does for files.
 
 IPython is not imported here: whoever loads the extension has it, and hands in its shell.
 """

@@ -109,6 +109,13 @@ class Tensor:
         return np.ones([USUAL if length is None else getattr(length, "example", length) for length in self.shape],
                        self.dtype)
 
+    @property
+    def jit_typing(self) -> Optional[str]:
+        """The text for `pijit.hint`; None if the dtype is open."""
+        if self.dtype is None:
+            return None
+        return "tensor_type[{}{}]".format(self.dtype, "" if self.shape is None else ", {}".format(len(self.shape)))
+
     def __repr__(self) -> str:
         return "Tensor(shape={}, dtype={})".format(None if self.shape is None else list(self.shape), self.dtype)
 

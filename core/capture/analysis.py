@@ -273,7 +273,7 @@ class Analysis:
         return bool(confined)
 
     def _after_break(self, instr: Instr, state: State, depth: int) -> State:
-        result = self.facts.feedback.get(instr.index)
+        result = self.facts.feedback.get(instr.index) or self.facts.said.found.get(instr.index)
         if instr.opname == "MAKE_FUNCTION" and self.facts.inliner is not None:
             if instr.index not in self.made:
                 self.made[instr.index] = made_function(self.function, self.facts, instr)

@@ -15,6 +15,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler
 from pijit.core.capture.callees import find_callee
 from pijit.core.capture.complex_numbers import COMPLEX_CALLS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
+from pijit.core.capture.hints import HINT_CALLS, heed
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.library_calls import function_of, method_row
 from pijit.core.capture.number_calls import NUMBER_CALLS
@@ -32,7 +33,7 @@ from pijit.guards.facts import type_module, type_name
 CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
-                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS)
+                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, HINT_CALLS)
     for target, handler in rows}
 
 
@@ -67,6 +68,8 @@ class Calls:
     call_made: Callable[..., Abstract]
 
     def op_CALL_FUNCTION(self, instr: Instr) -> None:
+        if instr.arg == 2:
+            heed(self.facts, *self.state.stack[-3:])
         arguments = self.pop_many(instr.arg or 0)
         self.push(self.call(self.pop(), arguments, {}))
 

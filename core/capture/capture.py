@@ -14,6 +14,7 @@ from pijit.core.capture.analysis import Analysis, entry_state
 from pijit.core.capture.builder import GraphBuilder, state_at
 from pijit.core.capture.captured import Captured, Refusal
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.hints import Hinted, Hints, Said
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.outcomes import Cut
 from pijit.core.capture.segments import Piece, Region, form_regions
@@ -91,6 +92,11 @@ class Capture:
                           if fact.source is not None]
         return found
 
+    def hinted(self) -> Dict[int, int]:
+        """The lines of the instructions that stay bytecode and whose values the program says what they are like."""
+        said, instructions = self.analysis.facts.said.found, self.cfg.function.instructions
+        return {index: instructions[index].lineno or 0 for index, _ in self.breaks() if index in said}
+
     def release(self) -> None:
         """Let go of the user's values: what a capture leaves behind is in reference cycles."""
         self.analysis.forget()
@@ -103,7 +109,7 @@ class Capture:
     def observable(self) -> List[int]:
         """Instructions that push one value of unknown type which something reads, or one whose type was guessed."""
         instructions = self.cfg.function.instructions
-        known = self.analysis.facts.feedback
+        known = {**self.analysis.facts.feedback, **self.analysis.facts.said.found}
         return [index for index in sorted({index for index, _ in self.breaks()} | self.analysis.facts.guessed)
                 if index not in known and instructions[index].opname in OBSERVABLE
                 and index + 1 < len(instructions) and instructions[index + 1].opname not in NEVER_OBSERVED]
@@ -112,33 +118,38 @@ class Capture:
 def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
             feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering = Steering(),
             inliner: Optional[Inliner] = None, unrolling: int = 16,
-            arrived: Optional[Dict[str, Abstract]] = None) -> Capture:
+            arrived: Optional[Dict[str, Abstract]] = None, hints: Optional[Hints] = None) -> Capture:
     """Capture a function as called with these locals; ``inliner`` inlines what it calls.
 
-    ``arrived`` is what is known of arguments that a running call has bound anew.
+    ``arrived`` is what is known of arguments that a running call has bound anew, ``hints`` are the function's.
     """
     cfg = build_cfg(decode(code))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode(plain))
+    said = hints.said(cfg.function, code, localsplus, globals) if hints is not None else Said()
     while True:
         try:
             return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering,
-                            inliner, unrolling, arrived)
+                            inliner, unrolling, arrived, said)
         except Cut as found:
             cfg = cfg.cut(found.index)
-            if inliner is not None:
-                inliner.forget()
+        except Hinted:
+            pass
+        if inliner is not None:
+            inliner.forget()
 
 
 def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any],
              builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering,
-             inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]]) -> Capture:
+             inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]],
+             said: Said) -> Capture:
     """Capture with these blocks; Cut if there have to be more."""
     function = cfg.function
     facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
                   unrolling=unrolling)
     facts.find_written()
+    facts.said = said
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
     entry = entry_state(function, localsplus, unbound, steering)
     entry.locals.update(arrived or {})

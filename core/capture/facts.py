@@ -6,6 +6,7 @@ from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.capture.hints import Said
 from pijit.core.capture.places import Places, scope_place
 from pijit.core.capture.roots import Root
 from pijit.core.capture.steering import Steering
@@ -39,11 +40,11 @@ class Facts:
     object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
     these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are
     not inlined. ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that read
-    natively what type feedback has not said the type of.
+    natively what type feedback has not said the type of. ``said`` are the hints of the program, see `hints`.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "guessed", "inliner", "depth", "unrolling", "callees", "mutates")
+                 "guessed", "inliner", "depth", "unrolling", "callees", "mutates", "said")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -62,6 +63,7 @@ class Facts:
         self.depth = depth
         self.unrolling = unrolling
         self.mutates = False
+        self.said = Said()
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
 
     @property
