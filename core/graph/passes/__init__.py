@@ -7,6 +7,7 @@ import threading
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pijit.core.graph.ir import Graph
+from pijit.core.graph.passes.carry import carry_stored
 from pijit.core.graph.passes.ranges import drop_checks
 from pijit.core.graph.passes.sizes import compare_sizes
 from pijit.core.graph.passes.simplify import simplify
@@ -37,6 +38,7 @@ def run_passes(graph: Graph) -> List[int]:
 
 PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", compare_sizes),
                                                           ("drop_checks", drop_checks),
+                                                          ("carry_stored", carry_stored),
                                                           ("cut_into_strips", cut_into_strips))
 """Those behind `simplify` that leave the inputs as they are."""
 

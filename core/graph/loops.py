@@ -1,0 +1,55 @@
+"""The innermost loops of a graph."""
+
+from __future__ import annotations
+
+from typing import Dict, List, NamedTuple, Set, Tuple
+
+from pijit.core.graph.ir import Block, Graph, Jump
+from pijit.core.graph.verify import dominators
+
+Edge = Tuple[Block, Jump]
+
+
+class Loop(NamedTuple):
+    """A loop's first block, all its blocks, the ways in and the ways back."""
+
+    header: Block
+    body: Set[Block]
+    entering: List[Edge]
+    back: List[Edge]
+
+
+def innermost(graph: Graph) -> List[Loop]:
+    """The loops that have none inside."""
+    over = dominators(graph)
+    edges: Dict[Block, List[Edge]] = {block: [] for block in graph.blocks}
+    for block in graph.blocks:
+        for jump in block.terminator.targets():
+            edges[jump.block].append((block, jump))
+    found = []
+    for header in graph.blocks:
+        back = [edge for edge in edges[header] if header in over[edge[0]]]
+        if back:
+            body = {header}
+            todo = [block for block, _ in back]
+            while todo:
+                block = todo.pop()
+                if block not in body:
+                    body.add(block)
+                    todo += [other for other, _ in edges[block]]
+            found.append(Loop(header, body, [edge for edge in edges[header] if edge not in back], back))
+    headers = {loop.header for loop in found}
+    return [loop for loop in found if loop.body & headers == {loop.header}]
+
+
+def leads_to(block: Block, target: Block, loop: Loop) -> bool:
+    """Whether a round of a loop may go from one of its blocks to another one."""
+    seen, todo = {loop.header}, [block]
+    while todo:
+        one = todo.pop()
+        if one is target:
+            return True
+        if one not in seen or one is block:
+            seen.add(one)
+            todo += [jump.block for jump in one.terminator.targets() if jump.block in loop.body - seen]
+    return False
