@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 from pijit.core.capture import sampling
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.gathering import elements_at
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.values import Abstract, Const, Tensor, class_of
 from pijit.core.errors import Break
@@ -117,6 +118,16 @@ def call_where(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     return Tensor(result, value)
 
 
+def call_take(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.take(x, indices)`` and ``x.take(indices)``: ``x[indices]`` of one axis and a vector of integers."""
+    array, found = arguments[0] if arguments else None, None
+    if len(arguments) == 2 and not keywords and isinstance(array, Tensor) and array.type.ndim == 1:
+        found = elements_at(self, array, arguments[1:])
+    if found is not None:
+        return found
+    return self.invoke(FUNCTIONS["take"], arguments, keywords)  # type: ignore[no-any-return]
+
+
 def call_norm(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.linalg.norm(x)``: of a contiguous vector of floats the root of its product with itself."""
     kind = arguments[0].type if len(arguments) == 1 and isinstance(arguments[0], Tensor) else None
@@ -136,9 +147,10 @@ FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.outer, call_outer),
     (np.where, call_where),
     (np.linalg.norm, call_norm),
+    (np.take, call_take),
 ]
 
-FORM_METHODS: Dict[str, Handler] = {"put": call_put, "sort": call_sort}
+FORM_METHODS: Dict[str, Handler] = {"put": call_put, "sort": call_sort, "take": call_take}
 
 UFUNC_METHODS: Dict[str, Handler] = {
     "outer": call_ufunc_outer,

@@ -6,6 +6,7 @@ from typing import Callable, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.gathering import elements_at
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
 from pijit.core.capture.specials import ask_special, call_special
@@ -96,6 +97,9 @@ class Subscripts:
     def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""
         if isinstance(owner, Tensor) and self._gathers(index):
+            found = elements_at(self, owner, self._index_items(index)) if class_of(index) is not list else None
+            if found is not None:
+                return found
             self._require_elements_of(owner)
             return self.invoke(FUNCTIONS["operator.getitem"], [owner, index], {})
         if isinstance(owner, Tensor):

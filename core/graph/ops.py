@@ -79,6 +79,8 @@ OPS: Dict[str, OpInfo] = {
     "where": OpInfo("a *", ("types",), False,
                     "np.where(a, x, y) of bools, as ufunc; types is '?dd->d'; arrays are in C order, x and y have the "
                     "result's dtype where they are arrays; exits on shape mismatch"),
+    "gather": OpInfo("a a*", ("types",), False, "a[i, j...] with an integer array of one axis for each axis of a; the arrays are "
+                                                "broadcast; exits on an index out of range"),
     "assign": OpInfo("a *", (), True, "a[...] = array or scalar, broadcast and converted; exits on shape mismatch"),
     "alloc": OpInfo("s*", ("fill", "order"), False, "new array of the WORD shape; fill None (empty), 0 or 1; exits on negative"),
     # objects; the values ("v") are as those of the effects below
@@ -163,7 +165,7 @@ NEVER, ALWAYS, UNKNOWN, LEAVES = range(4)
 VIEWS = frozenset(("view", "transpose", "part"))
 """Operations whose result looks into the memory of their first operand."""
 
-MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product"))
+MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product", "gather"))
 """Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "load_key", "get_key", "pop_item", "pop_key", "setdefault"))

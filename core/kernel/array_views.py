@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.kernel.arrays import ArrayVariable, contiguous_last, memory_code
@@ -49,13 +49,22 @@ def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List
         positions.append(position)
         if check != "-":
             conditions.append("beyond(%s, %s)" % (position, size))
-    while len(conditions) > 1:
-        conditions[:2] = ["either(%s, %s)" % tuple(conditions[:2])]
-    emitter.guard(op, "".join(conditions))
+    emitter.guard(op, _any_of(conditions))
     return positions
 
 
-def _offset(positions: Any, strides: Any) -> str:
+def _any_of(conditions: List[str]) -> str:
+    while len(conditions) > 1:
+        conditions[:2] = ["either(%s, %s)" % tuple(conditions[:2])]
+    return "".join(conditions)
+
+
+def beyond(positions: Sequence[str], shape: Sequence[str]) -> str:
+    """The condition that a position is out of range."""
+    return _any_of(["beyond(%s, %s)" % pair for pair in zip(positions, shape)])
+
+
+def offset(positions: Any, strides: Any) -> str:
     terms = ["imul(%s, %s)" % pair for pair in zip(positions, strides)] or ["0"]
     while len(terms) > 1:
         terms[:2] = ["iadd(%s, %s)" % tuple(terms[:2])]
@@ -66,14 +75,14 @@ def write_load(emitter: Any, op: Op) -> None:
     array = emitter.arrays[op.args[0]]
     positions = _positions(emitter, op, array, op.args[1:])
     emitter.define(op.result, emitter.element(array.type.dtype,
-                                              (array.data, _offset(positions, array.strides))))
+                                              (array.data, offset(positions, array.strides))))
 
 
 def write_store(emitter: Any, op: Op) -> None:
     array, value = emitter.arrays[op.args[0]], op.args[-1]
     positions = _positions(emitter, op, array, op.args[1:-1])
     emitter.line("st_%s(%s, %s, %s)" % (memory_code(array.type.dtype), array.data,
-                                        _offset(positions, array.strides), emitter.text[value]))
+                                        offset(positions, array.strides), emitter.text[value]))
 
 
 # ---- slices ----

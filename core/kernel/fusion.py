@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import NEVER
-from pijit.core.graph.passes.fuse import MAKING, operands, raises_flags, scalar_operation
+from pijit.core.graph.passes.fuse import MAKING, may_leave, operands, raises_flags, scalar_operation
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.array_ops import broadcast, copy_into, fits_into, like_size, loop_dtypes
 from pijit.core.kernel.arrays import LISTENING, ArrayVariable
@@ -49,7 +49,25 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
         return False
     if any(map(raises_flags, group)) and any("f8_bits" in emitter.text[value] for value, _ in scalars):
         return False  # LLVM knows what comes of a NaN, and would drop the rest with its flags
+    if any(not can_convert(array.type.dtype, array.type.dtype) for array in _tables(emitter, group)):
+        return False
     return all(can_convert(source, target) for source, target in _conversions(group))
+
+
+def _tables(emitter: Any, group: List[Op]) -> List[ArrayVariable]:
+    """The arrays that the group finds elements in, one for each time."""
+    return [emitter.arrays[op.args[0]] for op in group if op.name == "gather"]
+
+
+def _require_elements(emitter: Any, group: List[Op], shape: Sequence[str], tables: List[ArrayVariable]) -> List[str]:
+    """The words of the arrays in which elements are found; leaves where one has none, for no index is in range, and where
+    a nest without elements would not look at indices."""
+    sizes = dict.fromkeys(size for table in tables for size in table.shape)
+    if any(emitter.arrays[value].shape != tuple(shape) for value in _leaves(group)[0]):
+        sizes.update(dict.fromkeys(shape))  # only the broadcast of another is empty
+    for size in sizes if tables else ():
+        emitter.guard(group[0], "%s < 1" % size)
+    return [word for table in tables for word in (table.data,) + table.strides + table.shape]
 
 
 def _conversions(group: List[Op]) -> List[Tuple[np.dtype, np.dtype]]:
@@ -80,8 +98,8 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     arrays = [emitter.arrays[value] for value in leaves]
     scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
                for value, code in wanted]
-    raising = any(map(raises_flags, group))
-    if last.name in ("ufunc", "where"):
+    raising = any(map(may_leave, group))
+    if last.name in ("ufunc", "where", "gather"):
         shape = broadcast(emitter, first, [array.shape for array in arrays])
         result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
         _compute(emitter, group, shape, arrays, scalars, result, raising)
@@ -109,11 +127,27 @@ def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
     if raising:
         emitter.line(emitter.runtime("flags_clear"))
     lasts, words = _operands(emitter, shape, arrays + [result])
+    tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
-                "".join(code for _, code in _leaves(group)[1]), _steps(group))
-    emitter.line("%s(%s)" % (emitter.nest_name(nest), ", ".join(list(shape) + words + scalars)))
+                "".join(code for _, code in _leaves(group)[1]), _steps(group), False, _kinds(tables))
+    _run_nest(emitter, group, nest, shape, words + scalars, tables)
     if raising:
         emitter.guard(group[0], "%s != 0" % emitter.runtime("flags_test", LISTENING))
+
+
+def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
+    return tuple((table.type.dtype.char, len(table.shape)) for table in tables)
+
+
+def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], words: List[str],
+              tables: List[ArrayVariable]) -> None:
+    """Call the nest; leaves where an index was out of range."""
+    words = list(shape) + words + _require_elements(emitter, group, shape, tables)
+    call = "%s(%s)" % (emitter.nest_name(nest), ", ".join(words))
+    if not tables:
+        emitter.line(call)
+        return
+    emitter.guard(group[0], "%s != 0" % emitter.let(call))
 
 
 def _operands(emitter: Any, shape: Sequence[str], arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str]]:
@@ -142,6 +176,7 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         emitter.arrays[last.result], sums = new_result(emitter, last, first, shape)
         target = [sums.data] + list(sums.strides)
     lasts, words = _operands(emitter, shape, arrays)
+    tables = _tables(emitter, group)
     pairwise: List[str] = []
     if dtype.kind == "f":
         table = emitter.let("%s()" % emitter.loop_table(np.add, np.add.types.index("{0}{0}->{0}".format(dtype.char))))
@@ -149,8 +184,8 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d"]
         emitter.line(emitter.runtime("flags_clear"))
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
-                "".join(code for _, code in _leaves(group)[1]), _steps(group), True)
-    emitter.line("%s(%s)" % (emitter.nest_name(nest), ", ".join(list(shape) + words + target + scalars + pairwise)))
+                "".join(code for _, code in _leaves(group)[1]), _steps(group), True, _kinds(tables))
+    _run_nest(emitter, group, nest, shape, words + target + scalars + pairwise, tables)
     if pairwise:
         emitter.guard(first, "%s != 0" % emitter.runtime("flags_test", LISTENING))
     if is_scalar:
@@ -161,6 +196,7 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
     arrays, scalars = _leaves(group)
     number: Dict[Any, int] = {item: k for k, item in enumerate(list(arrays) + list(scalars))}
     steps: List[Tuple[str, str, Tuple[int, ...]]] = []
+    tables = 0
     for op in group:
         if op.name in ("assign", "reduce"):
             continue
@@ -168,7 +204,10 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
         numbers = tuple(number[(value, code) if isinstance(value.type, Scalar) else value]
                         for value, code in zip(operands(op), codes))
         number[op.result] = len(arrays) + len(scalars) + len(steps)
-        steps.append((scalar_operation(op), codes, numbers))
+        name = scalar_operation(op)
+        if name == "gather":
+            name, tables = "gather%d" % tables, tables + 1
+        steps.append((name, codes, numbers))
     return tuple(steps)
 
 
@@ -232,6 +271,10 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
            for value in _leaves(group)[0]) and not _asks_for_temporaries(emitter, group):
         return emitter.new_array(group[0], last.result.type, "v%d" % last.result.id, shape)
     for op in group:
+        if op.name == "gather":
+            _described(emitter, op.args[1], known)
+            known[op.result] = known[op.args[1]]
+            continue
         words, sizes = [], []
         for number, (value, dtype) in enumerate(zip(op.args, loop_dtypes(op.attrs["types"])[0])):
             address, ndim = _described(emitter, value, known)

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 import numpy as np
 from llvmlite import ir
 from pijit.core.kernel.intrinsics import F4, F8, I1, I8, I64, INT, Intrinsic
-from pijit.core.kernel.row_sums import loop, write_sum
+from pijit.core.kernel.row_sums import local, loop, write_sum
 
 UNIT, ZERO, ANY = "u", "0", "?"
 
@@ -30,6 +30,10 @@ class Nest(NamedTuple):
     take three
     more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of PAIRWISE_RUN
     elements.
+
+    ``tables`` are (dtype letter, number of axes) of arrays in which elements are found: step ``gather0`` has an index into
+    each axis of the first one. They are the last arguments: data address, strides, shape. The nest's result is 1 where an
+    index was out of range, else 0.
     """
 
     ndim: int
@@ -38,6 +42,7 @@ class Nest(NamedTuple):
     scalars: str
     steps: Tuple[Tuple[str, str, Tuple[int, ...]], ...]
     sums: bool = False
+    tables: Tuple[Tuple[str, int], ...] = ()
 
 
 def _memory_type(dtype: np.dtype) -> Any:
@@ -133,7 +138,7 @@ _OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.item
 
 
 def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
-    """The dtype of an operation's result."""
+    """The dtype of an operation's result, but for elements that are found."""
     return np.dtype(bool) if operation in COMPARISONS else dtype
 
 
@@ -170,12 +175,26 @@ class _Writer:
             self.data.append(rest[0])
             self.strides.append(rest[1:1 + axes])
             rest = rest[1 + axes:]
+        count = sum(1 + 2 * axes for _, axes in nest.tables)
+        self.tables, rest = rest[len(rest) - count:], rest[:len(rest) - count]
         self.scalars, self.pairwise = rest[:len(nest.scalars)], rest[len(nest.scalars):]
         self.kinds = self.dtypes[:-1] + [np.dtype(code) for code in nest.scalars]
-        self.kinds += [result_dtype(name, np.dtype(codes[-1])) for name, codes, _ in nest.steps]
+        self.kinds += [self._step_dtype(name, codes) for name, codes, _ in nest.steps]
+        self.outside = local(builder, I8, 1) if nest.tables else None
 
-    def write(self) -> None:
+    def _step_dtype(self, name: str, codes: str) -> np.dtype:
+        if name.startswith("gather"):
+            return np.dtype(self.nest.tables[int(name[6:])][0])
+        return result_dtype(name, np.dtype(codes[-1]))
+
+    def write(self) -> Any:
+        """The result is 1 where an index was out of range, else 0."""
+        if self.outside is None:
+            self._write_versions(_versions(self.nest))
+            return ir.Constant(I64, 0)
+        self.builder.store(ir.Constant(I8, 0), self.outside)
         self._write_versions(_versions(self.nest))
+        return self.builder.zext(self.builder.load(self.outside), I64)
 
     def _write_versions(self, versions: List[str]) -> None:
         """Loops for the first version whose last strides are those of the arrays; the last one serves all."""
@@ -252,8 +271,28 @@ class _Writer:
             if number not in values and all(k in values for k in numbers):
                 operands = [_converted(self.builder, values[k], self.kinds[k], np.dtype(code))
                             for k, code in zip(numbers, codes)]
-                values[number] = _OPERATIONS[name](self.builder, np.dtype(codes[-1]), *operands)
+                if name.startswith("gather"):
+                    values[number] = self._found(int(name[6:]), codes, operands)
+                else:
+                    values[number] = _OPERATIONS[name](self.builder, np.dtype(codes[-1]), *operands)
         return values
+
+    def _found(self, number: int, codes: str, indices: List[Any]) -> Any:
+        """The element of a table at an index for each axis, the first element where one is out of range."""
+        builder, zero = self.builder, ir.Constant(I64, 0)
+        code, axes = self.nest.tables[number]
+        first = sum(1 + 2 * before for _, before in self.nest.tables[:number])
+        strides, sizes = self.tables[first + 1:first + 1 + axes], self.tables[first + 1 + axes:first + 1 + 2 * axes]
+        offset, outside = zero, ir.Constant(I1, 0)
+        for index, letter, stride, size in zip(indices, codes, strides, sizes):
+            index = _converted(builder, index, np.dtype(letter), np.dtype(np.int64))
+            index = builder.select(builder.icmp_signed("<", index, zero), builder.add(index, size), index)
+            beyond = builder.icmp_unsigned(">=", index, size)
+            outside = builder.or_(outside, beyond)
+            offset = builder.add(offset, builder.mul(builder.select(beyond, zero, index), stride))
+        builder.store(builder.or_(builder.load(self.outside), builder.zext(outside, I8)), self.outside)
+        table = builder.inttoptr(self.tables[first], I8.as_pointer())
+        return self._load(builder.gep(table, [offset]), np.dtype(code))
 
     def _load(self, place: Any, dtype: np.dtype) -> Any:
         pointer = self.builder.bitcast(place, _memory_type(dtype).as_pointer())
@@ -281,6 +320,5 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         first = nest.ndim + sum(1 + nest.ndim for _ in nest.arrays) - nest.sums
         scalars = slice(first, first + len(nest.scalars))
         values[scalars] = [_narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
-        _Writer(builder, nest, values).write()
-        return ir.Constant(I64, 0)
+        return _Writer(builder, nest, values).write()
     return Intrinsic(INT, None, build)

@@ -18,6 +18,7 @@ from pijit.core.kernel.arrays import ArrayVariable, ArrayWriter
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.flavour import PLAIN, Flavour
+from pijit.core.kernel.gathers import write_gather
 from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
 from pijit.core.kernel.layout import Layout, part_word
 from pijit.core.kernel.lifetimes import Lifetimes
@@ -273,4 +274,4 @@ def _where(emitter: NumbaEmitter, op: Op) -> None:
 
 _SPECIAL = {"where": _where, "const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "compare_size": _compare_size, "libm": _libm,
             "iterator_part": _iterator_part, "require": _require, "poll": _poll, **OBJECT_OPERATIONS,
-            **LIBRARY_OPERATIONS, **GUFUNC_OPERATIONS}
+            **LIBRARY_OPERATIONS, **GUFUNC_OPERATIONS, "gather": write_gather}

@@ -48,14 +48,14 @@ def write_sum(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], targe
             _add_pairwise(builder, size, kind, pairwise, target, value)
 
 
-def _local(builder: Any, kind: Any, count: int) -> Any:
+def local(builder: Any, kind: Any, count: int) -> Any:
     """Memory of the function's own, from its entry on."""
     with builder.goto_entry_block():
         return builder.alloca(kind, count)
 
 
 def _add_up(builder: Any, size: Any, kind: Any, target: Any, value: Callable[[Any], Any]) -> None:
-    total = _local(builder, kind, 1)
+    total = local(builder, kind, 1)
     add = builder.add if isinstance(kind, ir.IntType) else builder.fadd
     builder.store(ir.Constant(kind, 0), total)
     loop(builder, size, lambda index: builder.store(add(builder.load(total), value(index)), total))
@@ -69,7 +69,7 @@ def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], t
     signature = ir.FunctionType(ir.VoidType(), [pointer.as_pointer(), I64.as_pointer(), I64.as_pointer(), pointer])
     function = builder.inttoptr(pairwise[0], signature.as_pointer())
     data, buffer = builder.inttoptr(pairwise[1], pointer), builder.inttoptr(pairwise[2], kind.as_pointer())
-    places, strides, count = _local(builder, pointer, 3), _local(builder, I64, 3), _local(builder, I64, 1)
+    places, strides, count = local(builder, pointer, 3), local(builder, I64, 3), local(builder, I64, 1)
     step = ir.Constant(I64, 4 if isinstance(kind, ir.FloatType) else 8)
     run, zero = ir.Constant(I64, PAIRWISE_RUN), ir.Constant(I64, 0)
     builder.store(ir.Constant(kind, 0), target, align=1)

@@ -20,6 +20,10 @@ at each index before that index is written.
 adds them pairwise, are computed into a buffer of one row on which NumPy's own loop runs. The operand must be certain
 to be in C order, or NumPy would go another way.
 
+**Elements found by index** (``gather``) are loaded where they are needed, also at an index that is computed there. A nest
+finds out at its end that an index was out of range, like a flag; the array that they are found in is no operand and
+must be there before the group.
+
 **Choices.** ``where`` is fused, but with no floating-point arithmetic that can raise a flag: LLVM may leave out what
 is not chosen.
 
@@ -60,7 +64,7 @@ BOOLEAN_LOOPS.update(COMPARISONS)
 _LOOPS = {"f": FLOAT_LOOPS, "i": INTEGER_LOOPS, "u": INTEGER_LOOPS, "b": BOOLEAN_LOOPS}
 """Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
 
-MAKING = ("ufunc", "where", "reduce")
+MAKING = ("ufunc", "where", "reduce", "gather")
 """What makes a new array, or a number, of all its operands; other operations write to the first one."""
 
 _RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
@@ -69,8 +73,8 @@ _MEMORY_CODES = "?bBhHiIlLqQfd"
 
 def scalar_operation(op: Op) -> str:
     """The name of the scalar operation that an elementwise ufunc does to each element, or ''."""
-    if op.name == "where":
-        return "where"
+    if op.name in ("where", "gather"):
+        return op.name
     if op.name not in ("ufunc", "ufunc_into") or op.exit is None:
         return ""
     kind = op.args[0].type if op.name == "ufunc_into" else op.result.type
@@ -104,12 +108,17 @@ def raises_flags(op: Op) -> bool:
     """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
     if op.name == "reduce":
         return op.args[0].type.dtype.kind == "f"
-    return op.name != "assign" and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
+    return op.name not in ("assign", "gather") and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
+
+
+def may_leave(op: Op) -> bool:
+    """Whether a nest finds out at its end that an operation of its group is to be repeated in bytecode."""
+    return op.name == "gather" or raises_flags(op)
 
 
 def operands(op: Op) -> List[Value]:
-    """What an operation of a group computes with: all arguments but the destination."""
-    return list(op.args) if op.name in MAKING else list(op.args[1:])
+    """What an operation of a group computes with: all arguments but the destination, or what elements are found in."""
+    return list(op.args) if op.name in MAKING and op.name != "gather" else list(op.args[1:])
 
 
 def roots(graph: Graph) -> Dict[Value, Value]:
@@ -149,7 +158,7 @@ def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
 def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, List[Op]],
                escaping: Set[Value]) -> Dict[Op, List[Op]]:
     position = {op: number for number, op in enumerate(block.ops)}
-    makers = {op.result: op for op in block.ops if op.name in ("ufunc", "where") and scalar_operation(op)}
+    makers = {op.result: op for op in block.ops if op.name in ("ufunc", "where", "gather") and scalar_operation(op)}
     groups: Dict[Op, List[Op]] = {}
     taken: Set[Op] = set()
     for op in reversed(block.ops):
@@ -165,7 +174,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1 or op.name in ("ufunc_into", "where") or op.name == "ufunc" and _by_rows(op):
+        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or op.name == "ufunc" and _by_rows(op):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
@@ -194,13 +203,14 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
 
 
 def _writes(user: Op, value: Value) -> bool:
-    return user.name in EFFECTS and user.args[0] is value
+    """Whether ``user`` needs the memory of an array: writes to it, or looks for elements in it."""
+    return (user.name in EFFECTS or user.name == "gather") and user.args[0] is value
 
 
 def _looks_at_floats(user: Op, maker: Op) -> bool:
     """Whether ``user`` compares what ``maker`` computed in floating point."""
-    compares = user.name not in ("assign", "where") and user.attrs["ufunc"] in COMPARISONS
-    return compares and maker.attrs["types"][0] in "fd"
+    compares = user.attrs.get("ufunc") in COMPARISONS
+    return compares and maker.name != "gather" and maker.attrs["types"][0] in "fd"
 
 
 def _chooses(group: Set[Op], maker: Op) -> bool:
