@@ -151,12 +151,10 @@ def _take(name: str) -> str:
 def stance(name: str) -> Stance:
     """Say what jitted functions do when called, all of them, on all threads.
 
-    | stance | calls of jitted functions |
-    |---|---|
-    | `"default"` | capture, compile, run compiled code |
-    | `"python"` | run as plain Python |
-    | `"run_only"` | run what is compiled already, otherwise plain Python; nothing is compiled |
-    | `"error_on_recompile"` | raise `RecompileError` where a function would be captured again: a guard failed |
+    - `"default"`: capture, compile, run compiled code.
+    - `"python"`: run as plain Python.
+    - `"run_only"`: run what is compiled already, otherwise plain Python; nothing is compiled.
+    - `"error_on_recompile"`: raise `RecompileError` where a function would be captured again: a guard failed.
 
     It holds from the call on; with `with`, until the end of the block; as a decorator, in calls of the function.
 

@@ -336,7 +336,7 @@ def check(f: Callable[..., Any], *args: Any, calls: int = 3, config: Optional[Di
 
     Args:
         f: a function or method, jitted or not.
-        *args, **kwargs: the arguments; they stay as they are, calls get copies.
+        args, kwargs: the arguments; they stay as they are, calls get copies.
         calls: how often to call with `args` first.
         config: a `jit_config`.
         others: tuples of other positional arguments, say of other types; `kwargs` go with them too.

@@ -24,7 +24,7 @@ def dump(f: Callable[..., Any], folder: Union[str, "os.PathLike[str]"], *args: A
     Args:
         f: a function, jitted or not.
         folder: where to; made if it is not there.
-        *args, **kwargs: with arguments, what a call with them would lead to, without making it, as for `explain`;
+        args, kwargs: with arguments, what a call with them would lead to, without making it, as for `explain`;
             without, every entry that calls have made. `passes.txt`, the graphs before and after each pass, is there
             with arguments and under `print_after_all`.
 

@@ -24,7 +24,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
 
     Args:
         f: a function, jitted or not, or a class that `jit` was put on and that defines nothing to compile.
-        *args, **kwargs: arguments as for a call.
+        args, kwargs: arguments as for a call.
 
     Returns:
         The report; print it.
