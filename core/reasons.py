@@ -100,8 +100,8 @@ _ROWS = (
            "Whether such a variable has a value at this point depends on what Python did before.",
            "Keep the value in a local variable."),
     Reason("PJ209", "iteration over a type that is not captured",
-           "Compiled loops run over arrays, range(), short tuples and dicts, lists whose items are alike, and enumerate(), zip() "
-           "and reversed() of these; other iterators run code for each item.",
+           "Compiled loops run over arrays, range(), short tuples, lists and dicts whose items are alike, generators, and "
+           "enumerate(), zip(), map(), filter() and reversed() of these; other iterators run code for each item.",
            "Loop over an array, or a list of numbers, arrays, strings or tuples that have the same types."),
     Reason("PJ210", "NumPy function that is not captured",
            "There is no compiled form of this NumPy function, so NumPy runs it.",

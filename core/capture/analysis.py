@@ -171,10 +171,23 @@ class Analysis:
             if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
                 self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items())
                 known = None
+        self._drop_abandoned()
         for version in self.versions:
             for successor in version.edges.values():
                 successor.predecessors.append(version)
         return self
+
+    def _drop_abandoned(self) -> None:
+        """Without the versions that edges led to before more was known."""
+        todo = [version for version in self.versions if version.is_entry]
+        found = set(todo)
+        while todo:
+            new = [successor for successor in todo.pop().edges.values() if successor not in found]
+            found.update(new)
+            todo += new
+        self.versions = [version for version in self.versions if version in found]
+        self.by_block = {index: [version for version in versions if version in found]
+                         for index, versions in self.by_block.items()}
 
     def forget(self) -> None:
         """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
@@ -370,7 +383,7 @@ class Analysis:
             state.stack[-1] = kept_apart(state.stack[-1], False)
         block = self.cfg.blocks[self.cfg.block_of[target]]
         successor = version.edges.get(slot)
-        if successor is None or successor.block is not block:
+        if successor is None or successor.block is not block or _rounds(successor.state) != _rounds(state):
             successor = self._choose(block, state)
             if successor is None:
                 version.edges[slot] = self._new_version(block, state)

@@ -13,14 +13,13 @@ from pijit.core.bytecode.consume import GENERATOR, Consumer, variable
 from pijit.core.bytecode.decode import Function, Instr, decode
 from pijit.core.capture.binding import bind
 from pijit.core.capture.call_arguments import Arguments
-from pijit.core.capture.iterators import iterator_over
+from pijit.core.capture.iterators import EACH_ITEM, iterator_over
 from pijit.core.capture.values import Abstract, CellRef, Lazy, Made, Sequence, Unknown
 from pijit.core.errors import Break
 
 WITH_CLOSURE = 0x08
 STORES = frozenset(["STORE_FAST", "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
 WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
-EACH_ITEM = (item for item in ()).gi_code
 
 
 class Comprehensions:

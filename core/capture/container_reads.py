@@ -8,6 +8,7 @@ items that the container has when the function is captured.
 from __future__ import annotations
 
 from functools import reduce
+from itertools import islice
 from typing import Any, Callable, List, Optional
 
 import numpy as np
@@ -38,6 +39,8 @@ from pijit.guards.facts import is_among
 from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
 CHANGING = READABLE + (set,)
+VIEWS = (("forwards", "items"), ("values", "items"))
+"""The ways to iterate a dict that read its keys, and those that read its values."""
 KEYS = (int, str)
 
 
@@ -129,10 +132,35 @@ class ContainerReads:
         """The item at a WORD index of a list that says what to expect."""
         if isinstance(owner.type, ListOf):
             return self.list_item(owner, index)
-        return self._typed_item(self.object_value(owner), index, owner.type.items)  # type: ignore[attr-defined]
+        kind = owner.type.items  # type: ignore[attr-defined]
+        return self.typed_item("load_item", self.object_value(owner), index, kind)
 
-    def _typed_item(self, owner: Value, index: Value, kind: Type) -> Abstract:
-        found = self.emit("load_item", [owner, index], kind, exits=True)
+    def entries_expected(self, value: Abstract, what: str) -> Optional[Object]:
+        """What to expect of the keys and values of a dict that is iterated natively; None of what is no dict, or short
+        and known."""
+        if class_of(value) is not dict or isinstance(value, (Known, Const)):
+            return None
+        if isinstance(value, Opaque):
+            if len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
+                return None
+            alike = [list_like(list(islice(view, LOOKED_AT))) for view in (value.sample, value.sample.values())]
+        else:  # what the loop's header has been seen to push
+            header = self.instr.index + (1 if self.instr.opname == "GET_ITER" else 2)
+            seen = self.facts.feedback.get(header)
+            kind = type_of(seen) if seen is not None else None
+            pair = (kind, kind)
+            if what == "items":
+                is_pair = isinstance(kind, Holding) and kind.python is tuple and len(kind.items) == 2
+                pair = kind.items if is_pair else (None, None)  # type: ignore[union-attr]
+            alike = [list_of(one) for one in pair]
+        if any(kind is None and what in views for kind, views in zip(alike, VIEWS)):
+            raise Break("PJ209", type=describe(value))
+        return Holding(dict, tuple(kind.items if what in views else None  # type: ignore[union-attr]
+                                   for kind, views in zip(alike, VIEWS)))
+
+    def typed_item(self, name: str, owner: Value, index: Value, kind: Type) -> Abstract:
+        """What a read of an operation finds, also the items of a tuple."""
+        found = self.emit(name, [owner, index], kind, exits=True)
         if isinstance(kind, Scalar):
             return Number(kind, found)
         if isinstance(kind, Array):
@@ -142,7 +170,7 @@ class ContainerReads:
         words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]
         size = self.emit("list_size", [found], WORD)
         self.emit("require", [self.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
-        items = [self._typed_item(found, word, part) for word,
+        items = [self.typed_item("load_item", found, word, part) for word,
                  part in zip(words, kind.items)]  # type: ignore[arg-type]
         return Sequence(items, value=found)
 

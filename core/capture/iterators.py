@@ -28,11 +28,16 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD, IteratorType, numpy_scalar
+from pijit.core.graph.types import FLAG, INT, WORD, Holding, IteratorType, numpy_scalar
+from pijit.core.graph.types import moving_words as words_that_move
 from pijit.guards.facts import is_among
 
 ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
-                    "enumerate": "enumerate", "zip": "zip", "list": "list_iterator"}
+                    "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",
+                    "dict_values": "dict_values", "dict_items": "dict_items"}
+EACH_ITEM = (item for item in ()).gi_code
+"""What stands for something that is iterated as it is."""
+DICT_KINDS = {"forwards": "dict_keys", "values": "dict_values", "items": "dict_items"}
 UNROLLED_OUTPUTS = {"forwards": "stepped", "backwards": "stepped_reversed", "values": "stepped_values",
                     "items": "stepped_items"}
 """The kind of output that makes each kind of iterator anew."""
@@ -58,7 +63,7 @@ def iterator_type(value: LoopIterator) -> IteratorType:
 
 def moving_words(value: LoopIterator) -> List[Optional[Value]]:
     """The words that stepping changes, outermost first."""
-    words = list(value.words[:1])
+    words = list(value.words[:words_that_move(value.kind)])
     for part in value.parts:
         if isinstance(part, LoopIterator):
             words += moving_words(part)
@@ -69,6 +74,8 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
     """``iter(value)``, or Break."""
     if isinstance(value, (LoopIterator, Unrolled, Suspended)):
         return value
+    if isinstance(value, Lazy) and value.made.code is EACH_ITEM:
+        return value.iterator
     if isinstance(value, Lazy):
         return begun(value.made, value.iterator, value.born)
     found = iterator_special(self, value)
@@ -82,7 +89,17 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
     expected = self.items_expected(value)
     if expected is not None:
         return LoopIterator("list", (_word(self, 0),), (Instance(expected, self.object_value(value)),))
-    return unrolled(self, value, "forwards")
+    return dict_iterator(self, value, "forwards") or unrolled(self, value, "forwards")
+
+
+def dict_iterator(self: Any, value: Abstract, what: str) -> Optional[LoopIterator]:
+    """An iterator over a dict that is too long, or too little known, to be unrolled."""
+    expected = self.entries_expected(value, what)
+    if expected is None:
+        return None
+    owner = Instance(expected, self.object_value(value))
+    used = self.emit("list_size", [owner.value], WORD)
+    return LoopIterator(DICT_KINDS[what], (_word(self, 0), used, used), (owner,))
 
 
 def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
@@ -169,6 +186,29 @@ def _step_list(self: Any, value: LoopIterator) -> Step:
                 lambda: self.item_of_list(owner, index))
 
 
+def _step_dict(self: Any, value: LoopIterator) -> Step:
+    """Leaves where the dict has another size, or other keys, than the iterator expects: bytecode raises."""
+    (position, left, used), owner = value.words, value.parts[0]
+    size = self.emit("list_size", [owner.value], WORD)
+    self.emit("require", [self.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)
+    behind = self.emit("next_entry", [owner.value, position], WORD)
+    more = self.emit("compare", [behind, _word(self, 0)], FLAG, {"operator": ">"})
+    following = value.stepped((behind, _moved(self, left, "sub"), used), value.parts)
+    return Step(more, following, lambda: _entry(self, value, behind))
+
+
+def _entry(self: Any, value: LoopIterator, behind: Value) -> Abstract:
+    some = self.emit("compare", [value.words[1], _word(self, 0)], FLAG, {"operator": ">"})
+    self.emit("require", [some], None, exits=True)
+    owner = value.parts[0]
+    if not isinstance(owner.type, Holding):  # type: ignore[attr-defined]
+        raise Break("PJ209", type=describe(owner))
+    names = zip(("entry_key", "entry_value"), owner.type.items)  # type: ignore[attr-defined]
+    found = [self.typed_item(name, owner.value, behind, kind) for name, kind in names  # type: ignore[attr-defined]
+             if kind is not None]
+    return found[0] if value.kind != "dict_items" else Sequence(found)
+
+
 def _step_reversed(self: Any, value: LoopIterator) -> Step:
     index, array = value.words[0], value.parts[0]
     more = self.emit("compare", [index, _word(self, 0)], FLAG, {"operator": ">="})
@@ -203,5 +243,6 @@ def _step_zip(self: Any, value: LoopIterator) -> Step:
 
 _STEPS: Dict[str, Callable[[Any, LoopIterator], Step]] = {
     "range": _step_range, "sequence": _step_sequence, "reversed": _step_reversed, "enumerate": _step_enumerate,
-    "zip": _step_zip, "list": _step_list,
+    "zip": _step_zip, "list": _step_list, "dict_keys": _step_dict, "dict_values": _step_dict,
+    "dict_items": _step_dict,
 }

@@ -14,11 +14,11 @@ from pijit.core.capture.complex_numbers import CONJUGATES
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.container_effects import EFFECT_METHODS, found_position
 from pijit.core.capture.containers import ITEM_KEYS
-from pijit.core.capture.iterators import unrolled
+from pijit.core.capture.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.operators import describe
 from pijit.core.capture.texts import TEXT_METHODS
-from pijit.core.capture.values import Abstract, Const, Number, Opaque, class_of
+from pijit.core.capture.values import Abstract, Const, Lazy, Made, Number, Opaque, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, INT
 from pijit.guards.facts import is_exactly, type_module
@@ -167,7 +167,8 @@ def _dict_view(what: str) -> Handler:
     segment."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, what, 1)
-        return unrolled(self, arguments[0], what)
+        found = dict_iterator(self, arguments[0], what)
+        return Lazy(Made(EACH_ITEM, (), self.facts), found) if found else unrolled(self, arguments[0], what)
     return call
 
 

@@ -94,7 +94,7 @@ OPS: Dict[str, OpInfo] = {
     "collect": OpInfo("o v", (), False, "append to a list that was made here and that nobody has yet: where an exit "
                                         "leads, it is made anew; exits when there is no memory"),
     "tuple_of": OpInfo("o", (), False, "a new tuple of a list's items; exits when there is no memory"),
-    "list_size": OpInfo("o", (), False, "WORD: how many items a list or tuple has now"),
+    "list_size": OpInfo("o", (), False, "WORD: how many items a list, tuple or dict has now"),
     "list_item": OpInfo("o s", (), False, "the scalar at a WORD index of a list; exits when it is out of range, or is "
                                           "not of the result's type"),
     # calls of library functions (graph/library.py)
@@ -135,6 +135,9 @@ OPS: Dict[str, OpInfo] = {
     "length": OpInfo("o", (), False, "len(list, tuple, dict or set) as a py int"),
     "load_item": OpInfo("o s", (), False, "list[index] or tuple[index], the index being a WORD"),
     "load_key": OpInfo("o o", (), False, "dict[key], the key being an exact int or string"),
+    "next_entry": OpInfo("o s", (), False, "WORD: the position behind the dict's next entry, or 0"),
+    "entry_key": OpInfo("o s", (), False, "the key of the entry in front of a position that next_entry gave"),
+    "entry_value": OpInfo("o s", (), False, "the value of the entry in front of a position that next_entry gave"),
     "has_key": OpInfo("o o", (), False, "FLAG: key in dict or set"),
     "find_item": OpInfo("o v", (), False, "WORD: where a list or tuple has a value first, or -1; exits when it meets an item "
                                           "that is neither a number nor a string"),
@@ -168,5 +171,6 @@ VIEWS = frozenset(("view", "transpose", "part"))
 MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product", "gather"))
 """Operations whose result is a new array."""
 
-FOUND = frozenset(("load_item", "load_key", "get_key", "pop_item", "pop_key", "setdefault"))
+FOUND = frozenset(("load_item", "load_key", "entry_key", "entry_value", "get_key", "pop_item", "pop_key",
+                   "setdefault"))
 """Operations whose result is an object of the user's, which the program may reach in other ways too."""

@@ -117,8 +117,8 @@ class ListOf(Object):
 
 
 class Holding(Object):
-    """A list or tuple whose items are expected to be of a type each; ``items`` is one for a list, one each for a
-    tuple."""
+    """A list, tuple or dict whose items are expected to be of a type each; ``items`` is one for a list, one each for a
+    tuple, and for a dict the types of keys and of values."""
 
     __slots__ = ("items",)
 
@@ -131,14 +131,20 @@ ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
     "range": ("index", "start", "step", "length"), "sequence": ("index",), "reversed": ("index",),
     "enumerate": ("count",), "zip": (), "list": ("index",),
 }
-"""The words of each kind of iterator; the first one moves as it is stepped."""
+"""The words of each kind of iterator; the first one moves as it is stepped, of those over dicts the first two."""
+ITERATOR_WORDS.update(dict.fromkeys(("dict_keys", "dict_values", "dict_items"), ("position", "left", "used")))
+
+
+def moving_words(kind: str) -> int:
+    """How many words of its own move when an iterator of a kind is stepped."""
+    return 2 if kind.startswith("dict_") else 1
 
 
 class IteratorType:
     """A fetched iterator of one of Python's own types, by what it iterates.
 
     "range" has no parts, "sequence" (what ``iter`` makes of an array) and "reversed" have an Array, "list" has a
-    list, "enumerate" one iterator and "zip" any number.
+    list, "dict_keys", "dict_values" and "dict_items" a dict, "enumerate" one iterator and "zip" any number.
     """
 
     __slots__ = ("kind", "parts")
@@ -158,7 +164,7 @@ class IteratorType:
 
     def moving(self) -> Iterator[str]:
         """The words that move, outermost first."""
-        yield from ITERATOR_WORDS[self.kind][:1]
+        yield from ITERATOR_WORDS[self.kind][:moving_words(self.kind)]
         for part in self.parts:
             if isinstance(part, IteratorType):
                 yield from part.moving()

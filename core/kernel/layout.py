@@ -26,11 +26,12 @@ from pijit.core.kernel.errors import CompileError
 FIRST_INPUT_WORD = 2
 
 ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
-                  "enumerate": "enumerate", "zip": "zip", "list": "list_iterator"}
+                  "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",
+                  "dict_values": "dict_values", "dict_items": "dict_items"}
 _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
 MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip",
-                           "map", "filter", "function", "generator", "stepped", "stepped_reversed", "stepped_values",
-                           "stepped_items"))
+                           "dict_keys", "dict_values", "dict_items", "map", "filter", "function", "generator",
+                           "stepped", "stepped_reversed", "stepped_values", "stepped_items"))
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
 
 

@@ -11,7 +11,7 @@ from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object
 BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
 _BOX_OBJECT = -4
 SIZE_OFFSET = object.__basicsize__
-"""Where objects of variable size say how large they are."""
+"""Where objects of variable size, and dicts, say how large they are."""
 _RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_member": "set_add"}
 _READ_ARRAY = -5
 _READ_OBJECTS = {list: -6, tuple: -7, dict: -8, str: -9}
@@ -80,8 +80,9 @@ def _plain(emitter: Any, op: Op) -> None:
     emitter.checked(op.name, *[emitter.text[value] for value in op.args], op=op)
 
 
-def _length(emitter: Any, op: Op) -> None:
-    emitter.define(op.result, emitter.runtime("length", emitter.text[op.args[0]]))
+def _asked(emitter: Any, op: Op) -> None:
+    """What the runtime's function of the operation's name answers; it does not fail."""
+    emitter.define(op.result, emitter.runtime(op.name, *[emitter.text[value] for value in op.args]))
 
 
 def _has_key(emitter: Any, op: Op) -> None:
@@ -133,6 +134,6 @@ OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "update": _plain, "clear_dict": _plain,
     "new_tuple": _display, "new_list": _display, "new_dict": _display, "new_set": _display, "box": _display,
     "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
-    "length": _length, "has_key": _has_key,
+    "length": _asked, "next_entry": _asked, "has_key": _has_key,
 }
 OBJECT_OPERATIONS.update(dict.fromkeys(FOUND, _read))

@@ -267,6 +267,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
     "poll": lambda emitter, op: "poll()",
     "length": lambda emitter, op: "len(%s)" % _name(op.args[0]),
+    "next_entry": lambda emitter, op: "next_entry(%s, %s)" % tuple(_args(op)),
     "has_key": lambda emitter, op: "{1} in {0}".format(*_args(op)),
     "new_tuple": lambda emitter, op: _shape(_args(op)),
     "list_size": lambda emitter, op: "len(%s)" % _name(op.args[0]),

@@ -12,6 +12,7 @@ import weakref
 from typing import Any, Dict
 
 import numpy as np
+from pijit.core import _launcher
 from pijit.core.graph.types import Array
 from pijit.core.kernel.python_runtime import fitting
 from pijit.guards.facts import is_exactly
@@ -178,6 +179,19 @@ def load_key(owner: Any, key: Any, kind: Any) -> Any:
     return _found(owner[key], kind)
 
 
+def entry_key(owner: Any, behind: int, kind: Any) -> Any:
+    return _found(_launcher.next_entry(owner, behind - 1)[1], kind)
+
+
+def entry_value(owner: Any, behind: int, kind: Any) -> Any:
+    return _found(_launcher.next_entry(owner, behind - 1)[2], kind)
+
+
+def next_entry(owner: Any, position: int) -> int:
+    found = _launcher.next_entry(owner, position)
+    return found[0] if found is not None else 0
+
+
 def get_key(owner: Any, key: Any, value: Any, kind: Any) -> Any:
     return _found(owner.get(key, value), kind)
 
@@ -229,7 +243,8 @@ NAMES: Dict[str, Any] = {
     "store_global": store_global,
     "store_cell": store_cell, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
     "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "update": update, "clear_dict": clear,
-    "set_add": set_add, "load_item": load_item, "load_key": load_key, "get_key": get_key, "pop_item": pop_item,
+    "set_add": set_add, "load_item": load_item, "load_key": load_key, "entry_key": entry_key, "entry_value": entry_value,
+    "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
     "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
     "new_set": new_set, "collect_pair": store_key, "collect_member": set_add,
 }

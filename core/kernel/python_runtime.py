@@ -8,6 +8,7 @@ import operator
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
+from pijit.core import _launcher
 from pijit.core.graph.ops import ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
 from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object
 from pijit.core.kernel.scalar_ops import LIBM
@@ -63,8 +64,13 @@ def libm(name: str, *args: float) -> float:
     return result
 
 
+DICT_ITERATORS = tuple(type(iter(view)) for view in ({}, {}.values(), {}.items()))
+
+
 def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
     """A field of an iterator, or of one that it iterates, or the array that it iterates."""
+    if type(iterator) in DICT_ITERATORS:
+        return dict(zip((0, "position", "left", "used"), _launcher.dict_iterator(iterator)))[path[0]]
     state = iterator.__reduce__()
     if not isinstance(path[0], str):
         part = state[1][path[0]]

@@ -17,7 +17,8 @@ static const CodeRow input_rows[] = {
     {"object", IN_OBJECT, 1, 0}, {"typed_array", IN_TYPED_ARRAY, 5, 0},
     {"range_iterator", IN_RANGE_ITERATOR, 1, 0}, {"sequence_iterator", IN_SEQUENCE_ITERATOR, 2, 0},
     {"reversed_iterator", IN_REVERSED_ITERATOR, 2, 0}, {"enumerate", IN_ENUMERATE, 2, 0}, {"zip", IN_ZIP, 2, 0},
-    {"list_iterator", IN_LIST_ITERATOR, 2, 0},
+    {"list_iterator", IN_LIST_ITERATOR, 2, 0}, {"dict_keys", IN_DICT_KEYS, 2, 0},
+    {"dict_values", IN_DICT_VALUES, 2, 0}, {"dict_items", IN_DICT_ITEMS, 2, 0},
     {NULL, 0, 0, 0},
 };
 
@@ -31,6 +32,8 @@ static const CodeRow output_rows[] = {
     {"enumerate", OUT_ENUMERATE, 3, 1}, {"zip", OUT_ZIP, 2, 0},
     {"map", OUT_MAP, 2, 0}, {"filter", OUT_FILTER, 2, 0}, {"function", OUT_FUNCTION, 2, 0},
     {"generator", OUT_GENERATOR, 3, 0},
+    {"dict_keys", OUT_DICT_KEYS, 3, 3}, {"dict_values", OUT_DICT_VALUES, 3, 3},
+    {"dict_items", OUT_DICT_ITEMS, 3, 3},
     {"stepped", OUT_STEPPED, 3, 0}, {"stepped_reversed", OUT_STEPPED_REVERSED, 3, 0},
     {"stepped_values", OUT_STEPPED_VALUES, 3, 0}, {"stepped_items", OUT_STEPPED_ITEMS, 3, 0},
     {NULL, 0, 0, 0},

@@ -15,7 +15,7 @@ typedef enum {
     IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_OBJECT,
     /* What an iterator iterates, and iterators. */
     IN_TYPED_ARRAY, IN_RANGE_ITERATOR, IN_SEQUENCE_ITERATOR, IN_REVERSED_ITERATOR, IN_ENUMERATE, IN_ZIP,
-    IN_LIST_ITERATOR
+    IN_LIST_ITERATOR, IN_DICT_KEYS, IN_DICT_VALUES, IN_DICT_ITEMS
 } InputKind;
 
 typedef struct Input {
@@ -33,7 +33,8 @@ typedef enum {
     OUT_FETCHED, OUT_CONST,
     /* Made of other outputs. */
     OUT_TUPLE, OUT_ZIP, OUT_MAP, OUT_FILTER, OUT_FUNCTION, OUT_GENERATOR,
-    OUT_SEQUENCE_ITERATOR, OUT_LIST_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE,
+    OUT_SEQUENCE_ITERATOR, OUT_LIST_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE, OUT_DICT_KEYS, OUT_DICT_VALUES,
+    OUT_DICT_ITEMS,
     OUT_STEPPED, OUT_STEPPED_REVERSED, OUT_STEPPED_VALUES, OUT_STEPPED_ITEMS,
     /* Kernel values. */
     OUT_INT, OUT_FLOAT, OUT_BOOL, OUT_COMPLEX, OUT_SCALAR, OUT_OBJECT, OUT_RANGE, OUT_RANGE_ITERATOR, OUT_ADVANCE
@@ -74,7 +75,10 @@ input_words(const Input *input)
     case IN_COMPLEX: return 2;
     case IN_SCALAR: return scalar_is_complex(input->typenum) ? 2 : 1;
     case IN_RANGE_ITERATOR: return 4;
-    case IN_ZIP: words = 0;  /* fall through */
+    case IN_ZIP:
+    case IN_DICT_KEYS:
+    case IN_DICT_VALUES:
+    case IN_DICT_ITEMS: words = input->kind == IN_ZIP ? 0 : 3;  /* fall through */
     case IN_SEQUENCE_ITERATOR:
     case IN_LIST_ITERATOR:
     case IN_REVERSED_ITERATOR:
@@ -91,7 +95,7 @@ input_words(const Input *input)
 static inline Py_ssize_t
 moving_words(const Input *input)
 {
-    Py_ssize_t words = input->kind != IN_ZIP;
+    Py_ssize_t words = input->kind >= IN_DICT_KEYS ? 2 : input->kind != IN_ZIP;
     for (Py_ssize_t i = 0; i < input->count; i++) {
         words += input->items[i].kind < IN_RANGE_ITERATOR ? 0 : moving_words(&input->items[i]);
     }

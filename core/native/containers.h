@@ -268,6 +268,32 @@ runtime_clear_dict(int64_t dict)
     return 0;
 }
 
+/* The position behind the next entry from a position on, 0 behind the last one: as dict's iterators count. */
+static int64_t
+runtime_next_entry(int64_t dict, int64_t position)
+{
+    PyObject *key, *value;  /* borrowed */
+    Py_ssize_t next = (Py_ssize_t)position;
+    return PyDict_Next((PyObject *)dict, &next, &key, &value) ? next : 0;
+}
+
+/* `behind` is an answer of next_entry. */
+static int64_t
+runtime_entry_key(int64_t frame, int64_t dict, int64_t behind, int64_t spec)
+{
+    PyObject *key, *value;  /* borrowed */
+    Py_ssize_t next = (Py_ssize_t)behind - 1;
+    return PyDict_Next((PyObject *)dict, &next, &key, &value) ? object_read(frame, key, (int64_t *)spec) : DECLINED;
+}
+
+static int64_t
+runtime_entry_value(int64_t frame, int64_t dict, int64_t behind, int64_t spec)
+{
+    PyObject *key, *value;  /* borrowed */
+    Py_ssize_t next = (Py_ssize_t)behind - 1;
+    return PyDict_Next((PyObject *)dict, &next, &key, &value) ? object_read(frame, value, (int64_t *)spec) : DECLINED;
+}
+
 /* ---- sets ---- */
 
 /* The value is a number or a string. */

@@ -50,7 +50,7 @@ part_fits(InputKind iterator, const Input *part)
     if (iterator == IN_SEQUENCE_ITERATOR || iterator == IN_REVERSED_ITERATOR) {
         return part->kind == IN_TYPED_ARRAY;
     }
-    if (iterator == IN_LIST_ITERATOR) {
+    if (iterator >= IN_LIST_ITERATOR) {
         return part->kind == IN_OBJECT;
     }
     return part->kind >= IN_RANGE_ITERATOR;
@@ -61,7 +61,8 @@ static int
 iterator_parse(Input *input, PyObject *code)
 {
     static PyTypeObject *const types[] = {&PyRangeIter_Type, &PySeqIter_Type, &PyReversed_Type, &PyEnum_Type,
-                                          &PyZip_Type, &PyListIter_Type};
+                                          &PyZip_Type, &PyListIter_Type, &PyDictIterKey_Type,
+                                          &PyDictIterValue_Type, &PyDictIterItem_Type};
     input->type = types[input->kind - IN_RANGE_ITERATOR];
     if (input->kind == IN_RANGE_ITERATOR) {
         return 0;

@@ -6,6 +6,7 @@
 #define PIJIT_ITERATORS_H
 
 #include "codes.h"
+#include "dict_iterator.h"
 
 typedef struct {
     PyObject_HEAD
@@ -106,6 +107,14 @@ iterator_load(const Input *input, PyObject *object, int64_t *words)
         words[0] = iterator->count;
         return iterator->count < LARGEST_COUNT && input_load(input->items, iterator->inner, words + 1);
     }
+    if (input->kind >= IN_DICT_KEYS) {
+        const DictIterator *iterator = (const DictIterator *)object;
+        words[0] = iterator->position;
+        words[1] = iterator->left;
+        words[2] = iterator->used;
+        return iterator->dict != NULL && PyDict_CheckExact(iterator->dict)
+            && input_load(input->items, iterator->dict, words + 3);
+    }
     const SequenceIterator *iterator = (const SequenceIterator *)object;
     words[0] = iterator->index;
     if (iterator->sequence == NULL || !input_load(input->items, iterator->sequence, words + 1)) {
@@ -132,6 +141,12 @@ iterator_move(const Input *input, PyObject *object, const int64_t *words)
     case IN_REVERSED_ITERATOR:
         ((SequenceIterator *)object)->index = words[0];
         return words + 1;
+    case IN_DICT_KEYS:
+    case IN_DICT_VALUES:
+    case IN_DICT_ITEMS:
+        ((DictIterator *)object)->position = words[0];
+        ((DictIterator *)object)->left = words[1];
+        return words + 2;
     case IN_ENUMERATE:
         ((Enumerate *)object)->count = words[0];
         return iterator_move(input->items, ((Enumerate *)object)->inner, words + 1);
@@ -211,6 +226,21 @@ view_iterator_build(PyObject *dict, const char *name)
     return iterator;
 }
 
+/* What iter() makes of a dict or a view of it, further on. */
+static PyObject *
+dict_iterator_build(PyObject *dict, int kind, const int64_t *words)
+{
+    PyObject *object = kind == OUT_DICT_KEYS ? PyObject_GetIter(dict)  /* new: the result */
+        : view_iterator_build(dict, kind == OUT_DICT_VALUES ? "values" : "items");
+    if (object != NULL) {
+        DictIterator *iterator = (DictIterator *)object;
+        iterator->position = (Py_ssize_t)words[0];
+        iterator->left = (Py_ssize_t)words[1];
+        iterator->used = (Py_ssize_t)words[2];
+    }
+    return object;
+}
+
 /* What iter() or reversed() makes of an object, or iter() of a view of a dict, stepped some times. */
 static PyObject *
 stepped_build(PyObject *object, int kind, Py_ssize_t steps)
@@ -247,10 +277,32 @@ large_enough(PyObject *object, size_t size)
     return object;
 }
 
+/* 0, or -1 with an exception set: the iterators of dicts are not the struct above. */
+static int
+dict_iterators_check(void)
+{
+    PyObject *dict = Py_BuildValue("{i:i,i:i}", 1, 2, 3, 4);  /* owned */
+    PyObject *over = dict == NULL ? NULL : large_enough(PyObject_GetIter(dict), sizeof(DictIterator));  /* owned */
+    PyObject *step = over == NULL ? NULL : PyIter_Next(over);  /* owned */
+    const DictIterator *iterator = (const DictIterator *)over;
+    int known = step != NULL && iterator->dict == dict && iterator->used == 2 && iterator->position == 1
+        && iterator->left == 1;
+    if (!known && !PyErr_Occurred()) {
+        PyErr_SetString(PyExc_ImportError, "the iterators of this interpreter's dicts have an unknown layout");
+    }
+    Py_XDECREF(step);
+    Py_XDECREF(over);
+    Py_XDECREF(dict);
+    return known ? 0 : -1;
+}
+
 /* 0, or -1 with an exception set: this interpreter's iterators are not the structs above. */
 static int
 iterators_check(void)
 {
+    if (dict_iterators_check() < 0) {
+        return -1;
+    }
     PyObject *pair = Py_BuildValue("(ii)", 1, 2);  /* owned */
     PyObject *forth = large_enough(PySeqIter_New(pair), sizeof(SequenceIterator));  /* owned */
     PyObject *back = large_enough(PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, pair, NULL),

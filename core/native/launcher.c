@@ -19,6 +19,7 @@
 #include "breaker.h"
 #include "exit_codes.h"
 #include "input_codes.h"
+#include "dict_iterator.h"
 #include "launcher_object.h"
 #include <structmember.h>
 
@@ -353,7 +354,37 @@ module_resume(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
     Py_RETURN_NONE;
 }
 
+/* For the Python back end, which has no other way to see where an iterator over a dict is. */
+static PyObject *
+module_dict_iterator(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    const DictIterator *iterator = (const DictIterator *)object;
+    if (Py_TYPE(object) != &PyDictIterKey_Type && Py_TYPE(object) != &PyDictIterValue_Type
+            && Py_TYPE(object) != &PyDictIterItem_Type) {
+        PyErr_Format(PyExc_TypeError, "not an iterator over a dict: %R", object);
+        return NULL;
+    }
+    return Py_BuildValue("(Onnn)", iterator->dict == NULL ? Py_None : iterator->dict, iterator->position, iterator->left,
+                         iterator->used);
+}
+
+static PyObject *
+module_next_entry(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *dict, *key, *value;  /* borrowed */
+    Py_ssize_t position;
+    if (!PyArg_ParseTuple(args, "O!n:next_entry", &PyDict_Type, &dict, &position)) {
+        return NULL;
+    }
+    if (!PyDict_Next(dict, &position, &key, &value)) {
+        Py_RETURN_NONE;
+    }
+    return Py_BuildValue("(nOO)", position, key, value);
+}
+
 static PyMethodDef launcher_functions[] = {
+    {"dict_iterator", module_dict_iterator, METH_O, "(dict, position, left, used) of an iterator over a dict."},
+    {"next_entry", module_next_entry, METH_VARARGS, "(position behind it, key, value) of a dict's next entry, or None."},
     {"resume", module_resume, METH_NOARGS, "Show bytecode the requests that a poll exit has held back."},
     {NULL},
 };

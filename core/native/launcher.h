@@ -120,6 +120,9 @@
  *   pop_item(frame, list, index, spec), pop_key(frame, dict, key, spec)
  *   has_key(dict or set, key, spec)
  *       Leaves 0 or 1 in the first word of spec.
+ *   entry_key(frame, dict, behind, spec), entry_value(frame, dict, behind, spec)
+ *       The entry in front of a position that next_entry has given.
+ *   next_entry(dict, position) -> the position behind the next entry, 0 behind the last one
  *   length(container) -> its length
  *
  *   asked(signals) -> 0 or 1

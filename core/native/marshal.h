@@ -211,7 +211,7 @@ static PyObject *
 iterator_build(const Output *output, ValueSource *source)
 {
     PyObject *result = NULL;  /* new: the result */
-    int64_t word = 0;
+    int64_t words[3] = {0};
     PyObject *part = output_build(output->items, source);  /* owned */
     if (part == NULL) {
         return NULL;
@@ -219,10 +219,13 @@ iterator_build(const Output *output, ValueSource *source)
     if (output->kind >= OUT_STEPPED && output->kind <= OUT_STEPPED_ITEMS) {
         result = stepped_build(part, output->kind, output->steps);
     }
-    else if (words_read(output, source, &word, 1) == 0) {
+    else if (output->kind >= OUT_DICT_KEYS) {
+        result = words_read(output, source, words, 3) == 0 ? dict_iterator_build(part, output->kind, words) : NULL;
+    }
+    else if (words_read(output, source, words, 1) == 0) {
         result = output->kind == OUT_ENUMERATE
-            ? PyObject_CallFunction((PyObject *)&PyEnum_Type, "OL", part, (long long)word)
-            : sequence_iterator_build(part, output->kind, word);
+            ? PyObject_CallFunction((PyObject *)&PyEnum_Type, "OL", part, (long long)words[0])
+            : sequence_iterator_build(part, output->kind, words[0]);
     }
     Py_DECREF(part);
     return result;
@@ -288,6 +291,9 @@ output_build(const Output *output, ValueSource *source)
     case OUT_LIST_ITERATOR:
     case OUT_REVERSED_ITERATOR:
     case OUT_ENUMERATE:
+    case OUT_DICT_KEYS:
+    case OUT_DICT_VALUES:
+    case OUT_DICT_ITEMS:
     case OUT_STEPPED:
     case OUT_STEPPED_REVERSED:
     case OUT_STEPPED_VALUES:

@@ -434,7 +434,8 @@ runtime_asked(int64_t signals)
     X(store_attr) X(store_global) X(store_cell) X(new_tuple) X(new_list) X(new_dict) X(tuple_of) X(list_item) \
     X(gufunc) X(product) X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
-    X(box) X(new_set) X(find_item) X(count_items) X(sort) X(asked) X(clear_exception)
+    X(box) X(new_set) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
+    X(asked) X(clear_exception)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,

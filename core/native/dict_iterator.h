@@ -1,0 +1,17 @@
+/* CPython's iterators over dicts (3.7 to 3.10), which are in no header; see iterators.h. */
+#ifndef PIJIT_DICT_ITERATOR_H
+#define PIJIT_DICT_ITERATOR_H
+
+#include <Python.h>
+
+/* Of a dict or one of its views. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *dict;             /* NULL when it has ended */
+    Py_ssize_t used;            /* as large the dict was */
+    Py_ssize_t position;
+    PyObject *result;
+    Py_ssize_t left;
+} DictIterator;
+
+#endif
