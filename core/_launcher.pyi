@@ -33,6 +33,7 @@ class Launcher:
         inputs: one code per fetched value:
             ("skip",) | ("array", ndim) | ("int",) | ("float",) | ("bool",) | ("complex",) | ("scalar", typenum)
             | ("range_iterator",) | ("sequence_iterator", (array,)) | ("reversed_iterator", (array,))
+            | (kind, (("object",),)) with the kinds "list_iterator", "text_iterator" and "bytes_iterator"
             | ("enumerate", (iterator code,)) | ("zip", (iterator codes...)), where array is
             ("typed_array", typenum, ndim, "C" or "F" or "A", must be writeable)
         words: the size of the frame in words.

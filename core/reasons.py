@@ -87,7 +87,8 @@ _ROWS = (
            "Read the attribute into a local variable before the loop."),
     Reason("PJ205", "subscript form that is not captured",
            "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays, integers on "
-           "lists and tuples, and numbers, strings and tuples of these on dicts.",
+           "lists, tuples, bytes and bytearrays, integers and slices on strings, and numbers, strings and tuples of these "
+           "on dicts.",
            "Use basic indexing where it says the same."),
     Reason("PJ206", "entry or exit of a with or try block",
            "Entering and leaving a block decides which handler sees an exception, so that stays Python; "
@@ -100,8 +101,9 @@ _ROWS = (
            "Whether such a variable has a value at this point depends on what Python did before.",
            "Keep the value in a local variable."),
     Reason("PJ209", "iteration over a type that is not captured",
-           "Compiled loops run over arrays, range(), short tuples, lists and dicts whose items are alike, generators, and "
-           "enumerate(), zip(), map(), filter() and reversed() of these; other iterators run code for each item.",
+           "Compiled loops run over arrays, range(), strings, short tuples, lists and dicts whose items are alike, "
+           "generators, and enumerate(), zip(), map(), filter() and reversed() of these; other iterators run code for each "
+           "item.",
            "Loop over an array, or a list of numbers, arrays, strings or tuples that have the same types."),
     Reason("PJ210", "NumPy function that is not captured",
            "There is no compiled form of this NumPy function, so NumPy runs it.",

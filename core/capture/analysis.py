@@ -164,9 +164,9 @@ class Analysis:
     def run(self) -> "Analysis":
         """Propagate until stable; again when a value turned out that cannot leave a kernel, or an effect."""
         known = None
-        while known != (len(self.poisoned), len(self.peeled), len(self.facts.changed), len(self.facts.places)):
+        while known != self._turned_out():
             self.forget()
-            known = len(self.poisoned), len(self.peeled), len(self.facts.changed), len(self.facts.places)
+            known = self._turned_out()
             self._propagate_all()
             if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
                 self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items())
@@ -189,6 +189,12 @@ class Analysis:
         self.by_block = {index: [version for version in versions if version in found]
                          for index, versions in self.by_block.items()}
 
+    def _turned_out(self) -> Tuple[int, ...]:
+        """How much is known of what makes another run necessary."""
+        facts = self.facts
+        return (len(self.poisoned), len(self.peeled), len(facts.changed), len(facts.places),
+                len(facts.base.texts))
+
     def forget(self) -> None:
         """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
         for version in self.versions:
@@ -200,6 +206,8 @@ class Analysis:
 
     def _propagate_all(self) -> None:
         entry = self.entry.copy()
+        if self.facts is self.facts.base:
+            entry.locals = {name: self.facts.arriving(value) for name, value in entry.locals.items()}
         for place in self.facts.places.values():
             if place.name not in entry.locals:
                 entry.locals[place.name] = place.initial(self.facts.base)

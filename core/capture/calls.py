@@ -13,6 +13,7 @@ from pijit.core.capture.array_forms import FORM_CALLS
 from pijit.core.capture.bound import BOUND_CALLS
 from pijit.core.capture.call_arguments import Arguments, Handler
 from pijit.core.capture.callees import find_callee
+from pijit.core.capture.characters import CHARACTER_CALLS
 from pijit.core.capture.complex_numbers import COMPLEX_CALLS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
@@ -33,7 +34,7 @@ from pijit.guards.facts import type_module, type_name
 CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
-                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, HINT_CALLS)
+                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS)
     for target, handler in rows}
 
 

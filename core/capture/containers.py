@@ -60,6 +60,7 @@ class Containers:
     stored_value: Callable[[Abstract], Value]
     is_short: Callable[[Abstract], bool]
     part_of_list: Callable[[Abstract, Any], Abstract]
+    text_contains: Callable[[Abstract, Abstract], Abstract]
 
     def length_of(self, value: Abstract) -> Optional[int]:
         """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
@@ -177,10 +178,11 @@ class Containers:
         return Number(BOOL, self.emit("flag", [flag], BOOL))
 
     def _string_contains(self, owner: Abstract, value: Abstract) -> Abstract:
-        text, part = self.constant(owner), self.constant(value)
-        if type(text) is not str or type(part) is not str:
+        if class_of(value) is not str:
             raise Break("PJ203", operand=describe(value))
-        return Const(part in text)
+        if isinstance(owner, Const) and isinstance(value, Const):
+            return Const(value.object in owner.object)
+        return self.text_contains(owner, value)
 
     def compare_objects(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
         """A comparison of plain constants, or of the items of tuples and lists; None where there are neither."""
@@ -209,7 +211,8 @@ class Containers:
     def _same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
         """``left is right or left == right`` of plain values: what containers ask about their items."""
         for value in (left, right):
-            if not is_plain(value) and number_type(value) is None and not is_among(class_of(value), (tuple, list)):
+            is_sequence = is_among(class_of(value), (tuple, list, str))
+            if not is_plain(value) and number_type(value) is None and not is_sequence:
                 raise Break("PJ203", operand=describe(value))
         kinds = [number_type(value) for value in (left, right)]
         constants = [value.object for value in (left, right) if isinstance(value, Const)]
@@ -217,6 +220,8 @@ class Containers:
             raise Break("PJ203", operand="two floats that may be one NaN")
         if any(constant != constant for constant in constants):
             raise Break("PJ203", operand="nan")
+        if class_of(left) is class_of(right) is str:
+            return self.compare("==", left, right)
         if None in kinds and (is_plain(left) or is_plain(right)) and len(constants) < 2:
             return Const(False)
         return self.compare("==", left, right)

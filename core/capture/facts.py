@@ -10,8 +10,9 @@ from pijit.core.capture.hints import Said
 from pijit.core.capture.places import Places, scope_place
 from pijit.core.capture.roots import Root
 from pijit.core.capture.steering import Steering
-from pijit.core.capture.values import Abstract, Opaque
+from pijit.core.capture.values import Abstract, Const, Instance, Opaque
 from pijit.core.errors import Break
+from pijit.core.graph.types import Object
 from pijit.guards.source import Cell, Global
 
 SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
@@ -40,11 +41,12 @@ class Facts:
     object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
     these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are
     not inlined. ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that read
-    natively what type feedback has not said the type of. ``said`` are the hints of the program, see `hints`.
+    natively what type feedback has not said the type of. ``said`` are the hints of the program, see `hints`; ``texts``
+    the sources of strings whose characters are read, so that only their class is known.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "guessed", "inliner", "depth", "unrolling", "callees", "mutates", "said")
+                 "guessed", "inliner", "depth", "unrolling", "callees", "mutates", "said", "texts")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -64,12 +66,19 @@ class Facts:
         self.unrolling = unrolling
         self.mutates = False
         self.said = Said()
+        self.texts: Set[Any] = set()
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
 
     @property
     def base(self) -> "Facts":
         """Those of the function that is captured, in which the others are inlined."""
         return self
+
+    def arriving(self, value: Abstract) -> Abstract:
+        """A value as it comes from its source."""
+        if isinstance(value, Const) and value.source in self.base.texts:
+            return Instance(Object(type(value.object)), None, value.source, value.born)
+        return self.steering.arriving(value)
 
     def find_written(self) -> None:
         """Note the globals and cells that the function writes."""

@@ -21,7 +21,8 @@ from pijit.core.capture.values import (
     class_of,
 )
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import WORD, Holding, ListOf, Object
+from pijit.core.graph.types import TEXT_ITERATORS, WORD, Holding, ListOf, Object
+from pijit.guards.facts import is_among
 
 
 def _arg(instr: Instr) -> int:
@@ -115,7 +116,7 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
     while len(stack) < depth_after:
         stack.append(Unknown("PJ218", instr.index))
     if result is None and instr.opname == "GET_ITER":
-        result = _list_iterator(instr, state.stack[-1])
+        result = _text_iterator(instr, state.stack[-1]) or _list_iterator(instr, state.stack[-1])
     made = MADE.get(instr.opname) or _list_of_operator(instr, state)
     if result is None and made is not None:
         result = Instance(Object(made), born=instr.index)
@@ -125,6 +126,15 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
     if result is not None and depth_after == kept + pushed:
         stack[-1] = result
     return State(dict(state.locals), stack)
+
+
+def _text_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
+    """What ``iter`` makes of a string or bytes."""
+    kind = class_of(value)
+    if not is_among(kind, TEXT_ITERATORS):
+        return None
+    words = (Value(-1, WORD),)
+    return LoopIterator(TEXT_ITERATORS[kind], words, (Instance(Object(kind)),), born=instr.index)  # type: ignore
 
 
 def _list_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:

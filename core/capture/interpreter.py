@@ -15,6 +15,7 @@ from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.calls import Calls
+from pijit.core.capture.characters import Characters
 from pijit.core.capture.comprehensions import Comprehensions
 from pijit.core.capture.conditions import HasValue
 from pijit.core.capture.container_effects import ContainerEffects
@@ -67,7 +68,7 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
-                  Comprehensions, Generators, Iteration, Effects, ContainerEffects, Matching, Texts):
+                  Comprehensions, Generators, Iteration, Effects, ContainerEffects, Matching, Texts, Characters):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -284,7 +285,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
         It counts as relied on only when an instruction takes it from the stack: what just passes is not guarded.
         """
-        value = self.facts.steering.arriving(known_of(sample, source, self.instr.index))
+        value = self.facts.arriving(known_of(sample, source, self.instr.index))
         if isinstance(value, Unknown):
             raise Break(value.reason)
         value.root = root

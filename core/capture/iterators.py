@@ -28,13 +28,14 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD, Holding, IteratorType, numpy_scalar
+from pijit.core.graph.types import FLAG, INT, TEXT_ITERATORS, WORD, Holding, IteratorType, Object, numpy_scalar
 from pijit.core.graph.types import moving_words as words_that_move
 from pijit.guards.facts import is_among
 
 ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
                     "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",
-                    "dict_values": "dict_values", "dict_items": "dict_items"}
+                    "dict_values": "dict_values", "dict_items": "dict_items", "text": "text_iterator",
+                    "bytes": "bytes_iterator"}
 EACH_ITEM = (item for item in ()).gi_code
 """What stands for something that is iterated as it is."""
 DICT_KINDS = {"forwards": "dict_keys", "values": "dict_values", "items": "dict_items"}
@@ -86,6 +87,10 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
         return LoopIterator("range", (_word(self, 0), start, step, length))
     if isinstance(value, Tensor) and value.type.ndim:
         return LoopIterator("sequence", (_word(self, 0),), (value,))
+    if is_among(class_of(value), TEXT_ITERATORS):
+        kind = class_of(value)
+        owner = Instance(Object(kind), self.text_object(value))  # type: ignore[arg-type]
+        return LoopIterator(TEXT_ITERATORS[kind], (_word(self, 0),), (owner,))  # type: ignore[index]
     expected = self.items_expected(value)
     if expected is not None:
         return LoopIterator("list", (_word(self, 0),), (Instance(expected, self.object_value(value)),))
@@ -179,11 +184,12 @@ def _step_sequence(self: Any, value: LoopIterator) -> Step:
 
 
 def _step_list(self: Any, value: LoopIterator) -> Step:
+    """Over a list, a string or bytes."""
     index, owner = value.words[0], value.parts[0]
     size = self.emit("list_size", [owner.value], WORD)
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
-    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts),
-                lambda: self.item_of_list(owner, index))
+    item = self.item_of_list if value.kind == "list" else self.item_of_text
+    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: item(owner, index))
 
 
 def _step_dict(self: Any, value: LoopIterator) -> Step:
@@ -244,5 +250,5 @@ def _step_zip(self: Any, value: LoopIterator) -> Step:
 _STEPS: Dict[str, Callable[[Any, LoopIterator], Step]] = {
     "range": _step_range, "sequence": _step_sequence, "reversed": _step_reversed, "enumerate": _step_enumerate,
     "zip": _step_zip, "list": _step_list, "dict_keys": _step_dict, "dict_values": _step_dict,
-    "dict_items": _step_dict,
+    "dict_items": _step_dict, "text": _step_list, "bytes": _step_list,
 }

@@ -17,11 +17,12 @@ from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.operators import describe
-from pijit.core.capture.texts import TEXT_METHODS
+from pijit.core.capture.texts import TEXT, TEXT_METHODS
 from pijit.core.capture.values import Abstract, Const, Lazy, Made, Number, Opaque, class_of
 from pijit.core.errors import Break
+from pijit.core.graph.library import STRING_METHODS
 from pijit.core.graph.types import BOOL, INT
-from pijit.guards.facts import is_exactly, type_module
+from pijit.guards.facts import is_among, is_exactly, type_module
 from pijit.guards.held import is_heap_type
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Attr, SourceError, is_absent
@@ -199,18 +200,14 @@ def method_of(owner: Abstract, name: str) -> Optional[Handler]:
 
 def _string_method(name: str) -> Handler:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        known = [self.constant(argument) for argument in arguments]
-        if keywords or any(not is_exactly(argument, (str, int)) for argument in known):
+        if keywords or not all(is_among(class_of(argument), (str, int)) for argument in arguments):
             raise Break("PJ216", method=name)
-        try:
-            return Const(getattr(str, name)(*known))
-        except Exception:
-            raise Break("PJ216", method=name)
+        return self.made_text("builtins.str." + name, arguments, result)  # type: ignore[no-any-return]
+    result = BOOL if name.startswith("is") or name.endswith("with") else INT if name in ANSWER_NUMBERS else TEXT
     return call
 
 
-STRING_METHODS = ("capitalize", "endswith", "find", "isdigit", "lower", "lstrip", "replace", "rstrip", "startswith",
-                  "strip", "title", "upper")
+ANSWER_NUMBERS = frozenset(["count", "find", "rfind"])
 OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(name) for name in STRING_METHODS}
 OBJECT_METHODS[(dict, "get")] = call_dict_get
 OBJECT_METHODS.update({(dict, "keys"): _dict_view("forwards"), (dict, "values"): _dict_view("values"),

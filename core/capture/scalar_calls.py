@@ -8,6 +8,7 @@ from typing import Any, Callable, List, Tuple
 
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.characters import is_text
 from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcome, Outcomes, part
 from pijit.core.capture.specials import length_special, truth_special
@@ -24,6 +25,8 @@ def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     value = arguments[0]
     if isinstance(value, Tensor) and value.type.ndim:
         return Number(INT, self.dimension(value, 0))
+    if is_text(value) and not (isinstance(value, Const) and value.source is None):
+        return self.text_length(value)  # type: ignore[no-any-return]
     if isinstance(value, Instance) and not isinstance(value, Known) and is_among(class_of(value), (list, tuple)):
         return Number(INT, self.emit("same", [self.emit("list_size", [self.object_value(value)], WORD)], INT))
     if self.is_changing(value):

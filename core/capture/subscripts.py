@@ -6,6 +6,7 @@ from typing import Callable, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.characters import is_text
 from pijit.core.capture.gathering import elements_at
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
@@ -47,6 +48,8 @@ class Subscripts:
     attribute: Callable[[Abstract, str], Abstract]
     container_item: Callable[[Abstract, Abstract], Abstract]
     size: Callable[[Tensor], Value]
+    text_item: Callable[[Abstract, Abstract], Abstract]
+    store_byte: Callable[[Abstract, Abstract, Abstract], None]
 
     def op_BUILD_SLICE(self, instr: Instr) -> None:
         parts = self.pop_many(instr.arg or 2)
@@ -66,6 +69,9 @@ class Subscripts:
             return
         if pointer_class(owner) is dict:
             self.store_key(owner, index, value)
+            return
+        if pointer_class(owner) is bytearray:
+            self.store_byte(owner, index, value)
             return
         if not isinstance(owner, Tensor):
             if ask_special(self, "__setitem__", owner, index, value) is None:
@@ -111,6 +117,8 @@ class Subscripts:
             view = self.view_of(owner, items)
             view.part = (owner.value, index)
             return view
+        if is_text(owner):
+            return self.text_item(owner, index)
         found = call_special(self, "__getitem__", owner, index)
         return found if found is not None else self.container_item(owner, index)
 

@@ -37,6 +37,7 @@ class Texts:
     stored_value: Callable[[Abstract], Value]
     new_tuple: Callable[[List[Abstract]], Abstract]
     items_of: Callable[[Abstract], Optional[List[Abstract]]]
+    compare_texts: Callable[..., Optional[Abstract]]
 
     def made_text(self, function: str, arguments: List[Abstract], kind: Type = TEXT) -> Abstract:
         """What a function answers to numbers and strings; at once if they are known."""
@@ -88,8 +89,11 @@ class Texts:
             return self.made_text("operator.mod", [left, right])
         if class_of(right) is not str:
             return None
-        return self.made_text("operator.add", [left, right]) if symbol == "+" else self.made_text(
-            COMPARISONS[symbol], [left, right], BOOL)
+        if symbol == "+":
+            return self.made_text("operator.add", [left, right])
+        known = isinstance(left, Const) and isinstance(right, Const)
+        found = self.compare_texts(symbol, left, right) if not known else None
+        return found if found is not None else self.made_text(COMPARISONS[symbol], [left, right], BOOL)
 
 
 def _of_one(name: str) -> Handler:

@@ -131,8 +131,12 @@ OF_HANDLERS = {
     "builtins.str": "x", "builtins.repr": "x", "builtins.ascii": "x", "builtins.format": "x spec",
     "builtins.str.join": "x y", "builtins.str.format": "x ...", "operator.mod": "a b", "operator.eq": "a b",
     "operator.ne": "a b", "operator.lt": "a b", "operator.le": "a b", "operator.gt": "a b", "operator.ge": "a b",
-    "builtins.int.bit_length": "x", "builtins.float.is_integer": "x",
+    "builtins.int.bit_length": "x", "builtins.float.is_integer": "x", "builtins.chr": "x",
 }
+STRING_METHODS = ("capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdecimal", "isdigit", "islower",
+                  "isspace", "isupper", "lower", "lstrip", "replace", "rfind", "rstrip", "startswith", "strip",
+                  "swapcase", "title", "upper", "zfill")
+OF_HANDLERS.update(("builtins.str." + name, "x ...") for name in STRING_METHODS)
 """Functions that handlers of the capture call, which see to what they are called with."""
 
 STATISTICS = {

@@ -94,9 +94,15 @@ OPS: Dict[str, OpInfo] = {
     "collect": OpInfo("o v", (), False, "append to a list that was made here and that nobody has yet: where an exit "
                                         "leads, it is made anew; exits when there is no memory"),
     "tuple_of": OpInfo("o", (), False, "a new tuple of a list's items; exits when there is no memory"),
-    "list_size": OpInfo("o", (), False, "WORD: how many items a list, tuple or dict has now"),
+    "list_size": OpInfo("o", (), False, "WORD: how many items a list, tuple, dict, string or bytes has now"),
     "list_item": OpInfo("o s", (), False, "the scalar at a WORD index of a list; exits when it is out of range, or is "
                                           "not of the result's type"),
+    # strings and bytes
+    "char_code": OpInfo("o s", (), False, "the code point at a WORD index that is inside of a string, as a py int"),
+    "char_at": OpInfo("o s", (), False, "the string of that character"),
+    "byte_at": OpInfo("o s", (), False, "bytes[index] or bytearray[index] as a py int; exits if it is out of range"),
+    "same_text": OpInfo("o o", (), False, "FLAG: two strings are equal"),
+    "has_text": OpInfo("o o", (), False, "FLAG: the second string is in the first; exits when there is no memory"),
     # calls of library functions (graph/library.py)
     "invoke": OpInfo("v*", ("function", "keywords"), False,
                      "the library function on the objects of the values, the last ones by keyword; exits when it raises or "
@@ -114,6 +120,7 @@ OPS: Dict[str, OpInfo] = {
     # array or
     # an object. Each leaves before it did anything where it cannot be done: no memory, or code of the user's would
     # run
+    "store_byte": OpInfo("o s s", (), True, "bytearray[index] = value, both WORDs; exits when one is out of range"),
     "append": OpInfo("o v", (), True, "list.append(object, value); exits when there is no memory"),
     "store_item": OpInfo("o s v", (), True, "list[index] = value, the index being a WORD; exits when it is out of range"),
     "store_attr": OpInfo("o o v", (), True, "object.name = value, the name being an object; exits unless the class is plain"),

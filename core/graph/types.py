@@ -129,10 +129,12 @@ class Holding(Object):
 
 ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
     "range": ("index", "start", "step", "length"), "sequence": ("index",), "reversed": ("index",),
-    "enumerate": ("count",), "zip": (), "list": ("index",),
+    "enumerate": ("count",), "zip": (), "list": ("index",), "text": ("index",), "bytes": ("index",),
 }
 """The words of each kind of iterator; the first one moves as it is stepped, of those over dicts the first two."""
 ITERATOR_WORDS.update(dict.fromkeys(("dict_keys", "dict_values", "dict_items"), ("position", "left", "used")))
+TEXT_ITERATORS = {str: "text", bytes: "bytes"}
+"""The kinds of iterators over what is immutable."""
 
 
 def moving_words(kind: str) -> int:
@@ -144,7 +146,8 @@ class IteratorType:
     """A fetched iterator of one of Python's own types, by what it iterates.
 
     "range" has no parts, "sequence" (what ``iter`` makes of an array) and "reversed" have an Array, "list" has a
-    list, "dict_keys", "dict_values" and "dict_items" a dict, "enumerate" one iterator and "zip" any number.
+    list, "dict_keys", "dict_values" and "dict_items" a dict, "text" a string, "bytes" bytes, "enumerate" one iterator and
+    "zip" any number.
     """
 
     __slots__ = ("kind", "parts")

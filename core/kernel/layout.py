@@ -27,11 +27,12 @@ FIRST_INPUT_WORD = 2
 
 ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
                   "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",
-                  "dict_values": "dict_values", "dict_items": "dict_items"}
+                  "dict_values": "dict_values", "dict_items": "dict_items", "text": "text_iterator",
+                  "bytes": "bytes_iterator"}
 _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
 MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip",
-                           "dict_keys", "dict_values", "dict_items", "map", "filter", "function", "generator",
-                           "stepped", "stepped_reversed", "stepped_values", "stepped_items"))
+                           "dict_keys", "dict_values", "dict_items", "text_iterator", "bytes_iterator", "map", "filter",
+                           "function", "generator", "stepped", "stepped_reversed", "stepped_values", "stepped_items"))
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
 
 

@@ -85,6 +85,21 @@ def _asked(emitter: Any, op: Op) -> None:
     emitter.define(op.result, emitter.runtime(op.name, *[emitter.text[value] for value in op.args]))
 
 
+def _same_text(emitter: Any, op: Op) -> None:
+    emitter.define(op.result, "%s != 0" % emitter.runtime(op.name, *[emitter.text[value] for value in op.args]))
+
+
+def _byte_at(emitter: Any, op: Op) -> None:
+    _asked(emitter, op)
+    emitter.guard(op, "%s < 0" % emitter.text[op.result])
+
+
+def _char_at(emitter: Any, op: Op) -> None:
+    at = emitter.layout.scratch(1)
+    emitter.checked(op.name, "frame", *[emitter.text[value] for value in op.args], "address_of_word(frame, %d)" % at)
+    emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
+
+
 def _has_key(emitter: Any, op: Op) -> None:
     at = emitter.layout.scratch(1)
     emitter.checked(op.name, *[emitter.text[value] for value in op.args], "address_of_word(frame, %d)" % at, op=op)
@@ -134,6 +149,7 @@ OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "update": _plain, "clear_dict": _plain,
     "new_tuple": _display, "new_list": _display, "new_dict": _display, "new_set": _display, "box": _display,
     "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
-    "length": _asked, "next_entry": _asked, "has_key": _has_key,
+    "length": _asked, "next_entry": _asked, "char_code": _asked, "has_key": _has_key, "has_text": _has_key,
+    "char_at": _char_at, "byte_at": _byte_at, "store_byte": _plain, "same_text": _same_text,
 }
 OBJECT_OPERATIONS.update(dict.fromkeys(FOUND, _read))

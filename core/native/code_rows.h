@@ -19,6 +19,7 @@ static const CodeRow input_rows[] = {
     {"reversed_iterator", IN_REVERSED_ITERATOR, 2, 0}, {"enumerate", IN_ENUMERATE, 2, 0}, {"zip", IN_ZIP, 2, 0},
     {"list_iterator", IN_LIST_ITERATOR, 2, 0}, {"dict_keys", IN_DICT_KEYS, 2, 0},
     {"dict_values", IN_DICT_VALUES, 2, 0}, {"dict_items", IN_DICT_ITEMS, 2, 0},
+    {"text_iterator", IN_TEXT_ITERATOR, 2, 0}, {"bytes_iterator", IN_BYTES_ITERATOR, 2, 0},
     {NULL, 0, 0, 0},
 };
 
@@ -28,6 +29,7 @@ static const CodeRow output_rows[] = {
     {"scalar", OUT_SCALAR, 3, 1}, {"array", OUT_OBJECT, 2, 1}, {"object", OUT_OBJECT, 2, 1},
     {"range", OUT_RANGE, 2, 3}, {"range_iterator", OUT_RANGE_ITERATOR, 2, 4}, {"advance", OUT_ADVANCE, 3, 1},
     {"sequence_iterator", OUT_SEQUENCE_ITERATOR, 3, 1}, {"list_iterator", OUT_LIST_ITERATOR, 3, 1},
+    {"text_iterator", OUT_LIST_ITERATOR, 3, 1}, {"bytes_iterator", OUT_LIST_ITERATOR, 3, 1},
     {"reversed_iterator", OUT_REVERSED_ITERATOR, 3, 1},
     {"enumerate", OUT_ENUMERATE, 3, 1}, {"zip", OUT_ZIP, 2, 0},
     {"map", OUT_MAP, 2, 0}, {"filter", OUT_FILTER, 2, 0}, {"function", OUT_FUNCTION, 2, 0},

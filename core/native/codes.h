@@ -15,7 +15,7 @@ typedef enum {
     IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_OBJECT,
     /* What an iterator iterates, and iterators. */
     IN_TYPED_ARRAY, IN_RANGE_ITERATOR, IN_SEQUENCE_ITERATOR, IN_REVERSED_ITERATOR, IN_ENUMERATE, IN_ZIP,
-    IN_LIST_ITERATOR, IN_DICT_KEYS, IN_DICT_VALUES, IN_DICT_ITEMS
+    IN_LIST_ITERATOR, IN_TEXT_ITERATOR, IN_BYTES_ITERATOR, IN_DICT_KEYS, IN_DICT_VALUES, IN_DICT_ITEMS
 } InputKind;
 
 typedef struct Input {
@@ -81,6 +81,8 @@ input_words(const Input *input)
     case IN_DICT_ITEMS: words = input->kind == IN_ZIP ? 0 : 3;  /* fall through */
     case IN_SEQUENCE_ITERATOR:
     case IN_LIST_ITERATOR:
+    case IN_TEXT_ITERATOR:
+    case IN_BYTES_ITERATOR:
     case IN_REVERSED_ITERATOR:
     case IN_ENUMERATE:
         for (Py_ssize_t i = 0; i < input->count; i++) {

@@ -28,7 +28,7 @@ array_hold(int64_t frame, PyObject *object, int64_t *spec)
 static int64_t
 text_hold(int64_t frame, PyObject *object, int64_t *spec)
 {
-    if (!PyUnicode_CheckExact(object)) {
+    if (!PyUnicode_CheckExact(object) || !PyUnicode_IS_READY(object)) {
         return DECLINED;
     }
     spec[0] = (int64_t)object;

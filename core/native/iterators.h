@@ -16,7 +16,7 @@ typedef struct {
     long len;
 } RangeIterator;
 
-/* What iter() makes of a list and of an object without __iter__, and what reversed() makes. */
+/* What iter() makes of a list, a string, bytes and an object without __iter__, and what reversed() makes. */
 typedef struct {
     PyObject_HEAD
     Py_ssize_t index;
@@ -120,8 +120,11 @@ iterator_load(const Input *input, PyObject *object, int64_t *words)
     if (iterator->sequence == NULL || !input_load(input->items, iterator->sequence, words + 1)) {
         return 0;
     }
-    if (input->kind == IN_LIST_ITERATOR) {
-        return PyList_CheckExact(iterator->sequence);
+    switch (input->kind) {
+    case IN_LIST_ITERATOR: return PyList_CheckExact(iterator->sequence);
+    case IN_TEXT_ITERATOR: return PyUnicode_CheckExact(iterator->sequence);
+    case IN_BYTES_ITERATOR: return PyBytes_CheckExact(iterator->sequence);
+    default: break;
     }
     return input->kind == IN_SEQUENCE_ITERATOR || words[0] < words[1 + DESC_SHAPE];
 }
@@ -138,6 +141,8 @@ iterator_move(const Input *input, PyObject *object, const int64_t *words)
         return words + 1;
     case IN_SEQUENCE_ITERATOR:
     case IN_LIST_ITERATOR:
+    case IN_TEXT_ITERATOR:
+    case IN_BYTES_ITERATOR:
     case IN_REVERSED_ITERATOR:
         ((SequenceIterator *)object)->index = words[0];
         return words + 1;
@@ -296,6 +301,20 @@ dict_iterators_check(void)
     return known ? 0 : -1;
 }
 
+/* Whether what iter() makes of a sequence, which is stolen and may be NULL, is a SequenceIterator; -1 with an
+ * exception set. */
+static int
+is_sequence_iterated(PyObject *sequence)
+{
+    PyObject *over = sequence == NULL ? NULL
+        : large_enough(PyObject_GetIter(sequence), sizeof(SequenceIterator));  /* owned */
+    int alike = over == NULL ? -1
+        : ((SequenceIterator *)over)->index == 0 && ((SequenceIterator *)over)->sequence == sequence;
+    Py_XDECREF(over);
+    Py_XDECREF(sequence);
+    return alike;
+}
+
 /* 0, or -1 with an exception set: this interpreter's iterators are not the structs above. */
 static int
 iterators_check(void)
@@ -308,11 +327,11 @@ iterators_check(void)
     PyObject *back = large_enough(PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, pair, NULL),
                                   sizeof(SequenceIterator));  /* owned */
     PyObject *counted = NULL, *zipped = NULL, *state = NULL;  /* owned */
-    PyObject *list = PyList_New(0);  /* owned */
-    PyObject *over = list == NULL ? NULL : large_enough(PyObject_GetIter(list), sizeof(SequenceIterator));  /* owned */
+    int lists = is_sequence_iterated(PyList_New(0)), texts = is_sequence_iterated(PyUnicode_FromString("text"));
+    int bytes = is_sequence_iterated(PyBytes_FromString("bytes"));
     int status = -1;
 
-    if (pair == NULL || forth == NULL || back == NULL || over == NULL) {
+    if (pair == NULL || forth == NULL || back == NULL || lists < 0 || texts < 0 || bytes < 0) {
         goto error;
     }
     counted = large_enough(PyObject_CallFunction((PyObject *)&PyEnum_Type, "Oi", forth, 7), sizeof(Enumerate));
@@ -331,8 +350,7 @@ iterators_check(void)
     const Zip *zip = (const Zip *)zipped;
     if (first->index == 1 && first->sequence == pair && last->index == 0 && last->sequence == pair && count->count == 8
             && count->inner == forth && zip->size == 2 && zip->inners == PyTuple_GetItem(state, 1)
-            && !zip_is_strict(zipped) && ((SequenceIterator *)over)->index == 0
-            && ((SequenceIterator *)over)->sequence == list) {
+            && !zip_is_strict(zipped) && lists && texts && bytes) {
         status = 0;
     }
     else {
@@ -340,8 +358,6 @@ iterators_check(void)
     }
 error:
     Py_XDECREF(pair);
-    Py_XDECREF(list);
-    Py_XDECREF(over);
     Py_XDECREF(forth);
     Py_XDECREF(back);
     Py_XDECREF(counted);

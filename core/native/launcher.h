@@ -125,6 +125,18 @@
  *   next_entry(dict, position) -> the position behind the next entry, 0 behind the last one
  *   length(container) -> its length
  *
+ *   Strings and bytes (texts.h).
+ *
+ *   char_code(str, index) -> the code point at an index that is inside
+ *   char_at(frame, str, index, out)
+ *       Leaves the string of the character at an index that is inside; the frame owns it.
+ *   byte_at(bytes or bytearray, index) -> the item, -1 where there is none
+ *   store_byte(bytearray, index, value)
+ *       Returns as effects do.
+ *   same_text(str, str) -> 1 if they are equal, else 0
+ *   has_text(str, part, out)
+ *       Leaves 0 or 1; returns as effects do.
+ *
  *   asked(signals) -> 0 or 1
  *       Whether the interpreter has something to do between two bytecodes, or has signals to handle, for which this thread
  *       must leave its kernel.

@@ -109,7 +109,7 @@ input_load(const Input *input, PyObject *object, int64_t *words)
         return scalar_input_load(input, object, words);
     case IN_OBJECT:
         words[0] = (int64_t)object;  /* borrowed: the launcher holds what it fetched until the kernel is done */
-        return 1;
+        return !PyUnicode_CheckExact(object) || PyUnicode_IS_READY(object);
     case IN_TYPED_ARRAY:
         return typed_array_load(input, object, words);
     default:

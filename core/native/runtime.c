@@ -179,6 +179,7 @@ owned_clear(OwnedList *owned)
 #include "invoke.h"
 #include "containers.h"
 #include "searches.h"
+#include "texts.h"
 
 static int64_t
 runtime_retain(int64_t frame, int64_t object)
@@ -435,7 +436,7 @@ runtime_asked(int64_t signals)
     X(gufunc) X(product) X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
     X(box) X(new_set) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
-    X(asked) X(clear_exception)
+    X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(asked) X(clear_exception)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,

@@ -142,7 +142,16 @@ def kept_identity(x, t):
     return y, a is t, a[0] is t[0], (x,)[0] is x
 
 
+def characters(s, k, x):
+    codes = 0
+    for c in s:
+        codes += ord(c) if c > "a" else k
+    return s[k] == s[-1], s[:k], codes, x * 2.0 + len(s)
+
+
 @each(
+    Case(85, characters, "some text", 2, X, kernels=1,
+         others=[("\u00e9t\u00e9", 2, X), ("", 0, X), ("ab", 2, X), (b"ab", 0, X), (["a", "b"], 1, X), ("ab", 1.0, X)]),
     Case(85, formatted, X, "n", 3, kernels=1, others=[(X, "m", "k"), (X, 1, Y[:1]), (X[:0], "n", 1)]),
     Case(85, member, X, 2, [1, 2], kernels=1,
          others=[(X, 3, (1, 2)), (X, "a", {"a": 1}), (X, "a", "abc"), (X, 1.0, X), (X, 1, 1), (X, X, [X])]),

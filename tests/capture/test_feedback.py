@@ -238,7 +238,7 @@ def distances(a, b):
     d = np.zeros((len(a) + 1, len(b) + 1))
     for i in range(1, len(a) + 1):
         for j in range(1, len(b) + 1):
-            cost = 0 if a[i - 1] == b[j - 1] else 1
+            cost = 0 if a.__getitem__(i - 1) == b.__getitem__(j - 1) else 1
             d[i, j] = min(d[i - 1, j] + 1.0, d[i, j - 1] + 1.0, d[i - 1, j - 1] + cost)
     return d
 
