@@ -20,10 +20,11 @@ from pijit.core.errors import FullGraphError, RecompileError
 from pijit.decorator import UnsupportedPythonWarning, jit, jit_class, ms_function
 from pijit.differential import DifferenceError, check
 from pijit.dump import dump
-from pijit.explain import Report, explain
+from pijit.explain import explain
 from pijit.info import Info, info
 from pijit.logs import set_logs
 from pijit.notebook import load_ipython_extension, unload_ipython_extension
+from pijit.report import Report
 from pijit.signature import Symbol, Tensor
 
 __all__ = ["Difference", "DifferenceError", "FullGraphError", "GRAPH_MODE", "Info", "PYNATIVE_MODE",

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Optional
 from pijit.explain import state_of
 
 
-class CodeExtra(dict):
+class CodeExtra(dict):  # type: ignore[type-arg]
     """A dictionary whose keys can be read as attributes too."""
 
     def __getattr__(self, name: str) -> Any:

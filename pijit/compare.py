@@ -61,7 +61,7 @@ class Comparison:
         self._partner: Dict[int, Any] = {}
         self._taken: Dict[int, str] = {}
         self._where: Dict[int, str] = {}
-        self._arrays: List[Tuple[str, np.ndarray, np.ndarray]] = []
+        self._arrays: List[Tuple[str, np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
         self._alive: List[Any] = []
 
     def add(self, kind: str, where: str, expected: Any, got: Any) -> None:
@@ -138,7 +138,7 @@ class Comparison:
         if items != others:
             self.add("value", where, items, others)
 
-    def _array(self, where: str, a: np.ndarray, b: np.ndarray) -> None:
+    def _array(self, where: str, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> None:
         for kind in ("dtype", "shape", "strides"):
             if getattr(a, kind) != getattr(b, kind):
                 self.add(kind, where, getattr(a, kind), getattr(b, kind))
@@ -151,7 +151,7 @@ class Comparison:
             self.walk(where + ".base", _array_or_none(a.base), _array_or_none(b.base))
         self._attributes(where, a, b)
 
-    def _elements(self, where: str, a: np.ndarray, b: np.ndarray) -> None:
+    def _elements(self, where: str, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> None:
         if a.dtype.hasobject:
             for index in np.ndindex(*a.shape):
                 self.walk("{}[{}]".format(where, ",".join(map(str, index))), a[index], b[index])
@@ -253,7 +253,7 @@ def _expanded(parts: Tuple[Any, ...]) -> List[Any]:
     return [list(part) if index in (3, 4) and part is not None else part for index, part in enumerate(parts)]
 
 
-def _distance(a: np.ndarray, b: np.ndarray) -> str:
+def _distance(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> str:
     if not np.may_share_memory(a, b):
         return "no overlap"
     return "overlap at {} bytes".format(b.__array_interface__["data"][0] - a.__array_interface__["data"][0])

@@ -32,7 +32,7 @@ class _Switch:
         raise NotImplementedError
 
     def __call__(self, fn: F) -> F:
-        return _inside(self, fn, type(self).__name__.strip("_").lower())
+        return _inside(self, fn, type(self).__name__.strip("_").lower())  # type: ignore[no-any-return]
 
 
 def _inside(switch: _Switch, fn: Any, name: str) -> Any:
@@ -117,7 +117,7 @@ class Stance(_Switch):
     def __call__(self, fn: F) -> F:
         """Let the stance hold in calls of a function only."""
         self.__exit__()
-        return _inside(_Taken(self.name), fn, "stance")
+        return _inside(_Taken(self.name), fn, "stance")  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return "stance({!r})".format(self.name)

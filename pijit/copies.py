@@ -19,8 +19,8 @@ _ALIGNMENT = 64  # of the copied memory relative to the original: arrays stay al
 class _Memory(NamedTuple):
     """The copy of what is below some arrays."""
 
-    array: np.ndarray  # the copy of the array that owns the memory
-    flat: np.ndarray  # the same memory in one dimension
+    array: np.ndarray[Any, Any]  # the copy of the array that owns the memory
+    flat: np.ndarray[Any, Any]  # the same memory in one dimension
     low: int  # the address in the original memory that `flat` begins at
 
 
@@ -57,7 +57,7 @@ class Copier:
         self._memo[id(original)] = copied
         self._originals.append(original)  # an id stays one object's only while the object lives
 
-    def _copy_array(self, array: np.ndarray) -> None:
+    def _copy_array(self, array: np.ndarray[Any, Any]) -> None:
         base = array
         while isinstance(base.base, np.ndarray):
             base = base.base
@@ -66,12 +66,12 @@ class Copier:
         if array is not base:
             memory = self._memories[id(base)]
             offset = _address(array) - memory.low if array.size else 0
-            view: np.ndarray = np.ndarray(array.shape, array.dtype, memory.flat, offset, array.strides)
+            view: np.ndarray[Any, Any] = np.ndarray(array.shape, array.dtype, memory.flat, offset, array.strides)
             if not array.flags.writeable:  # setting True looks at the base, which may be read-only by now
                 view.flags.writeable = False
             self._remember(array, view)
 
-    def _copy_base(self, base: np.ndarray) -> None:
+    def _copy_base(self, base: np.ndarray[Any, Any]) -> None:
         """Copy memory; objects in it are copied too."""
         copied = np.empty_like(base, order="K", subok=False)
         flat = copied.ravel(order="K")
@@ -87,11 +87,11 @@ class Copier:
         copied.flags.writeable = base.flags.writeable
 
 
-def _address(array: np.ndarray) -> int:
+def _address(array: np.ndarray[Any, Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _bounds(array: np.ndarray) -> Any:
+def _bounds(array: np.ndarray[Any, Any]) -> Any:
     """The lowest address of an array and the one behind its highest."""
     low = high = _address(array)
     for length, stride in zip(array.shape, array.strides):
@@ -102,7 +102,7 @@ def _bounds(array: np.ndarray) -> Any:
     return low, high + array.itemsize
 
 
-def _empty_at(array: np.ndarray) -> Any:
+def _empty_at(array: np.ndarray[Any, Any]) -> Any:
     """An array with the shape, strides and alignment of `array`, and the bytes below it."""
     low, high = _bounds(array)
     memory = np.zeros(max(high - low, 0) + _ALIGNMENT, np.uint8)
@@ -111,7 +111,7 @@ def _empty_at(array: np.ndarray) -> Any:
     return np.ndarray(array.shape, array.dtype, flat, _address(array) - low, array.strides), flat
 
 
-def arrays_in(value: Any) -> Iterator[np.ndarray]:
+def arrays_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
     """The plain arrays in an object graph: in containers, in attributes, in arrays of objects.
 
     Subclasses of ndarray are left out: they bring code of their own for being copied.

@@ -174,9 +174,9 @@ def observe(callee: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str,
 
         if not visible:
             warnings.simplefilter("always")
-        warnings.showwarning = note  # type: ignore[assignment]
-        sys.stdout = _Stream("stdout", effects, stdout if visible else None)  # type: ignore[assignment]
-        sys.stderr = _Stream("stderr", effects, stderr if visible else None)  # type: ignore[assignment]
+        warnings.showwarning = note
+        sys.stdout = _Stream("stdout", effects, stdout if visible else None)
+        sys.stderr = _Stream("stderr", effects, stderr if visible else None)
         try:
             result = callee(*args, **kwargs)
         except KeyboardInterrupt:

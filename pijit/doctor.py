@@ -79,7 +79,7 @@ def _threads() -> Found:
 
     yield True, "{} of {} processors, threading layer {!r}".format(
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(), os.cpu_count(),
-        config.THREADING_LAYER)
+        getattr(config, "THREADING_LAYER"))
 
 
 def _cache() -> Found:

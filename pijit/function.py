@@ -51,7 +51,7 @@ class Jitted(JitFunction):
     @property
     def config(self) -> Options:
         """The options."""
-        return self.state.config
+        return self.state.config  # type: ignore[no-any-return]
 
     @property
     def graphs(self) -> List[Any]:
@@ -118,7 +118,7 @@ class Checked(Jitted):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call both; see `pijit.differential.checked_call`."""
-        return checked_call(self.py_func, self._plain, super().__call__, args, kwargs)
+        return checked_call(self.py_func, self._plain, super().__call__, args, kwargs)  # type: ignore[arg-type]
 
 
 class CheckedWatched(Watched, Checked):

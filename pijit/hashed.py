@@ -47,7 +47,8 @@ def never_changes(value: Any) -> bool:
     kind = type(value)
     if kind in (tuple, frozenset):
         return all(map(never_changes, value))
-    by_identity = not issubclass(kind, (np.ndarray, dict) + _CONTAINERS) and kind.__hash__ is object.__hash__
+    hashing: Any = kind.__hash__
+    by_identity = not issubclass(kind, (np.ndarray, dict) + _CONTAINERS) and hashing is object.__hash__
     return kind in _ATOMS or by_identity
 
 

@@ -28,7 +28,7 @@ SUBJECTS = {
 logging.getLogger("pijit").addHandler(logging.NullHandler())
 
 
-class _StderrHandler(logging.StreamHandler):
+class _StderrHandler(logging.StreamHandler):  # type: ignore[type-arg]
     """Writes to whatever sys.stderr is at that moment, so that a captured stderr captures logs too."""
 
     def __init__(self, subject: str) -> None:

@@ -102,8 +102,8 @@ _ROWS = (
            "Inline only functions of these modules and their submodules; None: all but NumPy's and other compiled "
            "libraries'."),
     Option("enable_dynamic_shape", None, _SWITCH_OR_NONE,
-           "None: shapes are symbols and specialise only where used, which nothing does so far; True: never "
-           "specialise; False: an entry per shape of each array that the function relies on."),
+           "None and True: lengths are symbols from the first call on, so calls in other shapes share its entry; "
+           "False: an entry per shape of each array that the function relies on."),
     Option("specialize_scalar", None, _SWITCH_OR_NONE,
            "None: scalars are guarded by type; by value only where the value steers the capture, until a second "
            "value comes. True: always by value. False: never."),

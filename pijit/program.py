@@ -87,7 +87,7 @@ class Program:
         """The code of a module, with decorators on what it and its classes define."""
         tree = ast.parse(source, path)
         decorate(tree.body)
-        return compile(tree, path, "exec", dont_inherit=True)  # type: ignore[no-any-return]
+        return compile(tree, path, "exec", dont_inherit=True)
 
     def reports(self) -> List[Report]:
         """Reports on the functions that were called, by file and line."""
