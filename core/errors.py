@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import linecache
 import logging
-from typing import Any, Dict, Sequence, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Set, Tuple
+
+from pijit.core.reasons import REASONS
 
 logger = logging.getLogger("pijit")
 
@@ -16,17 +18,32 @@ _strict = False
 _logged: Set[Tuple[str, str]] = set()
 
 
+class Step(NamedTuple):
+    """A line of a function that was not inlined because of what is on it, or is called there."""
+
+    filename: str
+    lineno: int
+    name: str
+    reason_id: str
+
+
 class Break(Exception):
-    """An instruction that stays bytecode; carries the id of its reason and the facts for the sentence."""
+    """An instruction that stays bytecode; carries the id of its reason and the facts for the sentence.
+
+    ``trail`` leads from a call that is not inlined to what is in the way, outermost first.
+    """
 
     def __init__(self, reason_id: str, **facts: Any) -> None:
         super().__init__(reason_id, facts)
         self.reason_id = reason_id
         self.facts: Dict[str, Any] = facts
+        self.trail: Tuple[Step, ...] = ()
 
     def copy(self) -> "Break":
         """The same break, to be raised anew."""
-        return Break(self.reason_id, **self.facts)
+        again = Break(self.reason_id, **self.facts)
+        again.trail = self.trail
+        return again
 
     def without_frames(self) -> "Break":
         """Itself, to be kept: without the frames that it was raised in, which hold the user's values."""
@@ -49,24 +66,32 @@ class FullGraphError(RuntimeError):
     Attributes:
         name: the qualified name of the function.
         because: why it must be one graph: "fullgraph is set".
-        breaks: a report per break, with reason_id, message, hint, filename, lineno, opname.
+        breaks: a report per break, with reason_id, message, hint, filename, lineno, opname, trail; without those that
+            others lead to.
     """
 
     def __init__(self, name: str, breaks: Sequence[Any], because: str = "fullgraph is set") -> None:
         super().__init__(name, breaks, because)
         self.name = name
         self.because = because
-        self.breaks = tuple(breaks)
+        self.breaks = tuple([one for one in breaks if one.reason_id != "PJ218"] or breaks)
 
     def __str__(self) -> str:
         lines = ["%s, but not all of %s can be captured:" % (self.because, self.name)]
         for report in self.breaks:
             lines.append("  %s:%d: %s" % (report.filename, report.lineno, report.message))
-            text = linecache.getline(report.filename, report.lineno).strip()
-            if text:
-                lines.append("    " + text)
-            lines.append("    hint: %s" % report.hint)
+            lines += _source_line(report.filename, report.lineno)
+            for step in report.trail:
+                lines.append("  %s:%d, in %s" % step[:3])
+                lines += _source_line(step.filename, step.lineno)
+            hint = REASONS[report.trail[-1].reason_id].hint if report.trail else report.hint
+            lines.append("    hint: %s" % hint)
         return "\n".join(lines)
+
+
+def _source_line(filename: str, lineno: int) -> List[str]:
+    text = linecache.getline(filename, lineno).strip()
+    return ["    " + text] if text else []
 
 
 class RecompileError(RuntimeError):

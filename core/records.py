@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from pijit.core.errors import Step
 from pijit.core.reasons import REASONS, reason
 
 
@@ -54,7 +55,7 @@ class EffectReport(NamedTuple):
 
 
 class BreakReport(NamedTuple):
-    """One instruction that stays bytecode."""
+    """One instruction that stays bytecode; ``trail`` leads into the function that is called there, see `Break`."""
 
     reason_id: str
     message: str
@@ -62,6 +63,7 @@ class BreakReport(NamedTuple):
     filename: str
     lineno: int
     opname: str
+    trail: Tuple[Step, ...] = ()
 
 
 class Entry:
@@ -141,4 +143,4 @@ def break_report(error: Any, filename: str, lineno: int, opname: str, compiled: 
     """The report of a Break at an instruction; ``compiled`` if what is called there is compiled on its own."""
     facts = dict(error.facts, instead="compiled on its own") if compiled else error.facts
     return BreakReport(error.reason_id, reason(error.reason_id, **facts), REASONS[error.reason_id].hint, filename,
-                       lineno, opname)
+                       lineno, opname, error.trail)

@@ -33,7 +33,7 @@ from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, parts_of
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import UNBOUND, Abstract, Made
-from pijit.core.errors import Break
+from pijit.core.errors import Break, Step
 from pijit.core.reasons import REASONS, reason
 
 
@@ -139,7 +139,9 @@ class CalleeAnalysis(Analysis):
         if error.reason_id == "PJ230":
             because = "call of %s: %s" % (error.facts["callee"], error.facts["because"])
         line = self.function.instructions[index].lineno or 0
-        return Break("PJ230", callee=self.name, because="line %d: %s" % (line, because))
+        refusal = Break("PJ230", callee=self.name, because="line %d: %s" % (line, because))
+        refusal.trail = (Step(self.function.code.co_filename, line, self.name, error.reason_id),) + error.trail
+        return refusal
 
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
         if interpreter.flow == "return":

@@ -57,6 +57,34 @@ def test_breaks_are_raised_by_every_call_before_anything_runs(capsys):
     assert lines[2] == '    print("here")' and lines[3].startswith("    hint: ")
 
 
+def innermost(x):
+    y = x * 2.0
+    print("inside")
+    return y
+
+
+def middle(x):
+    return innermost(x) + 1.0
+
+
+def outermost(x):
+    y = middle(x)
+    return y * 2.0
+
+
+def test_lines_lead_from_the_outermost_call_to_what_is_in_the_way():
+    with pytest.raises(pijit.FullGraphError) as caught:
+        jitted_whole(outermost)(np.ones(4))
+    (one,) = caught.value.breaks
+    first = [f.__code__.co_firstlineno for f in (outermost, middle, innermost)]
+    assert [(step.lineno, step.name, step.reason_id) for step in one.trail] == [
+        (first[1] + 1, "middle", "PJ230"), (first[2] + 2, "innermost", "PJ201")]
+    assert [line.strip() for line in str(caught.value).splitlines()[2:]] == [
+        "y = middle(x)", "{}:{}, in middle".format(__file__, first[1] + 1), "return innermost(x) + 1.0",
+        "{}:{}, in innermost".format(__file__, first[2] + 2), 'print("inside")',
+        "hint: Move the call out of the hot loop, or make it rare: code around it is compiled all the same."]
+
+
 def test_the_error_is_a_plain_exception():
     with pytest.raises(pijit.FullGraphError) as caught:
         jitted_whole(broken)(np.ones(4))
