@@ -11,10 +11,6 @@ from tests.capture.test_scalars import define
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
 
-def generating(x):
-    yield x
-
-
 def guarded(x):
     try:
         return x * 2.0
@@ -28,7 +24,7 @@ def printing(x):
 
 
 @pytest.mark.parametrize("callee, words", [
-    (generating, "generator function"), (guarded, "PJ206 entry or exit of a with or try block (opcode: SETUP_FINALLY)"),
+    (guarded, "PJ206 entry or exit of a with or try block (opcode: SETUP_FINALLY)"),
     (printing, "PJ201 call of a function that is not captured (callee: print)"),
     (lambda x: printing(x), "PJ230")])
 def test_refusals_say_what_is_in_the_way(callee, words, capsys):

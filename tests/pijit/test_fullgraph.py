@@ -20,11 +20,14 @@ def whole(x, n):
 def broken(x):
     y = x * 2.0
     print("here")
-    return y + undefined_elsewhere(x)
+    return y + guarded(x)
 
 
-def undefined_elsewhere(x):
-    yield x
+def guarded(x):
+    try:
+        return x * 2.0
+    finally:
+        pass
 
 
 def generator():
