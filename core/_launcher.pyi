@@ -115,6 +115,9 @@ class Launcher:
         nogil: bool = False,
     ) -> None: ...
 
+def threads() -> Tuple[int, int, int]:
+    """How many threads a loop of this thread may use, how many helpers were started, how many loops they have shared."""
+
 def resume() -> None:
     """Show bytecode the requests that a poll exit has held back; the instruction behind this call handles them."""
 

@@ -123,7 +123,7 @@ _ROWS = (
            "Run every call also without pijit, on copies, and raise if anything differs."),
     Option("fastmath", False, _SWITCH, "Allow results that differ from NumPy's in the last bits.",
            works=False),
-    Option("parallel", "auto", _SWITCH_OR_AUTO, "Use threads; \"auto\": for large arrays.", works=False),
+    Option("parallel", "auto", _SWITCH_OR_AUTO, "Share loops over arrays among threads; \"auto\": where they are large."),
     Option("nogil", False, _SWITCH,
            "Release the GIL while kernels run that read and change no Python objects but arrays; no other thread may "
            "write these meanwhile."),

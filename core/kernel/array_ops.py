@@ -7,9 +7,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import ALWAYS, ELIDED_BYTES, NEVER, UNKNOWN
-from pijit.core.graph.passes.fuse import is_exact
+from pijit.core.graph.passes.fuse import is_exact, scalar_operation
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
-from pijit.core.kernel import array_views, reductions, scalar_ops
+from pijit.core.kernel import array_views, reductions, scalar_ops, symbols
 from pijit.core.kernel.arrays import LISTENING, ArrayVariable, memory_code
 from pijit.core.kernel.errors import CompileError
 
@@ -133,7 +133,14 @@ def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str],
 
 # ---- ufuncs ----
 
-_FRESH, _EXACT = 1, 2  # flags of the runtime's ufunc
+_FRESH, _EXACT, _LEAST = 1, 2, 256  # flags of the runtime's ufunc
+
+
+def _may_share(op: Op) -> bool:
+    """Whether several threads may run the loop at once: it is NumPy's, and raises no Python exception."""
+    operands, _, results = op.attrs["types"].partition("->")
+    floats = set(operands + results) <= set("fdFD?")
+    return symbols.is_numpys(op.attrs["ufunc"]) and (floats or bool(scalar_operation(op)))
 
 
 def write_ufunc(emitter: Any, op: Op) -> None:
@@ -240,7 +247,7 @@ def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, sha
     """Run it; leaves when a flag was raised. ``undo``: an array that is written, and what was there before."""
     ufunc, index = op.attrs["ufunc"], op.attrs["loop"]
     table = emitter.let("%s()" % emitter.loop_table(ufunc, index))
-    flags |= _EXACT if is_exact(op) else 0
+    flags |= (_EXACT if is_exact(op) else 0) + _LEAST * (emitter.flavour.least if _may_share(op) else 0)
     dtypes, result = loop_dtypes(op.attrs["types"])
     described = [[str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
                  for operand, dtype in zip(operands + [out], dtypes + [result])]

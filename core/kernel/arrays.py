@@ -91,6 +91,7 @@ class ArrayWriter:
     symbols: Dict[str, str]
     text: Dict[Value, str]
     layout: Any
+    flavour: Any
     depth: int
     line: Callable[[str], None]
     fresh: Callable[[], str]
@@ -151,10 +152,14 @@ class ArrayWriter:
 
     def runtime(self, name: str, *args: Any) -> str:
         """The source of a call of a runtime function."""
+        return "call(%s)" % ", ".join([self.runtime_address(name)] + [str(arg) for arg in args])
+
+    def runtime_address(self, name: str) -> str:
+        """The source of the address of a runtime function."""
         index = _launcher.RUNTIME.get(name)
         if index is None:
             raise CompileError("the runtime has no function %r" % name)
-        return "call(ld_i8(ld_i8(frame, 0), %d), %s)" % (8 * index, ", ".join(map(str, args)))
+        return "ld_i8(ld_i8(frame, 0), %d)" % (8 * index)
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
         """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or

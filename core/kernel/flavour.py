@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pijit.core.graph.ir import Graph
-from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
-from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
+from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
+from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
+from pijit.core.kernel.parallel import LEAST
+from pijit.core.kernel.scalar_ops import ROWS
 
 
 class Flavour(NamedTuple):
-    """``nogil``: kernels that touch no Python objects run without the GIL."""
+    """``nogil``: kernels that touch no Python objects run without the GIL. ``least``: from how much work on threads share a
+    loop nest; 0: never."""
 
     nogil: bool = False
+    least: int = 0
 
 
 PLAIN = Flavour()
@@ -20,14 +24,20 @@ PLAIN = Flavour()
 
 def flavour_of(config: Any) -> Flavour:
     """What the options of a function say."""
-    return Flavour(config.nogil and config.backend == "numba")
+    if config.backend != "numba":
+        return PLAIN
+    return Flavour(config.nogil, LEAST[config.parallel])
 
 
-_AT_ONCE = frozenset(("new_tuple", "new_list", "new_dict", "new_set", "box", "invoke", "item"))
+_AT_ONCE = frozenset(("new_tuple", "new_list", "new_dict", "new_set", "box", "invoke", "item")) | GUFUNC_OPERATIONS.keys()
 """Operations that need the GIL no longer than they take: what they make is nobody else's yet."""
+
+
+_PURE = frozenset(("const", "cast", "same", "flag", "compare", "compare_size", "libm", "iterator_part", "require", "poll",
+                   "where", "gather")) | ARRAY_OPERATIONS.keys() | {name for name, _, _ in ROWS}
 
 
 def touches_objects(graph: Graph) -> bool:
     """Whether operations read or change Python objects, other than arrays, that another thread may change meanwhile."""
     names = {op.name for block in graph.blocks for op in block.ops}
-    return bool(names & (OBJECT_OPERATIONS.keys() | LIBRARY_OPERATIONS.keys()) - _AT_ONCE)
+    return not names <= _PURE | _AT_ONCE

@@ -15,7 +15,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import NEVER
 from pijit.core.graph.passes.fuse import MAKING, may_leave, operands, raises_flags, scalar_operation
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.array_ops import broadcast, copy_into, fits_into, like_size, loop_dtypes
+from pijit.core.kernel.array_ops import broadcast, fits_into, like_size, loop_dtypes
 from pijit.core.kernel.arrays import LISTENING, ArrayVariable
 from pijit.core.kernel.nests import ANY, UNIT, ZERO, Nest, can_convert
 from pijit.core.kernel.reductions import new_result
@@ -117,7 +117,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         if overlap != "True":
             emitter.line("if %s:" % overlap)
             emitter.depth += 1
-        copy_into(emitter, first, target, result)
+        _copy(emitter, result, target)
         emitter.depth -= overlap != "True"
 
 
@@ -129,7 +129,8 @@ def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
     lasts, words = _operands(emitter, shape, arrays + [result])
     tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
-                "".join(code for _, code in _leaves(group)[1]), _steps(group), False, _kinds(tables))
+                "".join(code for _, code in _leaves(group)[1]), _steps(group), False, _kinds(tables),
+                emitter.flavour.least)
     _run_nest(emitter, group, nest, shape, words + scalars, tables)
     if raising:
         emitter.guard(group[0], "%s != 0" % emitter.runtime("flags_test", LISTENING))
@@ -143,11 +144,20 @@ def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], w
               tables: List[ArrayVariable]) -> None:
     """Call the nest; leaves where an index was out of range."""
     words = list(shape) + words + _require_elements(emitter, group, shape, tables)
+    if nest.least:
+        words.insert(0, emitter.runtime_address("parallel"))
     call = "%s(%s)" % (emitter.nest_name(nest), ", ".join(words))
     if not tables:
         emitter.line(call)
         return
     emitter.guard(group[0], "%s != 0" % emitter.let(call))
+
+
+def _copy(emitter: Any, source: ArrayVariable, target: ArrayVariable) -> None:
+    """All elements of an array to another one of the same dtype and shape that is apart from it."""
+    addresses = [emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape))) for array in (target, source)]
+    emitter.line(emitter.runtime("copy_apart", *(addresses + [len(target.shape), target.type.dtype.itemsize,
+                                                              emitter.flavour.least])))
 
 
 def _operands(emitter: Any, shape: Sequence[str], arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str]]:
@@ -184,7 +194,8 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d"]
         emitter.line(emitter.runtime("flags_clear"))
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
-                "".join(code for _, code in _leaves(group)[1]), _steps(group), True, _kinds(tables))
+                "".join(code for _, code in _leaves(group)[1]), _steps(group), True, _kinds(tables),
+                emitter.flavour.least)
     _run_nest(emitter, group, nest, shape, words + target + scalars + pairwise, tables)
     if pairwise:
         emitter.guard(first, "%s != 0" % emitter.runtime("flags_test", LISTENING))

@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 import numpy as np
 from llvmlite import ir
 from pijit.core.kernel.intrinsics import F4, F8, I1, I8, I64, INT, Intrinsic
+from pijit.core.kernel.parallel import units_of, write_shared
 from pijit.core.kernel.row_sums import local, loop, write_sum
 
 UNIT, ZERO, ANY = "u", "0", "?"
@@ -25,6 +26,8 @@ class Nest(NamedTuple):
     ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters, ``lasts`` tells each array's last stride
     (UNIT, ZERO or ANY). ``steps`` are (operation, dtype letters of its operands, operand numbers): operands
     count arrays read, then scalars, then steps. The last step's result goes to the last array.
+
+    With ``least`` threads share a nest of at least so much work (parallel.py).
 
     With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats
     take three
@@ -43,6 +46,7 @@ class Nest(NamedTuple):
     steps: Tuple[Tuple[str, str, Tuple[int, ...]], ...]
     sums: bool = False
     tables: Tuple[Tuple[str, int], ...] = ()
+    least: int = 0
 
 
 def _memory_type(dtype: np.dtype) -> Any:
@@ -313,12 +317,37 @@ def _narrowed(builder: Any, value: Any, code: str) -> Any:
     return value
 
 
+def can_share(nest: Nest) -> bool:
+    """Whether parts of the first axis can be computed at once: its results are apart."""
+    return nest.ndim > nest.sums
+
+
+def _moving(nest: Nest) -> List[Tuple[int, int]]:
+    """The positions of each array's address and of its stride along the first axis, among the nest's arguments."""
+    first = nest.ndim
+    found = []
+    for _ in nest.arrays:
+        found.append((first, first + 1))
+        first += 1 + nest.ndim
+    return found
+
+
 def nest_intrinsic(nest: Nest) -> Intrinsic:
-    """The intrinsic of a nest; see the module's first lines for its arguments."""
+    """The intrinsic of a nest; see the module's first lines for its arguments.
+
+    One that threads may share has the address of the runtime's ``parallel`` before these.
+    """
     def build(builder: Any, args: Any) -> Any:
         values = [value for _, value in args]
+        runtime = values.pop(0) if nest.least else None
         first = nest.ndim + sum(1 + nest.ndim for _ in nest.arrays) - nest.sums
         scalars = slice(first, first + len(nest.scalars))
         values[scalars] = [_narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
-        return _Writer(builder, nest, values).write()
+        if not nest.least or not can_share(nest) or isinstance(values[0], ir.Constant):
+            return _Writer(builder, nest, values).write()
+        units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
+        buffer = scalars.stop + 2 if nest.sums and nest.arrays[-1] in "fd" else -1
+        answer = write_shared(builder, runtime, values, _moving(nest), nest.ndim, units, nest.least, buffer,
+                              lambda inner, own: _Writer(inner, nest, own).write())
+        return answer if nest.tables else ir.Constant(I64, 0)
     return Intrinsic(INT, None, build)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, Scalar
@@ -71,7 +72,8 @@ def _run(emitter: Any, op: Op, source: str, out: str) -> None:
     identity = ufunc.identity
     start = 0 if identity is None else identity
     words += [str(int(identity is not None)),
-              str(scalar_ops.float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out]
+              str(scalar_ops.float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out,
+              str(emitter.flavour.least if kind.dtype.kind in "fc" or ufunc is np.add else 0), str(int(ufunc is np.add))]
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     emitter.line(emitter.runtime("flags_clear"))
     emitter.checked("reduce", "frame", spec, op=op)

@@ -38,6 +38,11 @@ def table_symbol(name: str, words: Sequence[int]) -> str:
     return symbol(name, ctypes.addressof(table), table)
 
 
+def is_numpys(ufunc: np.ufunc) -> bool:
+    """Whether NumPy knows the ufunc by its name."""
+    return getattr(_UMATH, ufunc.__name__, None) is ufunc
+
+
 def loop_symbol(ufunc: np.ufunc, index: int, words: Tuple[int, int]) -> str:
     """A symbol for [function, data] of an inner loop; it lasts if NumPy knows the ufunc by its name."""
     name = ufunc.__name__

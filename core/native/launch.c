@@ -5,6 +5,7 @@
 #include "breaker.h"
 #include "launcher_object.h"
 #include "marshal.h"
+#include "pool.h"
 #include "untraced.h"
 
 #define SMALL_WORDS 256
@@ -79,8 +80,10 @@ exit_build(Launcher *self, int64_t id, ValueSource *source, Caller *caller)
 static int64_t
 nogil_kernel(KernelFunction kernel, int64_t *frame)
 {
+    pool_limit_keep(pool_limit());
     PyThreadState *tstate = PyEval_SaveThread();
     int64_t id = kernel(frame);
+    pool_limit_keep(0);
     PyEval_RestoreThread(tstate);
     return id;
 }

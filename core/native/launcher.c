@@ -21,6 +21,7 @@
 #include "input_codes.h"
 #include "dict_iterator.h"
 #include "launcher_object.h"
+#include "pool.h"
 #include <structmember.h>
 
 static PyMethodDef callable_method = {
@@ -382,7 +383,17 @@ module_next_entry(PyObject *Py_UNUSED(module), PyObject *args)
     return Py_BuildValue("(nOO)", position, key, value);
 }
 
+static PyObject *
+module_threads(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
+{
+    int started;
+    long long loops;
+    pool_counts(&started, &loops);
+    return Py_BuildValue("(iiL)", pool_limit(), started, loops);
+}
+
 static PyMethodDef launcher_functions[] = {
+    {"threads", module_threads, METH_NOARGS, "(how many threads a loop may use, helpers, loops they have shared)"},
     {"dict_iterator", module_dict_iterator, METH_O, "(dict, position, left, used) of an iterator over a dict."},
     {"next_entry", module_next_entry, METH_VARARGS, "(position behind it, key, value) of a dict's next entry, or None."},
     {"resume", module_resume, METH_NOARGS, "Show bytecode the requests that a poll exit has held back."},

@@ -46,16 +46,19 @@
  *       shape; itemsize is negative where NumPy converts the operand. Flags: 1 the outputs were made by
  *       alloc_like for these inputs, otherwise they came with out=; 2 bits do not depend on strides, and outputs
  *       overlap no input, except that one may have the memory and strides of an input. Without 2 the inner loop
- *       is called as NumPy calls it. At most 16 operands. An exception that the loop sets is reported.
+ *       is called as NumPy calls it. From 256 on: the least work (parallel) from which on threads share it.
+ *       At most 16 operands. An exception that the loop sets is reported.
  *   reduce(frame, spec) (*)
  *       A ufunc's reduction, with NumPy's bits for any layout where the module's reduce_supported(...) says
  *       so. spec -> [function, data, typenum, ndim, address of desc, axis, has identity, identity word,
- *       address of the out desc]. axis is -1 for all axes, else not negative. Loop, operand and result have
+ *       address of the out desc, the least work (parallel) from which on threads share it, is numpy.add]. axis is -1 for all axes, else not negative. Loop, operand and result have
  *       the dtype `typenum`; out has its data and shape set (and its strides), ndim 0 for all axes, else
  *       ndim - 1, and shares no memory with the operand. Without identity (minimum, maximum) an empty
  *       operand is a ValueError.
  *   copy(frame, dst, dst_ndim, typenum, src, src_ndim) (*)
  *       dst[...] = src for one dtype: broadcasts, and works for any overlap as NumPy's assignment does.
+ *   copy_apart(dst, src, ndim, itemsize, least) -> 0
+ *       dst[...] = src for arrays of one dtype and shape that share no memory; threads share it from `least` work on.
  *   overlap(a, a_ndim, a_itemsize, b, b_ndim, b_itemsize) -> 0 or 1
  *       Whether the memory extents of two arrays share a byte; empty arrays share none.
  *   same(a, b, ndim) -> 0 or 1
@@ -136,6 +139,8 @@
  *   same_text(str, str) -> 1 if they are equal, else 0
  *   has_text(str, part, out)
  *       Leaves 0 or 1; returns as effects do.
+ *   parallel(body, arguments, count, align, work, least) -> 0
+ *       Runs a loop on several threads, as pool_run (pool.h).
  *
  *   asked(signals) -> 0 or 1
  *       Whether the interpreter has something to do between two bytecodes, or has signals to handle, for which this thread
@@ -175,9 +180,9 @@ typedef struct {
 } OwnedList;
 
 /* The functions that kernels call; see RUNTIME in the module for the names. Kernels without the GIL have a table of
- * their own, of functions that take it where they need it; the others are NULL there (nogil.h). */
+ * their own, of functions that take it where they need it; the others fail there (nogil.h). */
 extern void *const runtime_table[];
-extern void *const runtime_table_nogil[];
+extern void *runtime_table_nogil[];
 
 /* Adds RUNTIME and the helpers of runtime.c to the module; 0, or -1 with an exception set. */
 int runtime_register(PyObject *module);

@@ -215,6 +215,18 @@ nest_next(Nest *nest, npy_intp *index, int first)
     return 0;
 }
 
+/* Positions [begin, end) of the last axis. */
+static void
+nest_part(Nest *part, const Nest *nest, npy_intp begin, npy_intp end)
+{
+    int last = nest->ndim - 1;
+    *part = *nest;
+    part->shape[last] = end - begin;
+    for (int op = 0; op < nest->nops; op++) {
+        part->data[op] += begin * nest->strides[last][op];
+    }
+}
+
 /* Copies elements from one stride to another. */
 static void
 elements_copy(char *target, npy_intp target_stride, const char *source, npy_intp source_stride, npy_intp count,

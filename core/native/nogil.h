@@ -7,6 +7,7 @@
 #define PIJIT_NOGIL_H
 
 #include "breaker.h"
+#include "gil.h"
 #include "launcher.h"
 
 #define TAKES_GIL(name, parameters, arguments) \
@@ -50,6 +51,13 @@ nogil_clear_exception(void)
 }
 
 static int64_t
+nogil_missing(void)
+{
+    error_set(PyExc_SystemError, "a kernel without the GIL called what needs it");
+    return LAUNCHER_ERROR;
+}
+
+static int64_t
 nogil_asked(int64_t signals)
 {
     PyThreadState *tstate = PyGILState_GetThisThreadState();  /* borrowed */
@@ -60,6 +68,8 @@ nogil_asked(int64_t signals)
 #define nogil_layout_like runtime_layout_like
 #define nogil_flags_clear runtime_flags_clear
 #define nogil_flags_test runtime_flags_test
+#define nogil_parallel runtime_parallel
+#define nogil_copy_apart runtime_copy_apart
 #define nogil_ufunc runtime_ufunc
 #define nogil_reduce runtime_reduce
 #define nogil_overlap runtime_overlap
@@ -70,6 +80,6 @@ nogil_asked(int64_t signals)
 #define NOGIL_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) X(reduce) \
     X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(box) \
-    X(invoke) X(product) X(gufunc) X(item) X(asked) X(clear_exception)
+    X(invoke) X(product) X(gufunc) X(item) X(asked) X(clear_exception) X(parallel) X(copy_apart)
 
 #endif

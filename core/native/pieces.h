@@ -12,6 +12,8 @@
 
 #define UFUNC_FRESH 1           /* the outputs were made for these inputs; otherwise they came with out= */
 #define UFUNC_EXACT 2           /* bits do not depend on strides */
+#define UFUNC_LEAST 256         /* times `least` is added to the flags */
+#define SHARED_ALIGN 1024       /* elements, which vector code goes through whole */
 #define BUFFER_GAP 64           /* loops take adjacent memory for overlapping */
 
 typedef struct {
@@ -19,6 +21,7 @@ typedef struct {
     void *data;
     int nin, nargs;
     int flags;
+    int64_t least;              /* from how much work on threads share it; 0: never */
     Operand operands[NEST_MAXOPS];
     int cast[NEST_MAXOPS];      /* whether NumPy converts the operand, piece by piece in a buffer */
 } UfuncRun;

@@ -14,9 +14,12 @@
 
 #include "gil.h"
 #include "nest.h"
+#include "pieces.h"
+#include "pool.h"
 #include <numpy/ufuncobject.h>
 
 #define PROBE_SIZE (3 * BUFFER_SIZE)
+#define SUM_UNITS 8             /* work per element (pool.h) */
 
 enum { REDUCE_UNPROBED = 0, REDUCE_UNKNOWN = -1 };
 
@@ -34,6 +37,8 @@ typedef struct {
     int has_identity;
     int64_t identity;
     int64_t *out;
+    int64_t least;              /* from how much work on threads share it; 0: never */
+    int adds;                   /* a run's result added to 0 and then to the result is that run's contribution */
 } Reduction;
 
 /* out = out op (count elements from source). */
@@ -54,6 +59,44 @@ row_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride,
         run_reduce(reduction, out, source + (start + skipped) * stride, stride, count - skipped);
         skipped = 0;
     }
+}
+
+typedef struct {
+    const Reduction *reduction;
+    char *source, *partial;
+    npy_intp stride, length;
+} ChunkShare;
+
+/* The sums of the chunks [begin, end). */
+static void
+chunks_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
+{
+    const ChunkShare *share = (const ChunkShare *)arguments;
+    npy_intp size = share->reduction->itemsize;
+    memset(share->partial + begin * size, 0, (end - begin) * size);
+    for (npy_intp number = begin; number < end; number++) {
+        npy_intp start = number * reduce_chunk, left = share->length - start;
+        run_reduce(share->reduction, share->partial + number * size, share->source + start * share->stride,
+                   share->stride, left < reduce_chunk ? left : reduce_chunk);
+    }
+}
+
+/* As row_reduce for a sum: threads share the chunks, whose sums are added in their order. */
+static void
+row_sum(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp length)
+{
+    npy_intp size = reduction->itemsize, count = (length + reduce_chunk - 1) / reduce_chunk;
+    char *partial = PyMem_RawMalloc(count * size);  /* owned */
+    if (partial == NULL) {
+        row_reduce(reduction, out, source, stride, length, 0);
+        return;
+    }
+    ChunkShare share = {reduction, source, partial, stride, length};
+    pool_run(chunks_part, (int64_t *)&share, count, 1, length * SUM_UNITS, reduction->least);
+    for (npy_intp number = 0; number < count; number++) {
+        run_reduce(reduction, out, partial + number * size, size, 1);
+    }
+    PyMem_RawFree(partial);
 }
 
 /* All axes, of an operand that does not coalesce into one: runs are gathered. 0, or -1 with MemoryError set.
@@ -111,7 +154,7 @@ reduction_nest(const Reduction *reduction, Nest *nest)
 
 /* Along one axis; nest as reduction_nest makes it. */
 static void
-axis_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
+rows_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
 {
     npy_intp index[NEST_MAXDIMS] = {0};
     do {
@@ -124,6 +167,42 @@ axis_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
             reduction->function(pointers, &nest->shape[0], strides, reduction->data);
         }
     } while (nest_next(nest, index, 1));
+}
+
+typedef struct {
+    const Reduction *reduction;
+    const Nest *nest;
+    npy_intp skipped;
+    int axis;
+} AxisShare;
+
+static void
+axis_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
+{
+    const AxisShare *share = (const AxisShare *)arguments;
+    Nest part = *share->nest;
+    part.shape[share->axis] = end - begin;
+    for (int op = 0; op < part.nops; op++) {
+        part.data[op] += begin * part.strides[share->axis][op];
+    }
+    rows_reduce(share->reduction, &part, share->skipped);
+}
+
+/* As rows_reduce; threads share the outermost axis along which there are several results. */
+static void
+axis_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
+{
+    int axis = nest->ndim - 1;
+    while (axis >= 0 && nest->strides[axis][1] == 0) {
+        axis--;
+    }
+    if (reduction->least == 0 || axis < 0) {
+        rows_reduce(reduction, nest, skipped);
+        return;
+    }
+    AxisShare share = {reduction, nest, skipped, axis};
+    pool_run(axis_part, (int64_t *)&share, nest->shape[axis], axis == 0 ? SHARED_ALIGN : 1,
+             nest_count(nest) * SUM_UNITS, reduction->least);
 }
 
 /* Sets every result element to the identity, or to the first source element of its run. */
@@ -196,6 +275,11 @@ reduction_run(Reduction *reduction)
         return 0;
     }
     reduction_nest(reduction, &nest);
+    if (reduction->axis < 0 && nest.ndim == 1 && reduction->adds && reduction->least != 0
+            && nest.shape[0] * SUM_UNITS >= reduction->least) {
+        row_sum(reduction, nest.data[1], nest.data[0], nest.strides[0][0], nest.shape[0]);
+        return 0;
+    }
     if (reduction->axis < 0 && nest.ndim > 1) {
         return gathered_reduce(reduction, &nest, nest.data[1], skipped);
     }

@@ -8,6 +8,7 @@
 #include "launcher.h"
 #include "breaker.h"
 #include "elision.h"
+#include "pool.h"
 #include "reduce.h"
 #include "addresses.h"
 #include "flags.h"
@@ -384,6 +385,58 @@ runtime_same(int64_t a, int64_t b, int64_t ndim)
 #include "ufunc.h"
 #include "gufunc.h"
 
+typedef struct {
+    const int64_t *shape, *dst_strides, *src_strides;
+    char *dst, *src;
+    int64_t ndim, size;
+} Copy;
+
+/* Elements [begin, end) of an axis and all of those behind it. */
+static void
+copy_axis(const Copy *copy, int64_t axis, char *dst, char *src, int64_t begin, int64_t end)
+{
+    int64_t dst_stride = copy->dst_strides[axis], src_stride = copy->src_strides[axis];
+    dst += begin * dst_stride;
+    src += begin * src_stride;
+    if (axis < copy->ndim - 1) {
+        for (int64_t i = begin; i < end; i++, dst += dst_stride, src += src_stride) {
+            copy_axis(copy, axis + 1, dst, src, 0, copy->shape[axis + 1]);
+        }
+    }
+    else if (dst_stride == copy->size && src_stride == copy->size) {
+        memcpy(dst, src, (end - begin) * copy->size);
+    }
+    else {
+        elements_copy(dst, dst_stride, src, src_stride, end - begin, copy->size);
+    }
+}
+
+static void
+copy_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
+{
+    const Copy *copy = (const Copy *)arguments;
+    copy_axis(copy, 0, copy->dst, copy->src, begin, end);
+}
+
+static int64_t
+runtime_copy_apart(int64_t dst, int64_t src, int64_t ndim, int64_t itemsize, int64_t least)
+{
+    const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src, *shape = to + DESC_SHAPE;
+    Copy copy = {shape, shape + ndim, from + DESC_SHAPE + ndim, (char *)to[DESC_DATA], (char *)from[DESC_DATA],
+                 ndim, itemsize};
+    int64_t work = itemsize;
+    for (int64_t axis = 0; axis < ndim; axis++) {
+        work *= shape[axis];
+    }
+    if (least == 0 || work < least) {
+        copy_part(0, shape[0], (int64_t *)&copy, NULL);
+    }
+    else {
+        pool_run(copy_part, (int64_t *)&copy, shape[0], ndim == 1 ? SHARED_ALIGN : 1, work, least);
+    }
+    return OK;
+}
+
 static int64_t
 runtime_reduce(int64_t frame, int64_t spec)
 {
@@ -391,7 +444,7 @@ runtime_reduce(int64_t frame, int64_t spec)
     Reduction reduction = {
         (PyUFuncGenericFunction)words[0], (void *)words[1], (int)words[2],
         scalar_size((int)words[2]) << scalar_is_complex((int)words[2]), (int)words[3], (const int64_t *)words[4],
-        (int)words[5], words[6] != 0, words[7], (int64_t *)words[8],
+        (int)words[5], words[6] != 0, words[7], (int64_t *)words[8], words[9], words[10] != 0,
     };
     if (reduce_chunk == REDUCE_UNPROBED) {
         PyGILState_STATE gil = PyGILState_Ensure();
@@ -424,6 +477,15 @@ runtime_asked(int64_t signals)
     return __atomic_load_n(word, __ATOMIC_RELAXED) != 0;
 }
 
+/* ---- threads ---- */
+
+static int64_t
+runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, int64_t work, int64_t least)
+{
+    pool_run((PoolBody)body, (int64_t *)arguments, count, align, work, least);
+    return OK;
+}
+
 #include "nogil.h"
 
 /* ---- the table and the module's helpers ---- */
@@ -436,7 +498,8 @@ runtime_asked(int64_t signals)
     X(gufunc) X(product) X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
     X(box) X(new_set) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
-    X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(asked) X(clear_exception)
+    X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(asked) X(clear_exception) \
+    X(parallel) X(copy_apart)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,
@@ -446,7 +509,7 @@ runtime_asked(int64_t signals)
 enum {RUNTIME_ENTRIES(ENTRY_NUMBER) RUNTIME_COUNT};
 
 void *const runtime_table[] = {RUNTIME_ENTRIES(ENTRY_ADDRESS)};
-void *const runtime_table_nogil[RUNTIME_COUNT] = {NOGIL_ENTRIES(ENTRY_WITHOUT_GIL)};
+void *runtime_table_nogil[RUNTIME_COUNT] = {NOGIL_ENTRIES(ENTRY_WITHOUT_GIL)};
 static const char *const runtime_names[] = {RUNTIME_ENTRIES(ENTRY_NAME)};
 
 /* Adds RUNTIME, {name: index in the table}, and RUNTIME_TABLE, its address. */
@@ -492,6 +555,9 @@ runtime_register(PyObject *module)
 {
     if (nest_probe() < 0 || umath_import() < 0 || PyModule_AddFunctions(module, module_methods) < 0) {
         return -1;
+    }
+    for (int i = 0; i < RUNTIME_COUNT; i++) {
+        runtime_table_nogil[i] = runtime_table_nogil[i] != NULL ? runtime_table_nogil[i] : (void *)nogil_missing;
     }
     return table_register(module);
 }

@@ -4,27 +4,22 @@
  * other bits, and choose by the strides that they are called with. So these are called as NumPy calls them:
  *   - once for all elements, with the operands' own strides, where NumPy needs no iterator;
  *   - else by pieces, as its iterator does (pieces.h), which reverses axes unless it allocates the output.
- * Loops whose bits do not depend on strides are called along axis 0, without buffers. */
+ * Loops whose bits do not depend on strides are called along axis 0, without buffers. Threads share both these and calls
+ * for all elements where they are large. */
 #ifndef PIJIT_UFUNC_H
 #define PIJIT_UFUNC_H
 
 #include "pieces.h"
 
+#define LOOP_UNITS 16           /* work per element of loops that compute transcendental functions (pool.h) */
 #define NUMPY_1_21 0x0000000e   /* which gives a 0-d output that came stride 0 */
 
 /* ---- loops with the same bits however they are called ---- */
 
 static void
-exact_run(const UfuncRun *run, Nest *nest)
+rows_run(const UfuncRun *run, Nest *nest)
 {
     npy_intp index[NEST_MAXDIMS] = {0};
-    int perm[NEST_MAXDIMS], leading = run->flags & UFUNC_FRESH ? run->nin : run->nargs;
-    if (nest->ndim > 1) {
-        nest_order(nest, leading, perm);
-        nest_permute(nest, perm);
-        nest_flip(nest, leading);
-    }
-    nest_coalesce(nest);
     npy_intp count = nest->shape[0], rows = nest->ndim > 1 ? nest->shape[1] : 1;
     do {
         char *pointers[NEST_MAXOPS];
@@ -38,6 +33,33 @@ exact_run(const UfuncRun *run, Nest *nest)
             }
         }
     } while (nest_next(nest, index, 2));
+}
+
+static void
+exact_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
+{
+    Nest nest;
+    nest_part(&nest, (const Nest *)arguments[1], begin, end);
+    rows_run((const UfuncRun *)arguments[0], &nest);
+}
+
+static void
+exact_run(const UfuncRun *run, Nest *nest)
+{
+    int perm[NEST_MAXDIMS], leading = run->flags & UFUNC_FRESH ? run->nin : run->nargs;
+    if (nest->ndim > 1) {
+        nest_order(nest, leading, perm);
+        nest_permute(nest, perm);
+        nest_flip(nest, leading);
+    }
+    nest_coalesce(nest);
+    if (run->least == 0) {
+        rows_run(run, nest);
+        return;
+    }
+    int64_t arguments[] = {(int64_t)run, (int64_t)nest};
+    pool_run(exact_part, arguments, nest->shape[nest->ndim - 1], nest->ndim == 1 ? SHARED_ALIGN : 1,
+             nest_count(nest) * run->nargs, run->least);
 }
 
 /* ---- calls without an iterator ---- */
@@ -76,19 +98,59 @@ is_plain(const UfuncRun *run)
     return orders != 0 && !(out->ndim == 1 && plain_stride(out) < out->itemsize && plain_stride(out) != 0);
 }
 
+typedef struct {
+    const UfuncRun *run;
+    char *pointers[NEST_MAXOPS];
+    npy_intp strides[NEST_MAXOPS];
+} Plain;
+
+static void
+plain_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
+{
+    const Plain *plain = (const Plain *)arguments;
+    char *pointers[NEST_MAXOPS];
+    npy_intp strides[NEST_MAXOPS], count = end - begin;
+    for (int op = 0; op < plain->run->nargs; op++) {
+        pointers[op] = plain->pointers[op] + begin * plain->strides[op];
+        strides[op] = plain->strides[op];
+    }
+    plain->run->function(pointers, &count, strides, plain->run->data);
+}
+
+/* Whether no element is written that another one is computed from. */
+static int
+is_elementwise(const UfuncRun *run)
+{
+    const Operand *out = &run->operands[run->nin];
+    int64_t low, high, out_low, out_high;
+    desc_extent(out->desc, out->ndim, out->itemsize, &out_low, &out_high);
+    for (int op = 0; op < run->nin; op++) {
+        const Operand *in = &run->operands[op];
+        desc_extent(in->desc, in->ndim, in->itemsize, &low, &high);
+        if (low < out_high && out_low < high
+                && (in->ndim != out->ndim || !runtime_same((int64_t)in->desc, (int64_t)out->desc, out->ndim))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static void
 plain_run(const UfuncRun *run, npy_intp count)
 {
-    char *pointers[NEST_MAXOPS];
-    npy_intp strides[NEST_MAXOPS];
+    Plain plain = {run, {NULL}, {0}};
     int moves_output = run->flags & UFUNC_FRESH || PyArray_GetNDArrayCFeatureVersion() > NUMPY_1_21;
     int unmoved = moves_output ? run->nin : run->nargs;
     for (int op = 0; op < run->nargs; op++) {
         const Operand *operand = &run->operands[op];
-        pointers[op] = (char *)operand->desc[DESC_DATA];
-        strides[op] = operand->ndim == 0 && op < unmoved ? 0 : plain_stride(operand);
+        plain.pointers[op] = (char *)operand->desc[DESC_DATA];
+        plain.strides[op] = operand->ndim == 0 && op < unmoved ? 0 : plain_stride(operand);
     }
-    run->function(pointers, &count, strides, run->data);
+    if (run->least == 0 || !is_elementwise(run)) {
+        plain_part(0, count, (int64_t *)&plain, NULL);
+        return;
+    }
+    pool_run(plain_part, (int64_t *)&plain, count, SHARED_ALIGN, count * LOOP_UNITS, run->least);
 }
 
 /* ---- outputs that overlap inputs ---- */
@@ -305,7 +367,8 @@ runtime_ufunc(int64_t frame, int64_t spec, int64_t shape, int64_t ndim)
     run.data = (void *)words[1];
     run.nin = (int)words[2];
     run.nargs = run.nin + (int)words[3];
-    run.flags = (int)words[4];
+    run.flags = (int)(words[4] % UFUNC_LEAST);
+    run.least = words[4] / UFUNC_LEAST;
     operands_read(run.operands, words + 5, run.nargs);
     nest_init(&nest, (int)ndim, (const int64_t *)shape);
     for (int op = 0; op < run.nargs; op++) {

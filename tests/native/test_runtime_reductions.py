@@ -10,7 +10,7 @@ from runtime_operands import random_array, word_of
 from pijit.core import _launcher
 
 
-def run_reduce(table, ufunc, operand, axis):
+def run_reduce(table, ufunc, operand, axis, least=0):
     """The table's ufunc.reduce(operand, axis), in an array of the result's shape."""
     dtype = operand.dtype
     function, data = _launcher.ufunc_loop(ufunc, ufunc.types.index("%s%s->%s" % (dtype.char, dtype.char, dtype.char)))
@@ -19,7 +19,7 @@ def run_reduce(table, ufunc, operand, axis):
     identity = 0 if ufunc.identity is None else word_of(dtype.type(ufunc.identity))
     own, result = descriptor(operand), descriptor(out)
     spec = [function, data, dtype.num, operand.ndim, own.ctypes.data, -1 if axis is None else axis,
-            ufunc.identity is not None, identity, result.ctypes.data]
+            ufunc.identity is not None, identity, result.ctypes.data, least, ufunc is np.add]
     assert table.call("reduce", table.frame, np.array(spec, np.int64)) == 0
     return out
 
@@ -28,8 +28,9 @@ def assert_reduces_like_numpy(table, ufunc, operand, axis):
     assert _launcher.reduce_supported(ufunc, operand.dtype.num)
     with np.errstate(all="ignore"):
         expected = np.asarray(ufunc.reduce(operand, axis=axis, dtype=operand.dtype))
-        result = run_reduce(table, ufunc, operand, axis)
-    assert result.tobytes() == expected.tobytes(), (operand.shape, operand.strides, operand.dtype, axis)
+        results = [run_reduce(table, ufunc, operand, axis, least) for least in (0, 1)]  # in one thread, and in several
+    for result in results:
+        assert result.tobytes() == expected.tobytes(), (operand.shape, operand.strides, operand.dtype, axis)
 
 
 LENGTHS = [1, 2, 7, 8, 9, 127, 128, 129, 1000, 8191, 8192, 8193, 16384, 16385, 24577, 100003]

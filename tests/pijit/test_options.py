@@ -13,7 +13,7 @@ from pijit import jit, options
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 WITHOUT_EFFECT = {
-    "fastmath": True, "parallel": False,
+    "fastmath": True,
 }
 
 

@@ -1,0 +1,109 @@
+"""Loop nests whose outermost axis several threads share.
+
+The nest becomes a function of its own. A nest that is large enough hands its operands to the runtime (``native/pool.h``),
+which calls that function for parts of the axis, from several threads at once. Each element is computed by the same
+instructions from the same operands as in one thread, wherever the parts end: rows of an axis are whole, and a single
+axis is cut at multiples of ALIGNMENT, as LLVM computes the elements behind the last whole vector by other code.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Sequence
+
+from llvmlite import ir
+from pijit.core.kernel.intrinsics import I64
+from pijit.core.kernel.row_sums import local
+
+LEAST = {"auto": 2 ** 21, True: 2 ** 14, False: 0}
+"""From how much work on threads are used, by the option `parallel`; 0: never. A unit is about 1/32 ns: an operand or an
+operation of one element where all is in the cache. Two threads were faster than one from 40 to 60 us on."""
+
+_SLOW = {"truediv": 16, "sqrt": 16, "reciprocal": 16, "gather": 16}
+_SUM = 12
+
+ALIGNMENT = 1024
+
+
+
+def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:
+    """How much work an element of a nest is."""
+    return operands + sum(_SLOW.get(name.rstrip("0123456789"), 1) for name in operations) + _SUM * sums
+
+
+_VOID = ir.VoidType()
+_BODY = ir.FunctionType(_VOID, [I64, I64, I64, I64])
+_RUN = ir.FunctionType(I64, [I64] * 6)
+
+
+def write_shared(builder: Any, runtime: Any, operands: List[Any], moving: Sequence[Any], sizes: int, units: int,
+                 least: int, buffer: int, write: Callable[[Any, List[Any]], Any]) -> Any:
+    """Write a nest that threads share where it is large; the result has the bits of all their results.
+
+    Arguments:
+        runtime: the address of the runtime's ``parallel``.
+        operands: what the nest is made of; the first ``sizes`` are its sizes.
+        moving: (position of an address, position of its stride along the first axis) among the operands.
+        units: how much work an element is.
+        least: from how much work on.
+        buffer: the position of an address that each thread has of its own, or -1.
+        write: writes the nest for operands, and gives its result.
+    """
+    passed = [k for k, value in enumerate(operands) if not isinstance(value, ir.Constant)]
+    nest = _function(builder, "nest", ir.FunctionType(I64, [operands[k].type for k in passed]))
+    nest.attributes.add("noinline")
+    inner = ir.IRBuilder(nest.append_basic_block("entry"))
+    inner.ret(write(inner, _replaced(operands, passed, nest.args)))
+    work = ir.Constant(I64, units)
+    for size in operands[:sizes]:
+        work = builder.mul(work, size)
+    given = [operands[k] for k in passed]
+    words = local(builder, I64, len(given) + 1)
+    answer = builder.gep(words, [ir.Constant(I64, len(given))])
+    with builder.if_else(builder.icmp_signed("<", work, ir.Constant(I64, least))) as (small, large):
+        with small:
+            builder.store(builder.call(nest, given), answer)
+        with large:
+            part = _part(builder, nest, operands, passed, moving, buffer)
+            builder.store(ir.Constant(I64, 0), answer)
+            for number, value in enumerate(given):
+                builder.store(value, builder.bitcast(builder.gep(words, [ir.Constant(I64, number)]),
+                                                     value.type.as_pointer()))
+            run = builder.inttoptr(runtime, _RUN.as_pointer())
+            builder.call(run, [builder.ptrtoint(part, I64), builder.ptrtoint(words, I64), operands[0],
+                               ir.Constant(I64, ALIGNMENT if sizes == 1 else 1), work, ir.Constant(I64, least)])
+    return builder.load(answer)
+
+
+def _function(builder: Any, name: str, kind: Any) -> Any:
+    function = ir.Function(builder.module, kind, builder.module.get_unique_name(name))
+    function.linkage = "internal"
+    return function
+
+
+def _replaced(operands: List[Any], passed: Sequence[int], values: Sequence[Any]) -> List[Any]:
+    replaced = list(operands)
+    for k, value in zip(passed, values):
+        replaced[k] = value
+    return replaced
+
+
+def _part(builder: Any, nest: Any, operands: List[Any], passed: Sequence[int], moving: Sequence[Any],
+          buffer: int) -> Any:
+    """The function that does part of the first axis: a `PoolBody`."""
+    part = _function(builder, "part", _BODY)
+    begin, end, words, own = part.args
+    inner = ir.IRBuilder(part.append_basic_block("entry"))
+    words = inner.inttoptr(words, I64.as_pointer())
+    loaded = _replaced(operands, passed, [
+        inner.load(inner.bitcast(inner.gep(words, [ir.Constant(I64, number)]), operands[k].type.as_pointer()))
+        for number, k in enumerate(passed)])
+    loaded[0] = inner.sub(end, begin)
+    for address, stride in moving:
+        loaded[address] = inner.add(loaded[address], inner.mul(begin, loaded[stride]))
+    if buffer >= 0:
+        is_own = inner.icmp_unsigned("!=", own, ir.Constant(I64, 0))
+        loaded[buffer] = inner.select(is_own, own, loaded[buffer])
+    answer = inner.gep(words, [ir.Constant(I64, len(passed))])
+    inner.atomic_rmw("or", answer, inner.call(nest, [loaded[k] for k in passed]), "monotonic")
+    inner.ret_void()
+    return part
