@@ -1,4 +1,5 @@
-"""What breaks cost: the same five lines with 0 to 4 calls between them that stay bytecode, against plain Python."""
+"""What breaks cost: the same five lines with 0 to 4 calls between them that stay bytecode, against plain Python; and
+loops whose kernels are left every so many rounds."""
 
 from __future__ import annotations
 
@@ -53,3 +54,58 @@ def rows(seconds: float) -> Iterator[Row]:
                 first = plain, jitted
             added = ((jitted - first[1]) - (plain - first[0])) / max(breaks - 1, 1)
             yield Row(name, breaks, plain, jitted, added)
+
+
+ROUNDS = 100000
+EVERY = (0, ROUNDS, 1000, 100, 50, 33, 10, 2, 1)
+EXIT_HEADINGS = ("loop", "left every so many rounds", "plain, us", "pijit, us", "pijit / plain")
+
+
+def bits(numbers):
+    s = 0
+    for i in range(len(numbers)):
+        s += numbers[i] & 7
+    return s
+
+
+def bits_while(numbers):
+    s = i = 0
+    while i < len(numbers):
+        s += numbers[i] & 7
+        i += 1
+    return s
+
+
+def bits_of_rows(numbers):
+    s = 0
+    for i in range(0, len(numbers), 10):
+        for j in range(10):
+            s += numbers[i + j] & 7
+    return s
+
+
+LOOPS: Dict[str, Callable[..., Any]] = {"for": bits, "while": bits_while, "for in for, 10 rounds": bits_of_rows}
+
+
+class ExitRow(NamedTuple):
+    """One measurement in microseconds: a number of more than 64 bits every so many rounds is left to bytecode."""
+
+    loop: str
+    every: int
+    plain: float
+    pijit: float
+
+    def __str__(self) -> str:
+        return "| %s | %s | %.0f | %.0f | %.3f |" % (self.loop, self.every or "never", self.plain, self.pijit,
+                                                   self.pijit / self.plain)
+
+
+def exit_rows(seconds: float) -> Iterator[ExitRow]:
+    """What kernels gain that are left in the middle of a loop, at numbers with which bytecode is hardly slower."""
+    for name, f in LOOPS.items():
+        for every in EVERY:
+            numbers = list(range(ROUNDS))
+            for position in range(every // 2, ROUNDS, every or ROUNDS):
+                numbers[position] += every and 1 << 64
+            times = seconds_per_call({"plain": f, "pijit": pijit.jit(f)}, (numbers,), seconds)
+            yield ExitRow(name, every, 1e6 * times["plain"], 1e6 * times["pijit"])

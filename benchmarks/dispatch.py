@@ -159,10 +159,12 @@ def main(argv: Optional[List[str]] = None) -> int:
         write("| %s | %.2f | %.2f | %s | %.2f | %s |\n" % (name, micro["plain"], micro["pijit"], other,
                                                          micro["pijit"] / micro["plain"], against))
         sys.stdout.flush()
-    write("\n| %s |\n%s|\n" % (" | ".join(cost_of_breaks.HEADINGS), "|---" * len(cost_of_breaks.HEADINGS)))
-    for row in cost_of_breaks.rows(options.seconds):
-        write("%s\n" % (row,))
-        sys.stdout.flush()
+    for headings, rows in ((cost_of_breaks.HEADINGS, cost_of_breaks.rows(options.seconds)),
+                           (cost_of_breaks.EXIT_HEADINGS, cost_of_breaks.exit_rows(options.seconds))):
+        write("\n| %s |\n%s|\n" % (" | ".join(headings), "|---" * len(headings)))
+        for row in rows:
+            write("%s\n" % (row,))
+            sys.stdout.flush()
     return 0
 
 

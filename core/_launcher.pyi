@@ -65,6 +65,9 @@ class Launcher:
         slots: the numbers of locals of the calling frame whose values come behind the call's arguments; if one of them
             has none, the call misses. Bytecode cannot pass a variable that may be unbound.
         nogil: whether a machine code kernel runs without the GIL.
+        rounds: per exit id which of its values counts the rounds of loops that the kernel has made, or None.
+        gate: whether it is a re-entry that bytecode may come to. Such a launcher is an iterator, which bytecode asks at
+            the loop's header: an item says that it is to be called (core/native/gate.h).
 
     Its attribute ``entry``, None until it is set, is the guard program of the entry that the segment belongs to: it is
     retired when the guards here fail again and again.
@@ -88,6 +91,10 @@ class Launcher:
     owner: Any
     width: int
     nogil: int
+    wait: int
+    """How often bytecode arrives at the gate until it opens; may be set."""
+    longest_wait: int
+    """How often it may arrive in vain; may be set: at 0 the gate is always open."""
     enabled: bool
     """False: every call answers MISS, or the kernel is not made yet."""
     address: int
@@ -113,7 +120,11 @@ class Launcher:
         held: Optional[Tuple[Optional[int], ...]] = None,
         slots: Tuple[int, ...] = (),
         nogil: bool = False,
+        rounds: Optional[Tuple[Optional[int], ...]] = None,
+        gate: bool = False,
     ) -> None: ...
+
+    def __next__(self) -> None: ...
 
 def threads() -> Tuple[int, int, int]:
     """How many threads a loop of this thread may use, how many helpers were started, how many loops they have shared."""

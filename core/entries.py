@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 from pijit.core import _hook
 from pijit.core.bytecode.link import Probe, Site, link
 from pijit.core.capture.capture import Candidate, Capture, capture
+from pijit.core.capture.captured import Captured
 from pijit.core.capture.fallback import unpacked
 from pijit.core.capture.feedback import MAX_RENEWALS, Pending, Seen
 from pijit.core.capture.guarding import entry_program, lines_of
@@ -23,7 +24,7 @@ from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.kernel.flavour import flavour_of
 from pijit.core.records import Entry
 from pijit.core.report import CaptureRecord, Clock, break_causes, break_reports, segment_reports, way_report
-from pijit.core.sites import Way, make_launcher, make_movers, make_sites, without_repeats
+from pijit.core.sites import Way, make_movers, make_sites, make_way, without_repeats
 
 if TYPE_CHECKING:
     from pijit.core.pipeline import State
@@ -58,7 +59,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     sites, launchers, last = make_sites(kept, result.cfg.function)
     reentries: Dict[Any, Way] = {}
     for number, one in enumerate(results):
-        reentries.update(_reentries(state, one, number))
+        reentries.update(_reentries(state, one, number, [c.captured for n, c, _ in kept if n == number]))
     broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
     observers: Dict[int, Any] = {}
     if pending is not None:
@@ -173,17 +174,18 @@ def _linked(result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
         raise LinkError(str(error)) from error
 
 
-def _reentries(state: State, result: Capture, number: int) -> Dict[Any, Way]:
-    """The launchers and sites of the ways back into loops; their kernels are compiled when first needed."""
-    made = {}
-    for key, candidate in result.reentries.items():
-        kernel = _compile(state, candidate, later=True)
-        if isinstance(kernel, Kernel):
-            captured = candidate.captured
-            launcher, call = make_launcher(captured, kernel, number, result.cfg.function, _preparer(state, kernel))
-            site = Site(captured.start, captured.depth, captured.head_depth, (call,))
-            made[(number, key)] = Way(launcher, site, kernel)
-    return made
+def _reentries(state: State, result: Capture, number: int, kept: List[Captured]) -> Dict[Any, Way]:
+    """The ways back into loops of the kept segments; their kernels are compiled when first needed."""
+    made: Dict[Any, Way] = {}
+    todo = kept
+    while todo:
+        for key in {exit.way for exit in todo.pop().graph.exits}.intersection(result.reentries):
+            candidate = result.reentries[key]
+            kernel = _compile(state, candidate, later=True) if (number, key) not in made else None
+            if isinstance(kernel, Kernel):
+                made[(number, key)] = make_way(result, candidate, kernel, number, _preparer(state, kernel))
+                todo.append(candidate.captured)
+    return {(number, key): made[(number, key)] for key in result.reentries if (number, key) in made}
 
 
 def _preparer(state: State, kernel: Kernel) -> Any:

@@ -28,7 +28,7 @@ class SegmentReport(NamedTuple):
 
 
 class WayReport(NamedTuple):
-    """A re-entry: the way back into a loop that a kernel was polled out of, or that a running call moves to.
+    """A re-entry: the way back into a loop that a kernel has left in the middle, or that a running call moves to.
 
     ``line`` is that of the loop's header. Its kernel is compiled when it is first needed.
     """
@@ -76,7 +76,7 @@ class Entry:
         launchers: of the kernels, in the order of ``segments`` of kind "kernel".
         observers: what the first run still has to observe, by instruction.
         why: why the function was captured again for this entry; "" for a first capture.
-        reentries: the launchers by which control comes back into a loop that a kernel was polled out of.
+        reentries: the launchers by which control comes back into a loop that a kernel has left in the middle.
         moved_code: the same linked code, for the call in the middle of which it was captured; else None.
         stays: the loops that a first call does not leave for newer code.
         callees: the states of the functions that are called and compiled on their own.

@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.capture import Candidate, Capture
 from pijit.core.capture.captured import Captured
+from pijit.core.capture.exits import ROUNDS
 from pijit.core.capture.guarding import guards_for, pair_guard
 from pijit.core.errors import Break
 from pijit.core.graph.ops import EFFECTS
@@ -169,6 +170,8 @@ def format_use(captured: Captured, function: Any) -> Iterator[str]:
         names = list(exit.locals) + ["stack[-%d]" % (k + 1) for k in range(exit.stack)]
         ways: Dict[str, List[str]] = {"computed": [], "rebuilt": [], "handed on": []}
         for name, output in zip(names, outputs):
+            if name == ROUNDS:
+                continue
             ways[_GIVEN.get(output.kind, "rebuilt")].append(name)
         line = next((instr.lineno for instr in function.instructions[exit.target::-1] if instr.lineno), 0)
         yield "  exit%d to line %d%s: %s" % (

@@ -13,10 +13,13 @@ from pijit.core.bytecode.decode import Function
 from pijit.core.bytecode.link import Call, ExitPlan, Site, held_back
 from pijit.core.bytecode.moves import move_points
 from pijit.core.capture.arrival import remembered
+from pijit.core.capture.builder import state_at
 from pijit.core.capture.capture import Candidate, Capture
 from pijit.core.capture.captured import Captured
+from pijit.core.capture.exits import ROUNDS
 from pijit.core.capture.feedback import Pending
 from pijit.core.capture.guarding import is_unsure, launch_arguments, may_wait, segment_program
+from pijit.core.capture.states import is_confined
 from pijit.core.errors import Break
 from pijit.core.frameless import returning_exits
 from pijit.core.kernel.compile import Kernel
@@ -61,8 +64,8 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[A
         by_start.setdefault(one[1].captured.start, []).append(one)
     sites, launchers, last = [], [], []
     for start, found in sorted(by_start.items()):
-        made = [make_launcher(candidate.captured, kernel, number, function, None,
-                              returning_exits(candidate.captured, kernel, function))
+        made = [make_launcher(candidate.captured, kernel, number, function,
+                              returning=returning_exits(candidate.captured, kernel, function))
                 for number, candidate, kernel in found]
         launchers += [launcher for launcher, _ in made]
         last.append(made[0][0])
@@ -72,8 +75,8 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[A
     return sites, launchers, last
 
 
-def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Function, prepare: Any,
-                  returning: Tuple[int, ...] = ()) -> Tuple[Any, Call]:
+def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Function, prepare: Any = None,
+                  returning: Tuple[int, ...] = (), gate: bool = False) -> Tuple[Any, Call]:
     """The launcher of a segment of the capture with this number, and how linked code calls it."""
     arguments = launch_arguments(captured)
     slots = tuple(function.varnames.index(root.name) for root in arguments if is_unsure(root, captured))
@@ -83,15 +86,28 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
     order = sorted({which for which, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
     numbers = tuple(order.index(which) or False for which, _ in kernel.exits)  # linked code asks `is False` first
     width = max(len(codes) for _, codes in kernel.exits)
-    plans = [ExitPlan(e.target, e.locals, e.stack, e.side, e.poll, None if e.way is None else (number, e.way), e.rest)
+    rounds = [e.locals.index(ROUNDS) if ROUNDS in e.locals else None for e in exits]
+    plans = [ExitPlan(e.target, tuple(None if name == ROUNDS else name for name in e.locals), e.stack, e.side, e.poll,
+                      None if e.way is None else (number, e.way), e.rest)
              for e in (exits[which] for which in order)]
     held = held_back(plans)
     polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)
     launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
                         tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers, polls,
                         prepare, returning, tuple(held.get(which) for which in numbers), slots,
-                        kernel.flavour.nogil and not (captured.has_loop and may_wait(program)))
+                        kernel.flavour.nogil and not (captured.has_loop and may_wait(program)),
+                        tuple(rounds[which] for which, _ in kernel.exits), gate)
     return launcher, Call(launcher.callable, passed, width, tuple(plans))
+
+
+def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Way:
+    """A re-entry of the capture with this number."""
+    captured = candidate.captured
+    # Guards cannot tell in which round of an unrolled loop around it bytecode arrives; a poll leads to the right one.
+    has_gate = not any(map(is_confined, state_at(result.analysis, captured.region.head).stack))
+    launcher, call = make_launcher(captured, kernel, number, result.cfg.function, prepare, gate=has_gate)
+    site = Site(captured.start, captured.depth, captured.head_depth, (call,), launcher if has_gate else None)
+    return Way(launcher, site, kernel)
 
 
 def make_movers(result: Capture, pending: Pending,

@@ -33,7 +33,7 @@ class Report(NamedTuple):
         recompiles: why the function was captured again, oldest first.
         failures: errors inside pijit, in spite of which the function ran; please report them.
         callees: reports on the functions that it calls and that are compiled on their own, as far as calls went.
-        ways: the re-entries into loops that kernels leave when the interpreter has something to do.
+        ways: the re-entries into loops that kernels have left in the middle.
         effects: stores and other effects on what the function did not make: line, what and where ("k1", "bytecode").
         records: the texts of all entries, oldest first, as `pijit.dump` writes them.
         retired: why compiled code is not used although it was made: it was measured and lost.

@@ -21,13 +21,15 @@ MISS = -1
 class ExitPlan(NamedTuple):
     """What linked code does at one exit: the target, the locals to store, how many stack items stay, side or not.
 
+    A value that is for the launcher alone has None as its local.
+
     At a ``poll`` exit the interpreter does, with everything in place, what the kernel has left for. Control goes on
     at the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``, if there is one,
     runs on the top item of the stack, and its result takes that item's place.
     """
 
     target: int
-    locals: Tuple[str, ...]
+    locals: Tuple[Optional[str], ...]
     stack: int
     side: bool
     poll: bool = False
@@ -61,12 +63,16 @@ class Call(NamedTuple):
 
 
 class Site(NamedTuple):
-    """An instruction where segments begin; stack items from ``depth`` to ``head_depth`` are taken off."""
+    """An instruction where segments begin; stack items from ``depth`` to ``head_depth`` are taken off.
+
+    That of a re-entry may have a ``gate``: an iterator that bytecode asks there whether to go the way.
+    """
 
     index: int
     depth: int
     head_depth: int
     calls: Tuple[Call, ...]
+    gate: Any = None
 
 
 class Probe(NamedTuple):
@@ -84,7 +90,7 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
     """The linked code object.
 
     Arguments:
-        reentries: sites that only exits lead to, by their key.
+        reentries: sites that exits and their gates lead to, by their key.
         movers: what makes the movers of loop headers, see `moves`.
         start: the loop header where the code begins, for a call that moves to it.
         calls: what is called right before an instruction that calls a function which is compiled on its own.
@@ -108,6 +114,8 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
         assembler.insert(index, [announced[index]] + _announcement(assembler, index, callable))
     for key, site in (reentries or {}).items():
         writer, over = _Writer(cfg, assembler, site, ways, announced), Label("over reentry")
+        if site.gate is not None:
+            assembler.insert(site.index, _gate(assembler, site.gate, ways[key], writer.line))
         # In front of its loop, since CPython 3.7's SETUP_LOOP only leads forwards.
         assembler.insert(site.index, [Op("JUMP_FORWARD", over, writer.line), ways[key]] + writer.write() + [
             Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line), over], redirect=False)
@@ -122,6 +130,12 @@ def _add_probe(assembler: Assembler, probe: Probe) -> None:
     if count is not None:  # each packing turns the values round
         observe = [pack, unpack, pack] + observe + [unpack]
     assembler.insert(probe.index + 1, observe, redirect=False)
+
+
+def _gate(assembler: Assembler, gate: Any, way: Label, line: Optional[int]) -> List[Item]:
+    on = Label("gate is shut")
+    return [Op("LOAD_CONST", assembler.const(gate), line), Op("FOR_ITER", on, line), Op("POP_TOP", None, line),
+            Op("POP_TOP", None, line), Op("JUMP_ABSOLUTE", way, line), on]
 
 
 def _announcement(assembler: Assembler, index: int, callable: Any) -> List[Item]:
@@ -194,7 +208,10 @@ class _Writer:
         for _ in range(call.width - len(plan.locals) - plan.stack):
             self.op("POP_TOP")
         for name in plan.locals:
-            self.op("STORE_FAST", self.assembler.local(name))
+            if name is None:
+                self.op("POP_TOP")
+            else:
+                self.op("STORE_FAST", self.assembler.local(name))
         stubs = self._mend_blocks(plan)
         self._drop_spilled()
         if plan.rest is not None:

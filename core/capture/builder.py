@@ -99,7 +99,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
 
     def _state_for(self, piece: Piece) -> State:
         """The state at a piece where edges of the region meet: block parameters for what they carry."""
-        joined = piece.version.state
+        joined = self._state_at_join(piece)
         block = self.blocks[piece]
         sample = self.entry.get(piece)
         locals: Dict[str, Abstract] = {}
@@ -113,6 +113,10 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             like = self.use(sample.stack[position]) if sample is not None else None
             stack.append(self._parameters(joined.stack[position], block, "", like))
         return State(locals, stack)
+
+    def _state_at_join(self, piece: Piece) -> State:
+        """What is known where all edges to a piece meet."""
+        return piece.version.state
 
     def _parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
         """A copy of ``value`` whose parts are parameters of ``block``."""

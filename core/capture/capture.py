@@ -17,6 +17,7 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.hints import Hinted, Hints, Said
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.outcomes import Cut
+from pijit.core.capture.reentry import ReentryBuilder
 from pijit.core.capture.segments import Piece, Region, form_regions
 from pijit.core.capture.states import State
 from pijit.core.capture.steering import Steering
@@ -47,7 +48,7 @@ class Candidate(NamedTuple):
 class Capture:
     """The result of one capture: the function's flow, its candidates in program order, its breaks.
 
-    ``reentries`` are the ways back into loops that kernels are polled out of, by the key of the loop's header.
+    ``reentries`` are the ways back into loops that kernels have left in the middle, by the key of the loop's header.
     """
 
     def __init__(self, cfg: CFG, analysis: Analysis, candidates: List[Candidate],
@@ -195,7 +196,10 @@ def _build(analysis: Analysis, region: Region, name: str, depth: int, everything
 
 
 def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int]) -> Captured:
-    captured = GraphBuilder(analysis, region, name, depth).build()
+    return _finished(analysis, GraphBuilder(analysis, region, name, depth).build())
+
+
+def _finished(analysis: Analysis, captured: Captured) -> Captured:
     captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph)]
     captured.unsure = analysis.usedef.may_be_unbound(captured.start)
     verify(captured.graph)
@@ -203,7 +207,7 @@ def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int
 
 
 def _build_reentries(analysis: Analysis, candidates: List[Candidate], name: str) -> Dict[Any, Candidate]:
-    """The ways back into loops that kernels are polled out of, where no segment begins; and on from there."""
+    """The ways back into loops that kernels have left in the middle, where no segment begins; and on from there."""
     heads = {candidate.region.head.key for candidate in candidates if candidate.error is None}
     found: Dict[Any, Candidate] = {}
     for candidate in candidates:
@@ -224,6 +228,6 @@ def _build_reentry(analysis: Analysis, region: Region, start: Piece, name: str) 
     if part is None:
         return None
     try:
-        return Candidate(part, _graph_of(analysis, part, name.strip("<>"), None), None)
+        return Candidate(part, _finished(analysis, ReentryBuilder(analysis, part, name.strip("<>")).build()), None)
     except Break:
         return None

@@ -31,6 +31,9 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Output, SideExit, Value
 from pijit.core.graph.types import SKIP, Type
 
+ROUNDS = "$rounds"
+"""What a re-entry calls its count of the rounds of loops: no local variable, but it leaves as they do."""
+
 
 class Exits:
     """Mixin of the builder: exits and what they hand over.
@@ -88,7 +91,7 @@ class Exits:
         for name, value in state.locals.items():
             if value is self.head.locals.get(name) or is_place(name):
                 continue
-            if name in live:
+            if name in live or name == ROUNDS:
                 names.append(name)
                 outputs.append(self._output(value))
             elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):

@@ -8,7 +8,8 @@ segment: what comes along it must be in its variables before the paths join.
 A loop with a rare break has heads in its body: control comes back from the break there. The segment that begins at
 the loop's header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
 
-A kernel that is polled out of a loop comes back by a *re-entry*: the rest of its region, from that loop's header on.
+A kernel that has left a loop in the middle comes back by a *re-entry*: the rest of its region, from that loop's header
+on.
 """
 
 from __future__ import annotations

@@ -61,6 +61,7 @@ typedef struct {
     int poll;                   /* the kernel left because the interpreter has something to do */
     int returns;                /* what follows in bytecode is to return its last value */
     PyObject *held;             /* owned, or NULL: the number instead of id if there is something for it to do by now */
+    Py_ssize_t rounds;          /* which of its values counts the rounds of loops, or -1 */
 } Exit;
 
 static inline Py_ssize_t

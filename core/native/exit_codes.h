@@ -232,6 +232,27 @@ held_set(PyObject *held, Exit *exits, Py_ssize_t nexits)
     return 0;
 }
 
+/* Takes which value of each exit counts rounds, None or a tuple of an int or None per exit; 0, or -1 with an exception
+ * set. */
+static int
+rounds_set(PyObject *rounds, Exit *exits, Py_ssize_t nexits)
+{
+    if (rounds != Py_None && (!PyTuple_Check(rounds) || PyTuple_GET_SIZE(rounds) != nexits)) {
+        PyErr_Format(PyExc_ValueError, "rounds must be None or a tuple of %zd ints or None, got %R", nexits, rounds);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < nexits; i++) {
+        exits[i].rounds = -1;
+        if (rounds != Py_None && PyTuple_GET_ITEM(rounds, i) != Py_None) {
+            exits[i].rounds = code_integer(rounds, i, 0, exits[i].count);
+            if (exits[i].rounds < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
 /* Marks the exits that poll and those that return, each a tuple of exit ids or None; 0, or -1 with an exception
  * set. */
 static int

@@ -30,8 +30,20 @@ static PyObject *
 launcher_miss(Launcher *self)
 {
     self->misses++;
+    gate_judge(&self->gate, 0);
     Py_INCREF(self->miss);
     return self->miss;
+}
+
+/* How many rounds of loops a re-entry has made before it left with this answer. */
+static long long
+rounds_of(const Exit *exit, PyObject *answer)
+{
+    if (exit->rounds < 0) {
+        return 0;
+    }
+    PyObject *rounds = PyTuple_GET_ITEM(answer, PyTuple_GET_SIZE(answer) - exit->count + exit->rounds);  /* borrowed */
+    return PyLong_CheckExact(rounds) ? PyLong_AsLongLong(rounds) : 0;
 }
 
 /* The answer for one exit: new reference. */
@@ -72,6 +84,9 @@ exit_build(Launcher *self, int64_t id, ValueSource *source, Caller *caller)
     }
     if (hold) {
         breaker_hold();
+    }
+    if (self->gate.exists && !exit->poll) {
+        gate_judge(&self->gate, rounds_of(exit, result));
     }
     return result;
 }

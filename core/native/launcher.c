@@ -22,6 +22,7 @@
 #include "dict_iterator.h"
 #include "launcher_object.h"
 #include "pool.h"
+#include "untraced.h"
 #include <structmember.h>
 
 static PyMethodDef callable_method = {
@@ -222,18 +223,18 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"program", "globals", "builtins", "inputs", "words", "output_word", "kernel", "exits",
                             "width", "name", "owner", "numbers", "polls", "prepare", "returns", "held", "slots",
-                            "nogil", NULL};
+                            "nogil", "rounds", "gate", NULL};
     PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name;  /* borrowed */
     PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;          /* borrowed */
     PyObject *prepare = Py_None, *returns = Py_None, *held = Py_None;         /* borrowed */
-    PyObject *slots = NULL;                                                   /* borrowed */
+    PyObject *slots = NULL, *rounds = Py_None;                                /* borrowed */
     Py_ssize_t words, output_word, width;
-    int nogil = 0;
+    int nogil = 0, gate = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!p:Launcher", names, &program, &globals, &builtins,
-                                     &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits,
-                                     &width, &name, &owner, &numbers, &polls, &prepare, &returns, &held,
-                                     &PyTuple_Type, &slots, &nogil)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!pOp:Launcher", names, &program, &globals,
+                                     &builtins, &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type,
+                                     &exits, &width, &name, &owner, &numbers, &polls, &prepare, &returns, &held,
+                                     &PyTuple_Type, &slots, &nogil, &rounds, &gate)) {
         return NULL;
     }
     if (width < 0) {
@@ -254,11 +255,13 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->name = name;
     Py_INCREF(owner);
     self->owner = owner;
+    self->gate = gate_new(gate);
     self->miss = miss_build(width);
     self->callable = PyCFunction_New(&callable_method, (PyObject *)self);
     if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits, numbers) < 0
             || exits_mark(polls, returns, self->exits, self->nexits) < 0
             || held_set(held, self->exits, self->nexits) < 0
+            || rounds_set(rounds, self->exits, self->nexits) < 0
             || (prepare == Py_None && kernel_set(self, kernel) < 0) || program_set(self, program) < 0
             || (slots != NULL && slots_set(self, slots) < 0)) {
         Py_DECREF(self);
@@ -305,6 +308,17 @@ launcher_get_address(Launcher *self, void *closure)
     return PyLong_FromVoidPtr((void *)self->kernel);
 }
 
+/* What linked code asks at a loop's header: None, or NULL without an exception to stay in bytecode. */
+static PyObject *
+launcher_arrive(Launcher *self)
+{
+    if (!gate_opens(&self->gate) || !(self->enabled || self->prepare != NULL)
+            || *thread_tracing(PyThreadState_Get())) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 static PyObject *
 launcher_repr(Launcher *self)
 {
@@ -326,6 +340,8 @@ static PyMemberDef launcher_members[] = {
     {"owner", T_OBJECT, offsetof(Launcher, owner), READONLY, "the object that keeps the kernel alive"},
     {"program", T_OBJECT, offsetof(Launcher, program), READONLY, "the guard program or None"},
     {"entry", T_OBJECT, offsetof(Launcher, entry), 0, "the entry's guard program, retired when guards here keep failing"},
+    {"wait", T_INT, offsetof(Launcher, gate.wait), 0, "how often bytecode arrives at the gate until it opens"},
+    {"longest_wait", T_INT, offsetof(Launcher, gate.longest_wait), 0, "the most that it waits for"},
     {"width", T_PYSSIZET, offsetof(Launcher, width), READONLY, "values in an answer behind the exit id"},
     {"nogil", T_INT, offsetof(Launcher, nogil), READONLY, "whether its kernel runs without the GIL"},
     {NULL},
@@ -342,6 +358,7 @@ static PyTypeObject launcher_type = {
     .tp_traverse = (traverseproc)launcher_traverse,
     .tp_clear = (inquiry)launcher_clear,
     .tp_repr = (reprfunc)launcher_repr,
+    .tp_iternext = (iternextfunc)launcher_arrive,
     .tp_getset = launcher_getset,
     .tp_members = launcher_members,
 };

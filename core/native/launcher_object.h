@@ -4,6 +4,7 @@
 
 #include "codes.h"
 #include "evaluate.h"
+#include "gate.h"
 #include "launch_api.h"
 
 typedef struct {
@@ -33,6 +34,7 @@ typedef struct {
     int enabled;
     int nogil;                  /* whether the kernel runs without the GIL */
     int doubts;                 /* guard failures while the entry's guards held */
+    Gate gate;                  /* of a re-entry */
 } Launcher;
 
 /* launch.c: set when the first launcher with a guard program is made. */

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from pijit.core import entries
 from pijit.core.capture import cost
 from pijit.core.kernel import python_backend, python_runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
@@ -61,3 +62,15 @@ def leaves_often(monkeypatch):
     monkeypatch.setattr(python_backend.PythonEmitter, "operation", operation)
     monkeypatch.setitem(python_runtime.NAMES, "leave", leave)
     return taken
+
+
+@pytest.fixture
+def open_gates(monkeypatch):
+    """Bytecode that arrives at a loop's header goes on in the loop's kernel each time, however little that has gained."""
+    made = entries.make_way
+
+    def make(*args):
+        way = made(*args)
+        way.launcher.wait = way.launcher.longest_wait = 0
+        return way
+    monkeypatch.setattr(entries, "make_way", make)
