@@ -57,8 +57,10 @@ def show(options: Options, record: Any) -> None:
     for part in PARTS:
         if part.subject is not None and logs.logger(part.subject).isEnabledFor(logging.DEBUG):
             logs.logger(part.subject).debug(section(part, record))
-    for report in record.breaks:
-        logs.logger("breaks").log(_level(options.log_graph_break), break_line(record.name, report))
+    level = _level(options.log_graph_break)
+    if logs.logger("breaks").isEnabledFor(level):
+        for report in record.breaks:
+            logs.logger("breaks").log(level, break_line(record.name, report))
     if record.recompile:
         logs.logger("recompiles").log(_level(options.log_recompile), "%s: %s", record.name, record.recompile)
 

@@ -77,7 +77,7 @@ def test_internal_errors_are_shown():
     assert text.endswith("\n\ninternal errors:\n  PJ901 capture failed")
 
 
-@pytest.mark.parametrize("wrong", [3, len, np.add, int])
+@pytest.mark.parametrize("wrong", [3, len, np.add])
 def test_refuses_what_is_no_python_function(wrong):
     with pytest.raises(TypeError, match="explain: f must be"):
         pijit.explain(wrong)

@@ -37,6 +37,21 @@ def test_nothing_is_shown_unless_asked(capsys):
     assert printed(capsys, None) == ("", "")
 
 
+class Untouched:
+    """A record of which only whether the function was captured again may be asked."""
+
+    name, recompile = "f", ""
+
+
+def test_nothing_is_made_that_nobody_asked_for():
+    shown = printing.shower(options.parse(None))
+    shown(Untouched())
+    with pytest.raises(AttributeError):
+        printing.shower(options.parse({"log_graph_break": True}))(Untouched())
+    with pytest.raises(AttributeError):
+        printing.shower(options.parse({"print_guards": True}))(Untouched())
+
+
 def test_print_after_all_prints_every_part_in_order(capsys):
     out = printed(capsys, {"print_after_all": True}).out
     headings = [line for line in out.splitlines() if line.startswith("***")]
