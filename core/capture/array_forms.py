@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 from pijit.core.capture import sampling
 from pijit.core.capture.call_arguments import Arguments, Handler, only
-from pijit.core.capture.gathering import elements_at
+from pijit.core.capture.gathering import add_at, elements_at, require_apart
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.values import Abstract, Const, Tensor, class_of
 from pijit.core.errors import Break
@@ -43,12 +43,14 @@ def call_copyto(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def call_put(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.put(x, indices, number)`` of one axis: ``x[indices] = number``."""
+    """``np.put(x, indices, number)`` of one axis: ``x[indices] = number``, while nothing changes the indices."""
     only(arguments, keywords, "put", 3)
     target, index = _array(arguments[0], writes=True), arguments[1]
     picks = class_of(index) is list or isinstance(index, Tensor) and index.type.dtype.kind == "i"
     if target.type.ndim != 1 or not picks or isinstance(arguments[2], Tensor):
         raise Break("PJ210", callee="put")
+    if isinstance(index, Tensor):
+        require_apart(self, target, index)
     self.store(target, index, arguments[2])
     return Const(None)
 
@@ -103,6 +105,15 @@ def _of_ufunc(method: str) -> Handler:
     return call
 
 
+def call_at(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.add.at(x, indices, value)`` of one axis."""
+    only(arguments, keywords, "at", 4)
+    ufunc = arguments[0].object  # type: ignore[attr-defined]
+    if ufunc is not np.add or not add_at(self, _array(arguments[1], writes=True), *arguments[2:]):
+        raise Break("PJ210", callee="%s.at" % ufunc.__name__)
+    return Const(None)
+
+
 def call_where(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.where(mask, x, y)`` of numbers and of arrays in C order that have the result's dtype."""
     only(arguments, keywords, "where", 3)
@@ -154,6 +165,7 @@ FORM_METHODS: Dict[str, Handler] = {"put": call_put, "sort": call_sort, "take": 
 
 UFUNC_METHODS: Dict[str, Handler] = {
     "outer": call_ufunc_outer,
+    "at": call_at,
     "reduce": _of_ufunc("reduce"),
     "accumulate": _of_ufunc("accumulate"),
 }

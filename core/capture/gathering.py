@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, List, Optional
 
-from pijit.core.capture.values import Abstract, Const, Slice, Tensor, number_type
-from pijit.core.graph.types import Array
+from pijit.core.capture.values import Abstract, Const, Number, Slice, Tensor, number_type
+from pijit.core.graph.types import FLAG, Array
 
 FULL = Slice((Const(None), Const(None), Const(None)))
 
@@ -39,3 +39,65 @@ def elements_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abs
     kind = Array(owner.type.dtype, 1, "C")
     operands = [table.value] + [vector.value for vector in vectors]
     return Tensor(kind, self.emit("gather", operands, kind, {"types": types}, exits=True))
+
+
+def is_mask_of(owner: Tensor, items: List[Abstract]) -> bool:
+    """Whether an index is one mask for all elements, both arrays being in C order."""
+    kind = items[0].type if len(items) == 1 and isinstance(items[0], Tensor) else None
+    return (kind is not None and kind.dtype.kind == "b" and kind.ndim == owner.type.ndim > 0
+            and kind.layout == owner.type.layout == "C")
+
+
+def elements_where(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
+    """``owner[mask]``; None for another index."""
+    if not is_mask_of(owner, items):
+        return None
+    kind = Array(owner.type.dtype, 1, "C")
+    return Tensor(kind, self.emit("pick", [owner.value, items[0].value], kind, exits=True))  # type: ignore[attr-defined]
+
+
+def is_stored_as_is(owner: Tensor, value: Abstract) -> bool:
+    """Whether a value is a vector or a number of the owner's dtype."""
+    return isinstance(value, Number) or (
+        isinstance(value, Tensor) and value.type.ndim == 1 and value.type.dtype == owner.type.dtype)
+
+
+def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstract) -> bool:
+    """``owner[mask] = value`` or ``owner[i, 2...] = value`` with one vector and integers, if the index is such a one.
+
+    The vector has no steps: NumPy goes through another one backward, if that is its order in memory.
+    """
+    vectors = [item for item in items if is_index_vector(item)]
+    if not is_stored_as_is(owner, value):
+        return False
+    if is_mask_of(owner, items):
+        self.emit("put_mask", [owner.value, items[0].value, self.any_value(value)],  # type: ignore[attr-defined]
+                  None, exits=True)
+        return True
+    if (len(items) != owner.type.ndim or len(vectors) != 1 or vectors[0].type.layout != "C"  # type: ignore[attr-defined]
+            or not all(item is vectors[0] or is_integer(item) for item in items)):
+        return False
+    target = owner
+    if len(items) > 1:
+        target = self.view_of(owner, [FULL if item is vectors[0] else item for item in items])
+    self.emit("scatter", [target.value, vectors[0].value, self.any_value(value)], None, exits=True)
+    return True
+
+
+def require_apart(self: Any, *arrays: Tensor) -> None:
+    """Leave where the first array may share memory with one of the others."""
+    for other in arrays[1:]:
+        shared = self.emit("shares", [arrays[0].value, other.value], FLAG)
+        self.emit("require", [self.emit("not", [shared], FLAG)], None, exits=True)
+
+
+def add_at(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> bool:
+    """``np.add.at(owner, index, value)`` of vectors, or a number as the value, of one dtype; False for others."""
+    kind = value.type if isinstance(value, Tensor) else number_type(value)
+    if (owner.type.ndim != 1 or not is_index_vector(index) or index.type.layout != "C"  # type: ignore[attr-defined]
+            or owner.type.dtype.kind not in "iuf" or kind is None or kind.dtype != owner.type.dtype
+            or isinstance(value, Tensor) and value.type.ndim != 1):
+        return False
+    require_apart(self, owner, *[each for each in (index, value) if isinstance(each, Tensor)])
+    self.emit("add_at", [owner.value, index.value, self.any_value(value)], None, exits=True)  # type: ignore[attr-defined]
+    return True

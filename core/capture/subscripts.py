@@ -7,7 +7,7 @@ from typing import Callable, List, Optional, Tuple
 import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.characters import is_text
-from pijit.core.capture.gathering import elements_at
+from pijit.core.capture.gathering import elements_at, elements_where, store_elements
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
 from pijit.core.capture.specials import ask_special, call_special
@@ -103,7 +103,8 @@ class Subscripts:
     def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""
         if isinstance(owner, Tensor) and self._gathers(index):
-            found = elements_at(self, owner, self._index_items(index)) if class_of(index) is not list else None
+            items = self._index_items(index) if class_of(index) is not list else []
+            found = elements_at(self, owner, items) or elements_where(self, owner, items)
             if found is not None:
                 return found
             self._require_elements_of(owner)
@@ -144,6 +145,9 @@ class Subscripts:
         kind = operand_of(value).type.dtype
         if not np.can_cast(kind, owner.type.dtype, "safe") and (kind.kind, owner.type.dtype.kind) != ("i", "f"):
             raise Break("PJ203", operand="%s stored into %s" % (kind, owner.type.dtype))
+        items = self._index_items(index) if class_of(index) is not list else []
+        if store_elements(self, owner, items, value):
+            return
         self.require_index(owner, index)
         self._require_elements_of(owner)
         self.emit("set_items", [owner.value, self.stored_value(index), self.stored_value(value)], None, exits=True)

@@ -116,6 +116,13 @@ OPS: Dict[str, OpInfo] = {
     "item": OpInfo("o", ("index",), False, "an item of a tuple that ``invoke`` gave; exits when it is not of the result's type"),
     "set_items": OpInfo("a v v", (), True, "a[index] = value by NumPy, the index being an array, a list or a tuple of these "
                                            "and integers; exits, having written nothing, when NumPy raises"),
+    "shares": OpInfo("a a", (), False, "FLAG: two arrays may share memory"),
+    "pick": OpInfo("a a", (), False, "a[mask] of two arrays in C order; exits unless their shapes are one"),
+    "scatter": OpInfo("a a v", (), True, "a[index] = value of vectors, the value being one too or a scalar, of a's dtype; exits, "
+                                         "having written nothing, as set_items"),
+    "put_mask": OpInfo("a a v", (), True, "a[mask] = value, as scatter, of arrays in C order"),
+    "add_at": OpInfo("a a v", (), True, "np.add.at(a, index, value) of arrays that are apart, as scatter; exits also when a "
+                                        "flag is raised"),
     # effects on Python objects; the value ("v") is a scalar, which becomes the exact Python or NumPy scalar, an
     # array or
     # an object. Each leaves before it did anything where it cannot be done: no memory, or code of the user's would
@@ -175,7 +182,7 @@ NEVER, ALWAYS, UNKNOWN, LEAVES = range(4)
 VIEWS = frozenset(("view", "transpose", "part"))
 """Operations whose result looks into the memory of their first operand."""
 
-MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product", "gather"))
+MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product", "gather", "pick"))
 """Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "load_key", "entry_key", "entry_value", "get_key", "pop_item", "pop_key",

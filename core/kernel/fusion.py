@@ -233,7 +233,13 @@ def _overlap(emitter: Any, group: List[Op], leaves: List[Value], raising: bool) 
         return "True"
     if root.type.layout == "A" and root.type.ndim > 1 and root not in emitter.made:
         return "True"  # its elements may share memory with each other
-    others = list(dict.fromkeys(emitter.roots.get(value, value) for value in leaves if value is not target))
+    return shares_with(emitter, target, [value for value in leaves if value is not target])
+
+
+def shares_with(emitter: Any, target: Value, values: Sequence[Value]) -> str:
+    """The condition that an array may share memory with others: a variable, "True" or "False"."""
+    root = emitter.roots.get(target, target)
+    others = list(dict.fromkeys(emitter.roots.get(value, value) for value in values))
     if root in others:
         return "True"
     tests = [_shares_memory(emitter, target, other) for other in others if not emitter.is_apart(root, other)]

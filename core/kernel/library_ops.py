@@ -38,7 +38,7 @@ def _write_invoke(emitter: Any, op: Op) -> None:
     read_result(emitter, op, "invoke", ["%s()" % function, keywords, len(op.args), spec], [int(row.strict)])
 
 
-def _write_set_items(emitter: Any, op: Op) -> None:
+def write_set_items(emitter: Any, op: Op) -> None:
     """The runtime calls ``operator.setitem``, whose result is None."""
     spec = _spec(emitter, op)
     function = emitter.object_address("pijit.library.operator.setitem", operator.setitem)
@@ -95,4 +95,4 @@ def _described(emitter: Any, kind: Array, name: str, at: int) -> Any:
 
 LIBRARY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"invoke": _write_invoke, "item": _write_item,
                                                                  "list_item": _write_list_item,
-                                                                 "set_items": _write_set_items}
+                                                                 "set_items": write_set_items}

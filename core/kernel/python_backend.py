@@ -241,6 +241,10 @@ def _invoke(emitter: PythonEmitter, op: Op) -> str:
                                        emitter.constant(op.result.type), _shape(_args(op)))
 
 
+def _set_items(emitter: PythonEmitter, op: Op) -> str:
+    return "set_items(%s)" % ", ".join(_args(op))
+
+
 def _item(emitter: PythonEmitter, op: Op) -> str:
     return "fitting(%s[%d], %s)" % (_name(op.args[0]), op.attrs["index"], emitter.constant(op.result.type))
 
@@ -260,9 +264,11 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "complex": _complex, "part": lambda emitter, op: "%s.%s" % (_name(op.args[0]), op.attrs["which"]),
     "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
     "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
-    "load": _load, "gather": _load, "store": _store, "ufunc": _ufunc, "where": _where, "ufunc_into": _ufunc_into, "reduce": _reduce,
+    "load": _load, "gather": _load, "pick": _load, "store": _store, "ufunc": _ufunc, "where": _where, "ufunc_into": _ufunc_into, "reduce": _reduce,
     "alloc": _alloc, "invoke": _invoke, "gufunc": _invoke, "product": _invoke, "dot": _invoke, "item": _item,
-    "set_items": lambda emitter, op: "set_items(%s)" % ", ".join(_args(op)),
+    "set_items": _set_items, "scatter": _set_items, "put_mask": _set_items,
+    "shares": lambda emitter, op: "shares(%s)" % ", ".join(_args(op)),
+    "add_at": lambda emitter, op: "add_at(%s)" % ", ".join(_args(op)),
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
     "poll": lambda emitter, op: "poll()",

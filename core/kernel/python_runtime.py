@@ -139,6 +139,16 @@ def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]
         raise
 
 
+def add_at(target: np.ndarray, index: np.ndarray, value: Any) -> None:
+    """``np.add.at``, untouched when it raises."""
+    before = target.copy("K")
+    try:
+        np.add.at(target, index, value)
+    except BaseException:
+        target[...] = before
+        raise
+
+
 def assign(target: np.ndarray, value: Any) -> None:
     """``target[...] = value``, untouched when it raises."""
     if not isinstance(value, np.ndarray):
@@ -197,5 +207,5 @@ NAMES: Dict[str, Any] = {
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "by_operator": by_operator, "ufunc_into": ufunc_into,
     "assign": assign, "reduce": reduce, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
-    "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem,
+    "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
 }

@@ -93,6 +93,11 @@
  *       flag for an invalid operation.
  *   product(frame, left, right, wanted, out)
  *       np.dot of two arrays; its answer and result are as invoke's.
+ *   scatter(spec), add_at(spec, floating) -> 0, or 1 when nothing was done
+ *       Stores elements at indices, or adds to them. spec -> [data, stride, size, itemsize, indices, count, values, step].
+ *   mask_count(mask, size), mask_pick(out, data, mask, size, itemsize, count),
+ *   mask_put(data, mask, size, itemsize, count, values, step)
+ *       How many elements of a mask are set; copies the elements there from an array, or into it.
  *
  *   Effects on Python objects (effects.h). `value` is the address of the value's words, `kind` says what object
  *   they become: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself, -10 complex. All

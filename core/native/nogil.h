@@ -65,6 +65,11 @@ nogil_asked(int64_t signals)
 }
 
 /* These need no GIL, or take it where they do. */
+#define nogil_scatter runtime_scatter
+#define nogil_add_at runtime_add_at
+#define nogil_mask_count runtime_mask_count
+#define nogil_mask_pick runtime_mask_pick
+#define nogil_mask_put runtime_mask_put
 #define nogil_layout_like runtime_layout_like
 #define nogil_flags_clear runtime_flags_clear
 #define nogil_flags_test runtime_flags_test
@@ -80,6 +85,7 @@ nogil_asked(int64_t signals)
 #define NOGIL_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) X(reduce) \
     X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(box) \
-    X(invoke) X(product) X(gufunc) X(item) X(asked) X(clear_exception) X(parallel) X(copy_apart)
+    X(invoke) X(product) X(gufunc) X(scatter) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
+    X(clear_exception) X(parallel) X(copy_apart)
 
 #endif

@@ -1,0 +1,113 @@
+"""Stores at indices and under masks in kernel source, and what a mask picks: calls of native/scatter.h."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Tuple
+
+import numpy as np
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.types import Array
+from pijit.core.kernel.array_ops import convert
+from pijit.core.kernel.arrays import ArrayVariable, memory_code
+from pijit.core.kernel.fusion import shares_with
+from pijit.core.kernel.library_ops import write_set_items
+
+_WORD = np.dtype(np.int64)
+
+
+def _values(emitter: Any, op: Op, value: Value, dtype: np.dtype, count: str) -> Tuple[str, str]:
+    """(address of the first value, bytes to the next one); leaves where there is neither one nor one for each."""
+    if isinstance(value.type, Array):
+        array = emitter.arrays[value]
+        size, = array.shape
+        emitter.guard(op, "stretch_fails(%s, %s)" % (size, count))
+        return array.data, emitter.let("choose(%s == 1, 0, %s)" % (size, array.strides[0]))
+    at = emitter.layout.scratch(2)
+    emitter.line("st_%s(frame, %d, %s)" % (memory_code(dtype), 8 * at, emitter.text[value]))
+    return emitter.let("address_of_word(frame, %d)" % at), "0"
+
+
+def _unless_shared(emitter: Any, op: Op, write: Callable[[Any, Op], None]) -> None:
+    """Write an operation for arrays that share no memory with the one that is written; NumPy does it for others."""
+    shared = shares_with(emitter, op.args[0], [value for value in op.args[1:] if isinstance(value.type, Array)])
+    if shared == "True":
+        write_set_items(emitter, op)
+        return
+    if shared == "False":
+        write(emitter, op)
+        return
+    for head, writer in (("if %s:" % shared, write_set_items), ("else:", write)):
+        emitter.line(head)
+        emitter.depth += 1
+        writer(emitter, op)
+        emitter.depth -= 1
+
+
+# ---- vectors of integers ----
+
+
+def _run(emitter: Any, op: Op, name: str, *more: int) -> None:
+    """Call the runtime's function for target, indices and values; leaves where an index is out of range."""
+    target, index, value = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]], op.args[2]
+    dtype = target.type.dtype
+    words: ArrayVariable = index if index.type.dtype == _WORD else convert(emitter, op, index, _WORD)
+    count, = index.shape
+    first, step = _values(emitter, op, value, dtype, count)
+    spec = [target.data, target.strides[0], target.shape[0], str(dtype.itemsize), words.data, count, first, step]
+    address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), ", ".join(spec)))
+    emitter.guard(op, "%s != 0" % emitter.runtime(name, address, *more))
+    if words is not index:
+        emitter.release(words)
+
+
+def write_scatter(emitter: Any, op: Op) -> None:
+    _unless_shared(emitter, op, lambda emitter, op: _run(emitter, op, "scatter"))
+
+
+def write_shares(emitter: Any, op: Op) -> None:
+    shared = shares_with(emitter, op.args[0], op.args[1:])
+    emitter.define(op.result, {"True": "0 < 1", "False": "1 < 0"}.get(shared, shared))
+
+
+def write_add_at(emitter: Any, op: Op) -> None:
+    _run(emitter, op, "add_at", int(op.args[0].type.dtype.kind == "f"))
+
+
+# ---- masks ----
+
+
+def _mask(emitter: Any, op: Op) -> Tuple[str, str]:
+    """(number of elements, how many are chosen); leaves where array and mask have not one shape."""
+    array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
+    size = "1"
+    for own, other in zip(array.shape, mask.shape):
+        if own != other:
+            emitter.guard_once(op, "%s != %s" % (own, other))
+        size = emitter.let("imul(%s, %s)" % (size, own)) if size != "1" else own
+    return size, emitter.let(emitter.runtime("mask_count", mask.data, size))
+
+
+def write_pick(emitter: Any, op: Op) -> None:
+    array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
+    size, count = _mask(emitter, op)
+    result = emitter.new_array(op, op.result.type, "v%d" % op.result.id, [count])
+    emitter.line(emitter.runtime("mask_pick", result.data, array.data, mask.data, size, array.type.dtype.itemsize,
+                                 count))
+    emitter.arrays[op.result] = result
+
+
+def _put(emitter: Any, op: Op) -> None:
+    array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
+    size, count = _mask(emitter, op)
+    first, step = _values(emitter, op, op.args[2], array.type.dtype, count)
+    emitter.line(emitter.runtime("mask_put", array.data, mask.data, size, array.type.dtype.itemsize, count, first,
+                                 step))
+
+
+def write_put_mask(emitter: Any, op: Op) -> None:
+    _unless_shared(emitter, op, _put)
+
+
+SCATTER_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
+    "scatter": write_scatter, "shares": write_shares, "add_at": write_add_at, "pick": write_pick,
+    "put_mask": write_put_mask}
