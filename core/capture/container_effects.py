@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
@@ -41,7 +42,7 @@ class ContainerEffects:
         kind = pointer_class(owner)
         if kind is list:
             self.moving(owner)
-        elif is_among(kind, (dict, set)):
+        elif is_among(kind, (dict, set, deque)):
             self.changing(kind, owner, False)
         else:
             raise Break("PJ205", object=describe(owner))

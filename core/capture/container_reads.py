@@ -7,6 +7,7 @@ items that the container has when the function is captured.
 
 from __future__ import annotations
 
+from collections import deque
 from functools import reduce
 from itertools import islice
 from typing import Any, Callable, List, Optional
@@ -38,7 +39,7 @@ from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Array, Holding, ListOf
 from pijit.guards.facts import is_among
 from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
-CHANGING = READABLE + (set,)
+CHANGING = READABLE + (set, deque)
 VIEWS = (("forwards", "items"), ("values", "items"))
 """The ways to iterate a dict that read its keys, and those that read its values."""
 KEYS = (int, str)
@@ -65,7 +66,8 @@ class ContainerReads:
         """Whether what a container holds is known only where it is looked at."""
         if isinstance(owner, Opaque):
             kind, changed = type(owner.sample), self.facts.changed
-            return is_among(kind, CHANGING) and ((kind, identity_of(owner)) in changed or (kind, None) in changed)
+            is_changed = (kind, identity_of(owner)) in changed or (kind, None) in changed
+            return kind is deque or is_changed and is_among(kind, CHANGING)
         return type(owner) is Instance and is_among(owner.type.python, CHANGING)
 
     def asks_anew(self, owner: Abstract) -> bool:
@@ -242,6 +244,8 @@ def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
         return [] if item is UNBOUND else [abstract_of(item)]
     if type(sample) is dict:
         sample = list(sample.values())[:LOOKED_AT]
+    elif type(sample) is deque:
+        sample = list(islice(sample, LOOKED_AT))
     if not (type(sample) is list or is_plain_tuple(sample)):
         return []
     kinds = {id(type(item)): item for item in sample}

@@ -6,10 +6,12 @@ bytecode that changes it between segments, is never answered with what the conta
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, Callable, List, Optional
 
 import numpy as np
 from pijit.core.capture.conditions import ClassLacks, HasItem, HasLength, LacksItem
+from pijit.core.capture.deques import item_of_deque
 from pijit.core.capture.operators import describe
 from pijit.core.capture.sampling import PYTHON_OPERATORS
 from pijit.core.capture.specials import contains_special
@@ -245,13 +247,15 @@ class Containers:
         return Number(BOOL, self.emit("flag", [found], BOOL))
 
     def container_item(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``owner[index]`` of a tuple, list or dict."""
+        """``owner[index]`` of a tuple, list, dict or deque."""
         if isinstance(index, Slice):
             if class_of(owner) is list and not self.is_short(owner):
                 return self.part_of_list(owner, index.parts)
             return self.sliced(owner, slice(*[self._bound(part) for part in index.parts]))
         if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
             return self.list_item(owner, self.word(index))
+        if class_of(owner) is deque:
+            return item_of_deque(self, owner, index)
         key = self.constant(index)
         if self._is_read_now(owner, key, index):
             return self.read_now(owner, index)

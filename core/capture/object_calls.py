@@ -14,6 +14,7 @@ from pijit.core.capture.complex_numbers import CONJUGATES
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.container_effects import EFFECT_METHODS, found_position
 from pijit.core.capture.containers import ITEM_KEYS
+from pijit.core.capture.deques import DEQUE_METHODS
 from pijit.core.capture.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.operators import describe
@@ -216,6 +217,7 @@ OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
                        for name, handler in (("index", _list_index), ("count", _list_count))})
 OBJECT_METHODS[list, "copy"] = _list_copy
 OBJECT_METHODS.update(EFFECT_METHODS)
+OBJECT_METHODS.update(DEQUE_METHODS)
 OBJECT_METHODS.update(NUMBER_METHODS)
 OBJECT_METHODS.update(TEXT_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})

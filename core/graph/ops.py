@@ -152,6 +152,12 @@ OPS: Dict[str, OpInfo] = {
     "next_entry": OpInfo("o s", (), False, "WORD: the position behind the dict's next entry, or 0"),
     "entry_key": OpInfo("o s", (), False, "the key of the entry in front of a position that next_entry gave"),
     "entry_value": OpInfo("o s", (), False, "the value of the entry in front of a position that next_entry gave"),
+    "deque_item": OpInfo("o s", (), False, "deque[index], the index being a WORD"),
+    "deque_take": OpInfo("o s", (), True, "del deque[index], the index being 0 or -1, of an item that is there"),
+    "deque_drop": OpInfo("o s", (), True, "as deque_take; exits where there is none, or its end may be noticed"),
+    "deque_append": OpInfo("o v", (), True, "deque.append(value); exits where an item has to go that may be noticed"),
+    "deque_appendleft": OpInfo("o v", (), True, "deque.appendleft(value); exits as deque_append"),
+    "hold": OpInfo("o", (), False, "the object lives as long as the kernel runs; exits when there is no memory"),
     "has_key": OpInfo("o o", (), False, "FLAG: key in dict or set"),
     "find_item": OpInfo("o v", (), False, "WORD: where a list or tuple has a value first, or -1; exits when it meets an item "
                                           "that is neither a number nor a string"),
@@ -185,6 +191,6 @@ VIEWS = frozenset(("view", "transpose", "part"))
 MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product", "gather", "pick"))
 """Operations whose result is a new array."""
 
-FOUND = frozenset(("load_item", "load_key", "entry_key", "entry_value", "get_key", "pop_item", "pop_key",
+FOUND = frozenset(("load_item", "deque_item", "load_key", "entry_key", "entry_value", "get_key", "pop_item", "pop_key",
                    "setdefault"))
 """Operations whose result is an object of the user's, which the program may reach in other ways too."""

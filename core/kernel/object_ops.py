@@ -80,6 +80,10 @@ def _plain(emitter: Any, op: Op) -> None:
     emitter.checked(op.name, *[emitter.text[value] for value in op.args], op=op)
 
 
+def _hold(emitter: Any, op: Op) -> None:
+    emitter.checked("hold", "frame", emitter.text[op.args[0]], op=op)
+
+
 def _asked(emitter: Any, op: Op) -> None:
     """What the runtime's function of the operation's name answers; it does not fail."""
     emitter.define(op.result, emitter.runtime(op.name, *[emitter.text[value] for value in op.args]))
@@ -148,6 +152,8 @@ OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "delete_item": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain,
     "update": _plain, "clear_dict": _plain,
     "new_tuple": _display, "new_list": _display, "new_dict": _display, "new_set": _display, "box": _display,
+    "deque_append": _effect, "deque_appendleft": _effect, "deque_take": _plain,
+    "deque_drop": _plain, "hold": _hold,
     "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
     "length": _asked, "next_entry": _asked, "char_code": _asked, "has_key": _has_key, "has_text": _has_key,
     "char_at": _char_at, "byte_at": _byte_at, "store_byte": _plain, "same_text": _same_text,

@@ -192,6 +192,46 @@ def next_entry(owner: Any, position: int) -> int:
     return found[0] if found is not None else 0
 
 
+def deque_item(owner: Any, index: int, kind: Any) -> Any:
+    return _found(owner[index], kind)
+
+
+def deque_take(owner: Any, index: int) -> None:
+    del owner[index]
+
+
+def deque_drop(owner: Any, index: int) -> None:
+    _let_go(owner[index])
+    del owner[index]
+
+
+def _let_go(item: Any) -> None:
+    """Raises if the end of an item of a deque may be noticed."""
+    for part in item if type(item) is tuple else (item,):
+        _replace(part, _HELD_HERE + 1)
+
+
+def _make_room(owner: Any, index: int) -> None:
+    if owner.maxlen is not None and len(owner) >= owner.maxlen:
+        if not owner.maxlen:
+            raise Declined
+        _let_go(owner[index])
+
+
+def deque_append(owner: Any, value: Any) -> None:
+    _make_room(owner, 0)
+    owner.append(value)
+
+
+def deque_appendleft(owner: Any, value: Any) -> None:
+    _make_room(owner, -1)
+    owner.appendleft(value)
+
+
+def hold(value: Any) -> None:
+    """The kernel's own variable holds it."""
+
+
 def get_key(owner: Any, key: Any, value: Any, kind: Any) -> Any:
     return _found(owner.get(key, value), kind)
 
@@ -235,7 +275,8 @@ def _is_array(value: np.ndarray, kind: Array) -> bool:
 EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell", "delete_item",
                 "insert", "extend",
                 "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add", "sort",
-                "collect_pair", "collect_member")
+                "collect_pair", "collect_member", "deque_take", "deque_drop",
+                "deque_append", "deque_appendleft", "hold")
 """The operations that are calls of the functions of these names."""
 
 NAMES: Dict[str, Any] = {
@@ -246,5 +287,8 @@ NAMES: Dict[str, Any] = {
     "set_add": set_add, "load_item": load_item, "load_key": load_key, "entry_key": entry_key, "entry_value": entry_value,
     "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
     "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
-    "new_set": new_set, "collect_pair": store_key, "collect_member": set_add,
+    "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
+    "deque_append": deque_append,
+    "deque_appendleft": deque_appendleft, "hold": hold, "new_set": new_set, "collect_pair": store_key,
+    "collect_member": set_add,
 }

@@ -130,6 +130,12 @@
  *       Leaves 0 or 1 in the first word of spec.
  *   entry_key(frame, dict, behind, spec), entry_value(frame, dict, behind, spec)
  *       The entry in front of a position that next_entry has given.
+ *   deque_item(frame, deque, index, spec)
+ *   deque_take(deque, index), deque_drop(deque, index), deque_append(deque, kind, value), deque_appendleft(deque, kind,
+ *   value)
+ *       As effects; the index is 0 or -1.
+ *   hold(frame, object)
+ *       The frame owns a reference to the object.
  *   next_entry(dict, position) -> the position behind the next entry, 0 behind the last one
  *   length(container) -> its length
  *

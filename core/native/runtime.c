@@ -179,6 +179,7 @@ owned_clear(OwnedList *owned)
 #include "displays.h"
 #include "invoke.h"
 #include "containers.h"
+#include "deques.h"
 #include "searches.h"
 #include "texts.h"
 
@@ -499,6 +500,7 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
     X(gufunc) X(product) X(scatter) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
     X(box) X(new_set) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
+    X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) \
     X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(asked) X(clear_exception) \
     X(parallel) X(copy_apart)
 
@@ -554,7 +556,8 @@ umath_import(void)
 int
 runtime_register(PyObject *module)
 {
-    if (nest_probe() < 0 || umath_import() < 0 || PyModule_AddFunctions(module, module_methods) < 0) {
+    if (nest_probe() < 0 || umath_import() < 0 || deques_ready() < 0
+            || PyModule_AddFunctions(module, module_methods) < 0) {
         return -1;
     }
     for (int i = 0; i < RUNTIME_COUNT; i++) {

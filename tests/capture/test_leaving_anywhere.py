@@ -3,11 +3,11 @@
 import pytest
 
 from tests.capture import test_inlining_cells, test_inlining_effects, test_inlining_outcomes, test_inlining_rests
-from tests.capture import test_generator_loops, test_long_dict_loops, test_special_methods
+from tests.capture import test_deques, test_generator_loops, test_long_dict_loops, test_special_methods
 from tests.harness import check
 
 MODULES = (test_inlining_rests, test_inlining_cells, test_inlining_outcomes, test_special_methods,
-           test_inlining_effects, test_generator_loops, test_long_dict_loops)
+           test_inlining_effects, test_generator_loops, test_long_dict_loops, test_deques)
 PROGRAMS = [row for module in MODULES for row in module.PROGRAMS]
 
 
