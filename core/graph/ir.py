@@ -68,6 +68,13 @@ class Output:
         return Output(self.kind, rename(self.value) if self.kind == "value" else self.value,
                       [part.map(rename) for part in self.parts], [rename(word) for word in self.words])
 
+    def is_same(self, other: "Output") -> bool:
+        """Whether bytecode receives the very same."""
+        return (self.kind == other.kind and (self.value is other.value or self.kind != "const" and
+                                             not isinstance(self.value, Value) and self.value == other.value)
+                and self.words == other.words and len(self.parts) == len(other.parts)
+                and all(map(Output.is_same, self.parts, other.parts)))
+
     def with_parts(self, parts: Sequence["Output"]) -> "Output":
         """The same output made of other parts."""
         return Output(self.kind, self.value, parts, self.words)
@@ -98,6 +105,12 @@ class SideExit:
     def values(self) -> Iterator[Value]:
         for output in self.outputs:
             yield from output.values()
+
+    def is_same(self, other: Any) -> bool:
+        """Whether it leaves to where another one does, with the very same."""
+        return self is other or (isinstance(other, SideExit) and self.exit == other.exit
+                                 and len(self.outputs) == len(other.outputs)
+                                 and all(map(Output.is_same, self.outputs, other.outputs)))
 
     def __repr__(self) -> str:
         return "exit%d(%s)" % (self.exit, ", ".join(map(repr, self.outputs)))

@@ -85,10 +85,14 @@ class Emitter:
     def start_block(self) -> None:
         """A block's operations follow."""
 
+    def end_block(self) -> None:
+        """A block's operations are written."""
+
     def _run(self, node: structure.Run) -> None:
         self.start_block()
         for op in node.block.ops:
             self.operation(op)
+        self.end_block()
 
     def _move(self, node: structure.Move) -> None:
         self.before_jump(node.jump)

@@ -5,17 +5,20 @@ See intrinsics.py for what an intrinsic is here.
 
 from __future__ import annotations
 
+import functools
 import struct
 from typing import Any, Callable, Dict
 
 import numpy as np
 from llvmlite import ir
+from pijit.core.kernel.float_checks import CODES, LAST
 from pijit.core.kernel.intrinsics import (
     BOOL,
     F4,
     F4_TYPE,
     F8,
     F8_TYPE,
+    I1,
     I64,
     INT,
     UINT,
@@ -81,15 +84,16 @@ def _is_not_zero(builder: Any, value: Any) -> Any:
     return builder.fcmp_unordered("!=", value, real(value, 0.0))
 
 
-def product_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
+def product_flags(builder: Any, result: Any, a: Any, b: Any, underflow: Any = ir.Constant(I1, 1)) -> Any:
     lost = builder.and_(_tiny(builder, result), builder.and_(_is_not_zero(builder, a),
                                                              _is_not_zero(builder, b)))
-    return builder.or_(new_special(builder, result, a, b), lost)
+    return builder.or_(new_special(builder, result, a, b), builder.and_(lost, underflow))
 
 
-def quotient_flags(builder: Any, result: Any, a: Any, b: Any) -> Any:
+def quotient_flags(builder: Any, result: Any, a: Any, b: Any, underflow: Any = ir.Constant(I1, 1)) -> Any:
     lost = builder.and_(_tiny(builder, result), builder.and_(_is_not_zero(builder, a), finite(builder, b)))
     by_zero = builder.fcmp_ordered("==", b, real(b, 0.0))
+    lost = builder.and_(lost, underflow)
     return builder.or_(by_zero, builder.or_(new_special(builder, result, a, b), lost))
 
 
@@ -137,20 +141,36 @@ def _narrow_flags(builder: Any, value: Any) -> Any:
     return builder.or_(overflow, builder.and_(_tiny(builder, result), _is_not_zero(builder, value)))
 
 
-def _flags_of_sum(builder: Any, result: Any, a: Any, b: Any) -> Any:
-    """Whether ``a + b`` or ``a - b`` raised a floating-point flag that NumPy reports."""
-    suspicious = builder.not_(finite(builder, result))
-    return rarely(builder, suspicious, lambda: new_special(builder, result, a, b))
+def _checks(args: Any) -> Any:
+    """The operations that float_checks.py names: a code, and the values of the result and the operands."""
+    return [(args[at][1].constant, [value for _, value in args[at + 1:at + 4]]) for at in range(1, len(args), 4)]
 
 
-def _flags_of_product(builder: Any, result: Any, a: Any, b: Any) -> Any:
-    """The same for ``a * b``."""
-    return rarely(builder, not_normal(builder, result), lambda: product_flags(builder, result, a, b))
+def _float_suspect(builder: Any, args: Any) -> Any:
+    """Whether one of some operations may have raised a floating-point flag; seldom."""
+    suspicious, smallest, least = ir.Constant(I1, 0), None, args[0][1]
+    for code, (result, _, _) in _checks(args):
+        if code & LAST:
+            suspicious = builder.or_(suspicious, builder.not_(finite(builder, result)))
+        if code & ~LAST != CODES["sum"]:
+            size = float_call(builder, "llvm.fabs", result)
+            smallest = size if smallest is None else builder.select(
+                builder.fcmp_ordered("<", smallest, size), smallest, size)
+    if smallest is not None:
+        suspicious = builder.or_(suspicious, builder.fcmp_ordered("<", smallest, least))
+    expect = builder.module.declare_intrinsic("llvm.expect", [I1], ir.FunctionType(I1, [I1, I1]))
+    return builder.call(expect, [suspicious, ir.Constant(I1, 0)])
 
 
-def _flags_of_quotient(builder: Any, result: Any, a: Any, b: Any) -> Any:
-    """The same for ``a / b``."""
-    return rarely(builder, not_normal(builder, result), lambda: quotient_flags(builder, result, a, b))
+def _float_flags(builder: Any, args: Any) -> Any:
+    """Whether one of some operations raised a floating-point flag that NumPy reports."""
+    listened = builder.fcmp_ordered(">", args[0][1], real(args[0][1], 0.0))
+    answers = [_CERTAIN[code & ~LAST](builder, *values, listened) for code, values in _checks(args)]
+    return functools.reduce(builder.or_, answers)
+
+
+_CERTAIN = {CODES["sum"]: lambda builder, result, a, b, _: new_special(builder, result, a, b),
+            CODES["product"]: product_flags, CODES["quotient"]: quotient_flags}
 
 
 def _float_rows() -> Dict[str, Any]:
@@ -187,9 +207,8 @@ FLOAT_INTRINSICS: Dict[str, Intrinsic] = {
     "froot": same_kind(1, lambda builder, a: float_call(builder, "llvm.sqrt", a)),
     "fabs": same_kind(1, lambda builder, a: float_call(builder, "llvm.fabs", a)),
     "odd_size": same_kind(1, _odd_size, BOOL),
-    "float_flags_sum": same_kind(3, _flags_of_sum, BOOL),
-    "float_flags_product": same_kind(3, _flags_of_product, BOOL),
-    "float_flags_quotient": same_kind(3, _flags_of_quotient, BOOL),
+    "float_suspect": Intrinsic(BOOL, None, _float_suspect),
+    "float_flags": Intrinsic(BOOL, None, _float_flags),
     "float32": unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4)),
 }
 FLOAT_INTRINSICS.update(_float_rows())

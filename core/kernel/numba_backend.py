@@ -17,6 +17,7 @@ from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.arrays import ArrayVariable, ArrayWriter
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.float_checks import FloatChecks
 from pijit.core.kernel.flavour import PLAIN, Flavour
 from pijit.core.kernel.gathers import write_gather
 from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
@@ -40,6 +41,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.names: Dict[str, Any] = dict(NAMES)
         self.symbols: Dict[str, str] = {}
         self.text: Dict[Value, str] = {}
+        self.float_checks = FloatChecks(self)
         self._groups = groups = find_groups(graph)
         self._group_of = {op: group for group in groups.values() for op in group}
         self.lifetimes = Lifetimes(graph, self.used, groups)
@@ -52,6 +54,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self._name_param(param)
         self.body()
         head = ["    buffer_d = buffer_o = buffer_n = 0"] if self.buffered else []
+        head += self.float_checks.head()
         return "\n".join(["def %s(frame):" % name] + head + self.lines) + "\n"
 
     def scalar(self, value: Value) -> str:
@@ -148,6 +151,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         if op is not group[-1]:
             return
         self.layout.reuse_scratch()
+        self.float_checks.make_way(op)
         fused = op in self._groups and fusion.can_fuse(self, group)
         if fused:
             fusion.write_group(self, group)
@@ -157,7 +161,11 @@ class NumbaEmitter(ArrayWriter, Emitter):
         for member in group:
             for value in self.lifetimes.after(member):
                 if value not in self.inherited:
+                    self.float_checks.write()
                     self.release_value(value)
+
+    def end_block(self) -> None:
+        self.float_checks.write()
 
     def _write(self, op: Op) -> None:
         if op.name in ARRAY_OPERATIONS:
@@ -182,6 +190,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.guard(op, row.before.format(**fields))
         self.define(op.result, row.value.format(**fields))
         self.guard(op, row.after.format(**fields))
+        if row.flags:
+            self.float_checks.add(op, row.flags, fields["r"], [fields["a"], fields["b"]])
 
     def guard(self, op: Op, condition: str) -> None:
         """Leave through the operation's exit, if it has one, when the condition holds."""

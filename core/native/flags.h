@@ -57,6 +57,16 @@ error:
     return NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID;
 }
 
+/* The flags of a mask that np.errstate does not ignore. */
+static int64_t
+runtime_flags_listened(int64_t mask)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int64_t listened = flags_listened() & mask;
+    PyGILState_Release(gil);
+    return listened;
+}
+
 static int64_t
 runtime_flags_test(int64_t mask)
 {
@@ -64,12 +74,7 @@ runtime_flags_test(int64_t mask)
     int flags = (raised & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0) | (raised & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0)
                 | (raised & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0) | (raised & FE_INVALID ? NPY_FPE_INVALID : 0);
     flags &= (int)mask;
-    if (flags != 0) {
-        PyGILState_STATE gil = PyGILState_Ensure();
-        flags &= flags_listened();
-        PyGILState_Release(gil);
-    }
-    return flags;
+    return flags != 0 ? runtime_flags_listened(flags) : 0;
 }
 
 #endif

@@ -75,6 +75,7 @@ nogil_asked(int64_t signals)
 #define nogil_flags_test runtime_flags_test
 #define nogil_parallel runtime_parallel
 #define nogil_copy_apart runtime_copy_apart
+#define nogil_flags_listened runtime_flags_listened
 #define nogil_ufunc runtime_ufunc
 #define nogil_reduce runtime_reduce
 #define nogil_overlap runtime_overlap
@@ -83,7 +84,7 @@ nogil_asked(int64_t signals)
 #define nogil_load_scalar runtime_load_scalar
 
 #define NOGIL_ENTRIES(X) \
-    X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(ufunc) X(reduce) \
+    X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(flags_listened) X(ufunc) X(reduce) \
     X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(box) \
     X(invoke) X(product) X(gufunc) X(scatter) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
     X(clear_exception) X(parallel) X(copy_apart)

@@ -44,10 +44,26 @@ def cut_into_strips(graph: Graph) -> None:
         for jump in block.terminator.targets():
             before[jump.block].append(block)
     for header in list(graph.blocks):
+        if any(map(_is_polled, before[header])):
+            _join_test(graph, header, before)
         loop = _counted(header, before)
         exit = _common_exit(loop) if loop is not None else None
         if loop is not None and exit is not None:
             _cut(graph, loop, exit, before[header])
+
+
+def _join_test(graph: Graph, header: Block, before: Dict[Block, List[Block]]) -> None:
+    """Let a header that only leads to the block with the test be one with it."""
+    last = header.terminator
+    if header.ops or not isinstance(last, Jump) or last.args or before[last.block] != [header]:
+        return
+    test = last.block
+    header.ops, header.terminator = test.ops, test.terminator
+    for jump in header.terminator.targets():
+        before[jump.block] = [header if block is test else block for block in before[jump.block]]
+    graph.blocks.remove(test)
+    for number, block in enumerate(graph.blocks):
+        block.index = number
 
 
 def _is_polled(block: Block) -> bool:
@@ -69,7 +85,7 @@ def _counted(header: Block, before: Dict[Block, List[Block]]) -> Optional[Counte
             body.add(block)
             todo += before[block]
     index, length = tests[0].args
-    inside = _defined_in(body)
+    inside = _defined_in(body) - {op.result for op in _sizes(header, body)}
     if index.type != WORD or index not in header.params or length in inside:
         return None
     stays = isinstance(last.other, Jump) and last.other.block in body
@@ -89,6 +105,12 @@ def _loops_inside(header: Block, body: Set[Block]) -> bool:
             if waiting[target] == 0:
                 todo.append(target)
     return any(waiting.values())
+
+
+def _sizes(header: Block, body: Set[Block]) -> List[Op]:
+    """The sizes that the header reads of arrays from before the loop."""
+    inside = _defined_in(body)
+    return [op for op in header.ops if op.name == "dim" and op.args[0] not in inside]
 
 
 def _defined_in(body: Set[Block]) -> Set[Value]:
@@ -122,6 +144,8 @@ def _cut(graph: Graph, loop: Counted, exit: SideExit, predecessors: List[Block])
     for block in predecessors:
         if block not in loop.latches:
             _redirect(block, header, outer)
+    outer.ops = _sizes(header, loop.body)
+    header.ops = [op for op in header.ops if op not in outer.ops]
     position = header.params.index(index)
     start, limit = _bounds(graph, outer, outer.params[position], length)
     outer.terminator = Jump(header, outer.params[:position] + [start] + outer.params[position + 1:])

@@ -1,0 +1,102 @@
+"""Checks of floating-point flags that wait for those of the same statement, so that few compares serve all.
+
+What is infinite or NaN stays so in the sums, products and quotients that are made of it (or a quotient by it becomes
+0, which is looked at as well), so of a chain of operations only the last result is compared. Products and quotients
+that are too small show in the smallest of them. If either is suspicious, each operation is asked whether it raised a
+flag. As zeros are as small, and NumPy ignores underflows unless it is told not to, a kernel that has met enough of
+them asks NumPy, and does not look any more where nobody wants to know.
+
+An operation that leaves elsewhere, has an effect, or must not see such values, does not begin before what waits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional
+
+import numpy as np
+from pijit.core.graph.ir import Op, SideExit
+
+WAITING_FOR = frozenset(("add sub mul truediv neg abs same const compare flag truth not and or select load "
+                         "dim").split())
+"""Operations before which checks may wait: none of them has an effect, or a result that is no number at all."""
+
+CODES = {"sum": 0, "product": 1, "quotient": 2}
+LAST = 4
+"""Added to the code of a result that no later one shows."""
+
+ENOUGH = 16
+"""How many checks wait at most."""
+
+DOUBTS = 64
+"""How many suspicious results a kernel meets before it asks NumPy, which costs as much as looking at these."""
+
+UNDERFLOW = 4
+"""NumPy's number of the flag, NPY_FPE_UNDERFLOW."""
+
+LEAST = {4: ("least_4", "float32(%r)" % float(np.finfo(np.float32).tiny), "float32(-1.0)"),
+         8: ("least_8", "(%r)" % float(np.finfo(np.float64).tiny), "(-1.0)")}
+"""By size of the numbers, the variable with the least size that is not suspicious, what it begins with, and what none
+is below."""
+
+
+class Check(NamedTuple):
+    """An operation that may have raised a flag: what it is, and the variables of its result and operands."""
+
+    what: str
+    result: str
+    operands: List[str]
+    kind: Any
+
+
+class FloatChecks:
+    """The checks that wait in one kernel."""
+
+    __slots__ = ("emitter", "waiting", "exit", "least")
+
+    def __init__(self, emitter: Any) -> None:
+        self.emitter = emitter
+        self.waiting: List[Check] = []
+        self.exit: Optional[SideExit] = None
+        self.least: Dict[str, str] = {}
+
+    def add(self, op: Op, what: str, result: str, operands: List[str]) -> None:
+        if op.exit is None:
+            return
+        if self.waiting and (self.waiting[0].kind != op.args[0].type.dtype or len(self.waiting) == ENOUGH):
+            self.write()
+        self.exit = op.exit
+        self.waiting.append(Check(what, result, operands, op.args[0].type.dtype))
+
+    def make_way(self, op: Op) -> None:
+        """Write what cannot wait for an operation."""
+        if self.waiting and (op.name not in WAITING_FOR or op.exit is not None and not op.exit.is_same(self.exit)):
+            self.write()
+
+    def write(self) -> None:
+        """Write the check of all that wait."""
+        checks, exit = self.waiting, self.exit
+        if not checks or exit is None:
+            return
+        self.waiting, self.exit = [], None
+        shown = {operand for check in checks for operand in check.operands}
+        least, begin, none = LEAST[checks[0].kind.itemsize]
+        self.least[least] = begin
+        items = [least]
+        for check in checks:
+            items.append("(%d)" % (CODES[check.what] + (0 if check.result in shown else LAST)))
+            items += [check.result] + check.operands
+        emitter = self.emitter
+        emitter.line("if float_suspect(%s):" % ", ".join(items))
+        emitter.depth += 1
+        if any(check.what != "sum" for check in checks):
+            emitter.line("doubts = iadd(doubts, 1)")
+            asked = emitter.runtime("flags_listened", UNDERFLOW)
+            emitter.indented("if doubts == %d:" % DOUBTS, "%s = %s if %s == 0 else %s" % (least, none, asked, least))
+        emitter.line("if float_flags(%s):" % ", ".join(items))
+        emitter.depth += 1
+        emitter.take(exit)
+        emitter.depth -= 2
+
+    def head(self) -> List[str]:
+        """What the kernel begins with."""
+        return (["    doubts = 0"] if self.least else []) + ["    %s = %s" % pair for pair in self.least.items()]
