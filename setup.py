@@ -51,7 +51,7 @@ def extensions() -> list:
                   depends=headers, include_dirs=["core/native"], extra_compile_args=flags),
         Extension("pijit.core._launcher",
                   ["core/native/launcher.c", "core/native/launch.c", "core/native/hand_over.c", "core/native/runtime.c",
-                   "core/native/pool.c", "core/native/breaker_%s.c" % family],
+                   "core/native/loop_trial.c", "core/native/pool.c", "core/native/breaker_%s.c" % family],
                   depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers,
                   extra_compile_args=flags + ["-pthread"], extra_link_args=["-pthread"]),

@@ -23,6 +23,19 @@ EVAL_BREAKER: int
 SIGNALS: int
 """The address of the C int that is not 0 when the interpreter has something to do between two bytecodes."""
 
+class LoopTrial:
+    """Measures the launchers of a loop against bytecode while the loop runs.
+
+    Arguments:
+        on_verdict: is told (lost, ns of kernels, ns of bytecode), per call of the loop's clock; -1 where bytecode was not
+            tried.
+        limit: where there are more ns than that between two calls of the clock, bytecode is not tried; 0: no limit.
+    """
+
+    state: str
+    """"waiting", "measuring", "kept" or "lost"."""
+    def __init__(self, on_verdict: Callable[[bool, int, int], object], limit: int) -> None: ...
+
 class Launcher:
     """Calls one kernel from linked bytecode.
 
@@ -85,6 +98,10 @@ class Launcher:
     calls: int
     misses: int
     exit_counts: Tuple[int, ...]
+    trial: Optional[LoopTrial]
+    """What measures the loop that it is in."""
+    clock: bool
+    """Whether it is the launcher whose calls its trial counts."""
     name: str
     program: Optional[Any]
     entry: Optional[Any]

@@ -22,6 +22,7 @@ from pijit.core.graph.key import graph_key
 from pijit.core.graph.passes import recorded
 from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.kernel.flavour import flavour_of
+from pijit.core.loop_trials import measure_loops
 from pijit.core.records import Entry
 from pijit.core.report import CaptureRecord, Clock, break_causes, break_reports, segment_reports, way_report
 from pijit.core.sites import Way, make_movers, make_sites, make_way, without_repeats
@@ -56,10 +57,12 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     kept = [(number, candidate, kernel) for number, one in enumerate(results)
             for candidate, kernel in zip(one.candidates, compiled[number]) if isinstance(kernel, Kernel)]
     clock.done("compile")
-    sites, launchers, last = make_sites(kept, result.cfg.function)
+    sites, made, last = make_sites(kept, result.cfg.function)
+    launchers = [one.launcher for one in made]
     reentries: Dict[Any, Way] = {}
     for number, one in enumerate(results):
         reentries.update(_reentries(state, one, number, [c.captured for n, c, _ in kept if n == number]))
+    measure_loops(state, result.cfg, made, list(reentries.values()))
     broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
     observers: Dict[int, Any] = {}
     if pending is not None:
@@ -120,7 +123,7 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     key = (state.config.backend, flavour, text)
     known = state.kernels.get(key) or (state.shared_kernels.get(key), ())
     if known[0] is not None and (later or known[0].kernel is not None):
-        return known[0]
+        return state.slow.get(known[0], known[0])
     try:
         kernel = compile_graph(graph, state.config.backend, later, state.config.cache, flavour)
     except Exception as error:

@@ -71,6 +71,7 @@ class State:
         self.failures: List[str] = []
         self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
         self.shared_kernels = kernels_of(py_func.__code__)
+        self.slow: Dict[Kernel, Break] = {}
         self.steering = Steering(config.specialize_scalar)
         self.hints = Hints()
         self.callees: Dict[int, State] = {}
@@ -92,6 +93,7 @@ class State:
     def clear(self) -> None:
         """Forget all entries and kernels."""
         self.forget()
+        self.slow.clear()
         self.kernels.clear()
         self.shared_kernels.clear()
 
@@ -219,13 +221,24 @@ class State:
             entry.trial = None
             self.cache.replace(entry.program, entry.payload)
 
+    def on_slow_loop(self, kernels: List[Kernel], error: Break) -> None:
+        """A loop was measured and lost with these kernels, which answer no more: the next call links it without them."""
+        self.slow.update(dict.fromkeys(kernels, error))
+        owners = {id(kernel.owner) for kernel in kernels}
+        self.entries = [entry for entry in self.entries
+                        if entry.observers or owners.isdisjoint(id(launcher.owner) for launcher in entry.launchers)]
+        self._fill_cache()
+
     def on_idle(self) -> None:
         """Compiling this function has come to nothing: drop linked code of its callers that did nothing else."""
         for caller in list(self.callers):
-            caller.cache.clear()
-            for entry in caller.entries:
-                if not entry.observers:
-                    caller.cache.add(entry.program, entry.payload)
+            caller._fill_cache()
+
+    def _fill_cache(self) -> None:
+        self.cache.clear()
+        for entry in self.entries:
+            if not entry.observers:
+                self.cache.add(entry.program, entry.payload)
 
     def callee_of(self, code: types.CodeType, name: str) -> Optional["State"]:
         """The state of a function that this one calls."""

@@ -34,6 +34,15 @@ class Way(NamedTuple):
     launcher: Any
     site: Site
     kernel: Kernel
+    captured: Captured
+
+
+class Made(NamedTuple):
+    """A launcher, its segment and its kernel."""
+
+    launcher: Any
+    captured: Captured
+    kernel: Kernel
 
 
 def without_repeats(results: List[Capture], compiled: List[List[Any]]) -> List[List[Any]]:
@@ -57,22 +66,27 @@ def without_repeats(results: List[Capture], compiled: List[List[Any]]) -> List[L
     return compiled
 
 
-def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[Any], List[Any]]:
-    """The sites, all launchers, and of each site the launcher asked last: when that one fails, all have."""
+def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[Made], List[Any]]:
+    """The sites, all launchers by site, the one asked last first, and these: when such a one fails, all have."""
     by_start: Dict[int, List[Kept]] = {}
     for one in kept:
         by_start.setdefault(one[1].captured.start, []).append(one)
-    sites, launchers, last = [], [], []
+    sites: List[Site] = []
+    all_made: List[Made] = []
+    last: List[Any] = []
     for start, found in sorted(by_start.items()):
+        found.sort(key=lambda one: one[1].region.head.version.likely)
         made = [make_launcher(candidate.captured, kernel, number, function,
                               returning=returning_exits(candidate.captured, kernel, function))
                 for number, candidate, kernel in found]
-        launchers += [launcher for launcher, _ in made]
+        all_made += [Made(launcher, candidate.captured, kernel)
+                     for (launcher, _), (_, candidate, kernel) in zip(made, found)]
         last.append(made[0][0])
         captured = found[0][1].captured
-        # Versions for later iterations and later captures come last and serve most calls: they are asked first.
+        # Versions for later iterations and later captures come last and serve most calls: they are asked first, and those
+        # for loops without rounds last.
         sites.append(Site(start, captured.depth, captured.head_depth, tuple(call for _, call in reversed(made))))
-    return sites, launchers, last
+    return sites, all_made, last
 
 
 def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Function, prepare: Any = None,
@@ -107,7 +121,7 @@ def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int,
     has_gate = not any(map(is_confined, state_at(result.analysis, captured.region.head).stack))
     launcher, call = make_launcher(captured, kernel, number, result.cfg.function, prepare, gate=has_gate)
     site = Site(captured.start, captured.depth, captured.head_depth, (call,), launcher if has_gate else None)
-    return Way(launcher, site, kernel)
+    return Way(launcher, site, kernel, captured)
 
 
 def make_movers(result: Capture, pending: Pending,

@@ -23,9 +23,9 @@ def trial_of(entry: Entry, config: Any, verdict: Callable[[Entry, Optional[str]]
 
     ``verdict`` is told the entry and, if it lost, why it is retired; neither it nor the entry is kept alive.
     """
-    limit = LIMIT_NS.get(config.perf_statistics)
-    if limit is None or entry.payload is None or config.backend != "numba" or config.force_breaks is not None:
+    if entry.payload is None or not is_measured(config):
         return None
+    limit = LIMIT_NS[config.perf_statistics]
     if not entry.has_loop:
         limit *= WITHOUT_LOOPS
     weak_entry, weak_verdict = weakref.ref(entry), weakref.WeakMethod(verdict)  # type: ignore[arg-type]
@@ -33,10 +33,15 @@ def trial_of(entry: Entry, config: Any, verdict: Callable[[Entry, Optional[str]]
     def on_verdict(lost: bool, kernels: int, plain: int) -> None:
         alive, tell = weak_entry(), weak_verdict()
         if alive is not None and tell is not None:
-            tell(alive, reason("PJ402", compiled=_time(kernels), bytecode=_time(plain)) if lost else None)
+            tell(alive, reason("PJ402", compiled=time_text(kernels), bytecode=time_text(plain)) if lost else None)
 
     return Trial(entry.payload, on_verdict, limit)
 
 
-def _time(ns: int) -> str:
+def is_measured(config: Any) -> bool:
+    """Whether what is compiled with these options is measured at all."""
+    return config.perf_statistics in LIMIT_NS and config.backend == "numba" and config.force_breaks is None
+
+
+def time_text(ns: int) -> str:
     return "%.2f us" % (ns / 1000) if ns < 1000000 else "%.2f ms" % (ns / 1000000)

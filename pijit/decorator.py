@@ -212,13 +212,18 @@ def _jit_again(fn: Any, config: options.Options) -> Any:
     return _wrap_function(fn.py_func, options.Options(merged))
 
 
+def is_written(cls: Any) -> bool:
+    """Whether this is a class that a class statement made."""
+    return isinstance(cls, type) and bool(cls.__flags__ & HEAP_TYPE)
+
+
 def called_methods(cls: type) -> List[str]:
     """The names of the methods that `jit` wraps when it is put on a class."""
     return [name for name in ("__call__", "construct") if callable(vars(cls).get(name))]
 
 
 def _wrap_class(fn: type, config: options.Options) -> type:
-    if not fn.__flags__ & HEAP_TYPE:
+    if not is_written(fn):
         raise TypeError("jit: fn must be {}; {!r} has no Python code".format(ACCEPTED, fn))
     for name in called_methods(fn):
         setattr(fn, name, _wrap(vars(fn)[name], config))

@@ -9,7 +9,7 @@ import types
 from typing import Any, Callable, Sequence, Tuple
 
 from pijit.core.reasons import REASONS
-from pijit.decorator import called_methods, why_not_python
+from pijit.decorator import called_methods, is_written, why_not_python
 from pijit.differential import plain_twin, unbound
 from pijit.options import Options
 from pijit.report import Report
@@ -35,7 +35,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     Example:
         >>> print(pijit.explain(f, x))      # doctest: +SKIP
     """
-    if isinstance(f, type):
+    if is_written(f):
         return _class_report(f)
     function, receiver = unbound(f)
     state = state_of(function)

@@ -6,6 +6,7 @@ tried in order, and when all of them answer MISS the original instructions run.
 
 from __future__ import annotations
 
+import dis
 from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -16,6 +17,7 @@ from pijit.core.bytecode.moves import add_mover, add_start
 from pijit.core.bytecode.rest import Rest, call_rest
 
 MISS = -1
+LESS = dis.cmp_op.index("<")
 
 
 class ExitPlan(NamedTuple):
@@ -190,19 +192,27 @@ class _Writer:
         self.items.append(missed)
 
     def _other_exits(self, call: Call, missed: Label) -> None:
-        labels = {number: Label("exit %d" % number) for number in range(1, len(call.exits))}
-        for number, label in labels.items():
+        """What follows any answer but the usual one; the exit id is on top."""
+        self._search(call, [MISS] + list(range(1, len(call.exits))), missed)
+
+    def _search(self, call: Call, numbers: List[int], missed: Label) -> None:
+        """Find the exit among sorted numbers by halving."""
+        if len(numbers) > 1:
+            middle, below = len(numbers) // 2, Label("below")
             self.op("DUP_TOP")
-            self.op("LOAD_CONST", self.assembler.const(number))
-            self.op("COMPARE_OP", 2)
-            self.op("POP_JUMP_IF_TRUE", label)
-        for _ in range(call.width + 1):
+            self.op("LOAD_CONST", self.assembler.const(numbers[middle]))
+            self.op("COMPARE_OP", LESS)
+            self.op("POP_JUMP_IF_TRUE", below)
+            self._search(call, numbers[middle:], missed)
+            self.items.append(below)
+            self._search(call, numbers[:middle], missed)
+        elif numbers[0] == MISS:
+            for _ in range(call.width + 1):
+                self.op("POP_TOP")
+            self.op("JUMP_ABSOLUTE", missed)
+        else:
             self.op("POP_TOP")
-        self.op("JUMP_ABSOLUTE", missed)
-        for number, label in labels.items():
-            self.items.append(label)
-            self.op("POP_TOP")
-            self._exit(call, call.exits[number])
+            self._exit(call, call.exits[numbers[0]])
 
     def _exit(self, call: Call, plan: ExitPlan) -> None:
         for _ in range(call.width - len(plan.locals) - plan.stack):

@@ -41,7 +41,7 @@ from pijit.guards.source import Local
 CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST",
                   "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE"])
 """Instructions that never raise."""
-MAX_VERSIONS = 3
+MAX_VERSIONS = 4
 PARTED_VERSIONS = 8
 """Where calls have several outcomes, and in loops over generators: each doubles the versions of what is behind it, and
 of what is summed there."""
@@ -66,12 +66,13 @@ class Version:
             and the number of the outcome behind a call that has several.
         is_entry: whether control comes from outside (function entry, exception handler).
         unrolled: whether it ends with a step of a loop that is unrolled.
+        likely: not only reached where a loop has no rounds.
         predecessors: the versions that lead here, when the analysis is stable.
         states: what is known at instructions inside the block, of those that were asked for.
     """
 
     __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "unrolled",
-                 "predecessors", "states")
+                 "likely", "predecessors", "states")
 
     def __init__(self, block: Block, number: int, state: State) -> None:
         self.block = block
@@ -83,6 +84,7 @@ class Version:
         self.edges: Dict[int, "Version"] = {}
         self.is_entry = False
         self.unrolled = False
+        self.likely = True
         self.predecessors: List["Version"] = []
         self.states: Dict[int, State] = {}
 
@@ -159,6 +161,8 @@ class Analysis:
         self.entry = entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
+        self.behind: Dict[Version, Dict[int, Tuple[int, State]]] = {}
+        self.likely = True
         self.interpreter = self.propagator(cfg.function, facts, cfg, liveness)
 
     def run(self) -> "Analysis":
@@ -213,15 +217,36 @@ class Analysis:
                 entry.locals[place.name] = place.initial(self.facts.base)
         start = self._new_version(self.cfg.blocks[0], self._prune(entry, 0))
         start.is_entry = True
-        todo = [start]
-        while todo:
+        todo, self.likely = [start], True
+        while todo or self.behind:
+            if not todo:
+                todo += self._go_behind_a_loop()
+                continue
             version = todo.pop()
             for changed in self._interpret(version):
                 if changed not in todo:
                     todo.append(changed)
 
+    def _go_behind_a_loop(self) -> List[Version]:
+        """Follow an edge out of a loop, once all else is done: those of loops that have had rounds first.
+
+        So the number of versions runs out where loops have none, which is rare.
+        """
+        version = next((version for version in self.behind if self._has_had_rounds(version)), None)
+        if version is None:
+            self.likely = False
+            version = next(reversed(list(self.behind)))
+        return [changed for slot, (target, state) in self.behind.pop(version).items()
+                for changed in self._reach(version, slot, target, state)]
+
+    def _has_had_rounds(self, version: Version) -> bool:
+        loop = self.cfg.loop_of(version.block.index)
+        return loop is None or loop.header != version.block.index or any(
+            version in other.edges.values() for other in self.versions if other.block.index in loop.body)
+
     def _new_version(self, block: Block, state: State) -> Version:
         version = Version(block, len(self.versions), state)
+        version.likely = self.likely
         self.versions.append(version)
         self.by_block.setdefault(block.index, []).append(version)
         return version
@@ -237,6 +262,7 @@ class Analysis:
         interpreter = self.interpreter
         interpreter.state = version.state.copy()
         version.breaks, version.causes = {}, []
+        self.behind.pop(version, None)
         changed: List[Version] = []
         block = version.block
         for index in range(block.start, block.end):
@@ -331,7 +357,11 @@ class Analysis:
         for slot, (target, state) in self._edges(version, last, interpreter).items():
             if target == last.index + 1 and self._is_first_step(version, last):
                 state.stack[-2] = kept_apart(state.stack[-2], True)
-            changed += self._reach(version, slot, target, state)
+            loop = self.cfg.loop_of(version.block.index)
+            if loop is not None and self.cfg.block_of[target] not in loop.body and slot not in version.edges:
+                self.behind.setdefault(version, {})[slot] = target, state
+            else:
+                changed += self._reach(version, slot, target, state)
         return changed
 
     def _is_first_step(self, version: Version, last: Instr) -> bool:

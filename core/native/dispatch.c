@@ -28,7 +28,7 @@ typedef struct {
     Py_ssize_t slots[1];         /* where its arguments are in a frame */
 } Frameless;
 
-static const LaunchAPI *launch_api;  /* set when the first Frameless is made */
+const LaunchAPI *launch_api;
 
 /* ---- binding ------------------------------------------------------------------------------------------- */
 

@@ -35,6 +35,9 @@ Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments
 /* dispatch.c: whether the guards of an entry of the cache hold for the arguments of a call. */
 int dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments);
 
+/* dispatch.c: set when the first Frameless or Trial is made. */
+extern const LaunchAPI *launch_api;
+
 /* dispatch.c: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
 PyObject *payload_code(PyObject *payload);
 

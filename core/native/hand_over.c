@@ -95,7 +95,8 @@ is_launcher(PyObject *object)
     return Py_TYPE(object) == launcher_type;
 }
 
-static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end, is_launcher};
+static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end, is_launcher,
+                        &loop_windows};
 
 int
 launch_api_register(PyObject *module, PyTypeObject *type)

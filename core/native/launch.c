@@ -284,6 +284,26 @@ slots_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *c
     return result;
 }
 
+/* Whether the loop that this launcher is in has bytecode's turn. What is decided is not asked again. */
+static int
+trial_declines(Launcher *self)
+{
+    LoopTrial *trial = self->trial;  /* borrowed from self */
+    if (self->clock) {
+        loop_trial_tick(trial);
+    }
+    int plain = trial->plain;
+    trial->declined += plain;
+    if (trial->state == LOOP_LOST) {
+        self->enabled = 0;
+        Py_CLEAR(self->prepare);
+    }
+    if (trial->state == LOOP_LOST || trial->state == LOOP_KEPT) {
+        Py_CLEAR(self->trial);
+    }
+    return plain;
+}
+
 PyObject *
 launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
 {
@@ -298,6 +318,9 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
     self->calls++;
     /* Switched on since the frame started: what the kernel would do has frames and calls that are to be seen. */
     if (*thread_tracing(PyThreadState_Get())) {
+        return launcher_miss(self);
+    }
+    if (self->trial != NULL && trial_declines(self)) {
         return launcher_miss(self);
     }
     if (!self->enabled) {

@@ -9,7 +9,7 @@
 #include <frameobject.h>
 #include "../../guards/native/capsule.h"
 
-#define LAUNCH_API_VERSION 1
+#define LAUNCH_API_VERSION 2
 #define LAUNCH_API_CAPSULE "pijit.core._launcher._C_API"
 
 typedef enum {
@@ -42,6 +42,9 @@ typedef struct {
     void (*hand_over_end)(HandOver *over);
 
     int (*is_launcher)(PyObject *object);
+
+    /* Grows with each window in which a loop was measured (loop_trial.h). */
+    const int64_t *loop_windows;
 } LaunchAPI;
 
 /* The API of the imported pijit.core._launcher, or NULL with an exception set. */

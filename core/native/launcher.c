@@ -171,6 +171,7 @@ launcher_traverse(Launcher *self, visitproc visit, void *arg)
     Py_VISIT(self->owner);
     Py_VISIT(self->prepare);
     Py_VISIT(self->entry);
+    Py_VISIT(self->trial);
     return exits_visit(self->exits, self->nexits, visit, arg);
 }
 
@@ -192,6 +193,7 @@ launcher_clear(Launcher *self)
     Py_CLEAR(self->owner);
     Py_CLEAR(self->prepare);
     Py_CLEAR(self->entry);
+    Py_CLEAR(self->trial);
     return 0;
 }
 
@@ -297,6 +299,30 @@ launcher_set_enabled(Launcher *self, PyObject *value, void *closure)
 }
 
 static PyObject *
+launcher_get_trial(Launcher *self, void *closure)
+{
+    PyObject *trial = self->trial != NULL ? (PyObject *)self->trial : Py_None;  /* new: the result */
+    Py_INCREF(trial);
+    return trial;
+}
+
+static int
+launcher_set_trial(Launcher *self, PyObject *value, void *closure)
+{
+    if (value == NULL || (value != Py_None && Py_TYPE(value) != &LoopTrial_Type)) {
+        PyErr_SetString(PyExc_TypeError, "trial must be a LoopTrial or None");
+        return -1;
+    }
+    Py_INCREF(value);
+    LoopTrial *trial = value != Py_None ? (LoopTrial *)value : NULL;
+    if (trial == NULL) {
+        Py_DECREF(value);
+    }
+    Py_XSETREF(self->trial, trial);
+    return 0;
+}
+
+static PyObject *
 launcher_get_exit_counts(Launcher *self, void *closure)
 {
     return exits_count(self->exits, self->nexits);
@@ -313,7 +339,7 @@ static PyObject *
 launcher_arrive(Launcher *self)
 {
     if (!gate_opens(&self->gate) || !(self->enabled || self->prepare != NULL)
-            || *thread_tracing(PyThreadState_Get())) {
+            || (self->trial != NULL && self->trial->plain) || *thread_tracing(PyThreadState_Get())) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -327,6 +353,7 @@ launcher_repr(Launcher *self)
 
 static PyGetSetDef launcher_getset[] = {
     {"enabled", (getter)launcher_get_enabled, (setter)launcher_set_enabled, "False: every call answers MISS", NULL},
+    {"trial", (getter)launcher_get_trial, (setter)launcher_set_trial, "the LoopTrial that measures it, or None", NULL},
     {"exit_counts", (getter)launcher_get_exit_counts, NULL, "how often each exit was taken", NULL},
     {"address", (getter)launcher_get_address, NULL, "the kernel's address, 0 for a Python kernel", NULL},
     {NULL},
@@ -342,6 +369,7 @@ static PyMemberDef launcher_members[] = {
     {"entry", T_OBJECT, offsetof(Launcher, entry), 0, "the entry's guard program, retired when guards here keep failing"},
     {"wait", T_INT, offsetof(Launcher, gate.wait), 0, "how often bytecode arrives at the gate until it opens"},
     {"longest_wait", T_INT, offsetof(Launcher, gate.longest_wait), 0, "the most that it waits for"},
+    {"clock", T_BOOL, offsetof(Launcher, clock), 0, "whether it is the launcher whose calls its trial counts"},
     {"width", T_PYSSIZET, offsetof(Launcher, width), READONLY, "values in an answer behind the exit id"},
     {"nogil", T_INT, offsetof(Launcher, nogil), READONLY, "whether its kernel runs without the GIL"},
     {NULL},
@@ -444,7 +472,7 @@ PyInit__launcher(void)
     if (launch_ready() < 0) {
         return NULL;
     }
-    if (PyType_Ready(&launcher_type) < 0) {
+    if (PyType_Ready(&launcher_type) < 0 || PyType_Ready(&LoopTrial_Type) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&launcher_module);  /* new: the result */
@@ -452,9 +480,11 @@ PyInit__launcher(void)
         return NULL;
     }
     Py_INCREF(&launcher_type);
+    Py_INCREF(&LoopTrial_Type);
     if (word_add(module, "EVAL_BREAKER", breaker_address()) < 0
             || word_add(module, "SIGNALS", breaker_signals_address()) < 0
             || PyModule_AddObject(module, "Launcher", (PyObject *)&launcher_type) < 0
+            || PyModule_AddObject(module, "LoopTrial", (PyObject *)&LoopTrial_Type) < 0
             || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
             || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0
             || runtime_register(module) < 0 || launch_api_register(module, &launcher_type) < 0) {

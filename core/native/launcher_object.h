@@ -6,6 +6,7 @@
 #include "evaluate.h"
 #include "gate.h"
 #include "launch_api.h"
+#include "loop_trial.h"
 
 typedef struct {
     PyObject_HEAD
@@ -19,6 +20,7 @@ typedef struct {
     PyObject *owner;            /* owned: keeps the machine code alive */
     PyObject *prepare;          /* owned, or NULL: makes the kernel at the first call */
     PyObject *entry;            /* owned, or NULL: the program of the entry that this segment belongs to */
+    LoopTrial *trial;           /* owned, or NULL: measures the loop that this is in */
     KernelFunction kernel;
     Input *inputs;              /* owned */
     Py_ssize_t ninputs;
@@ -33,6 +35,7 @@ typedef struct {
     long long misses;
     int enabled;
     int nogil;                  /* whether the kernel runs without the GIL */
+    char clock;                 /* its calls are those that the trial counts */
     int doubts;                 /* guard failures while the entry's guards held */
     Gate gate;                  /* of a re-entry */
 } Launcher;

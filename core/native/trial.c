@@ -6,29 +6,18 @@
  *   KEPT       the payload runs; on_verdict is to take the Trial out of the cache
  *   LOST       the function runs as it is. Some runs in a row that take far longer than those that were measured start
  *              the measurement anew, a few times: larger arrays may be another matter
- *
- * Medians are compared: interrupts and other threads hit a few runs. */
+ */
 #include "dispatch.h"
+#include "comparison.h"
 #include "trial.h"
 #include <string.h>
-#include <time.h>
 
 #define WARM_RUNS 16
-#define SAMPLES 15
-#define FIRST_SAMPLES 3          /* of the payload, before the function is run as it is */
-#define CLEAR_WIN 2              /* the function took so many times as long: nothing more to measure */
-#define LONG_RUN 20000           /* ns; how cold the caches are hardly matters */
 #define LONGER 4                 /* so many times the median of a lost trial is another matter */
 #define LONGER_RUNS 3            /* in a row: an interrupt makes one run longer */
 #define NEW_STARTS 3
-#define TOLERANCE(ns) ((ns) / 20 + 20)
 
 typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
-
-typedef struct {
-    int count;
-    int64_t ns[SAMPLES];
-} Sample;
 
 typedef struct {
     PyObject_HEAD
@@ -41,64 +30,25 @@ typedef struct {
     int warm;
     int longer;                  /* how many runs of a lost trial in a row took far longer */
     int new_starts;
-    uint32_t random;
     int64_t plain_median;        /* of a lost trial */
-    Sample kernels, plain;
+    int64_t windows;             /* LaunchAPI.loop_windows when the measured call began */
+    Comparison runs;
 } Trial;
-
-static int64_t
-now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-static int64_t
-sample_median(const Sample *sample)
-{
-    int64_t sorted[SAMPLES];
-    for (int i = 0; i < sample->count; i++) {
-        int at = i;
-        for (; at > 0 && sorted[at - 1] > sample->ns[i]; at--) {
-            sorted[at] = sorted[at - 1];
-        }
-        sorted[at] = sample->ns[i];
-    }
-    return sorted[sample->count / 2];
-}
-
-/* Which side a measuring trial has next. Not in turn: arguments may alternate too. */
-static TrialSide
-side_choose(Trial *self)
-{
-    int ahead = self->kernels.count - self->plain.count;
-    if (self->kernels.count < FIRST_SAMPLES || ahead < -1) {
-        return TRIAL_KERNELS;
-    }
-    if (self->plain.count == 0 || self->kernels.count == SAMPLES || ahead > 1) {
-        return TRIAL_PLAIN;
-    }
-    if (self->plain.count == SAMPLES) {
-        return TRIAL_KERNELS;
-    }
-    self->random = self->random * 1664525u + 1013904223u;
-    return self->random >> 31 ? TRIAL_KERNELS : TRIAL_PLAIN;
-}
 
 static void
 measuring_start(Trial *self)
 {
     self->state = MEASURING;
-    self->kernels.count = self->plain.count = self->longer = 0;
+    comparison_start(&self->runs);
+    self->longer = 0;
     self->next = TRIAL_KERNELS;
 }
 
 static void
 verdict_give(Trial *self, TrialState state)
 {
-    int64_t kernels = sample_median(&self->kernels);
-    int64_t plain = self->plain.count > 0 ? sample_median(&self->plain) : -1;
+    int64_t kernels = sample_median(&self->runs.kernels);
+    int64_t plain = self->runs.plain.count > 0 ? sample_median(&self->runs.plain) : -1;
     self->state = state;
     self->next = state == LOST ? TRIAL_PLAIN : TRIAL_UNTIMED;
     self->plain_median = plain;
@@ -111,23 +61,12 @@ verdict_give(Trial *self, TrialState state)
 static void
 measuring_judge(Trial *self)
 {
-    int64_t kernels = sample_median(&self->kernels);
-    if (self->plain.count == 0) {
-        if (self->kernels.count == FIRST_SAMPLES && self->limit > 0 && kernels > self->limit) {
-            verdict_give(self, KEPT);
-            return;
-        }
+    Outcome outcome = comparison_judge(&self->runs, self->limit);
+    if (outcome != COMPARISON_OPEN) {
+        verdict_give(self, outcome == COMPARISON_LOST ? LOST : KEPT);
+        return;
     }
-    else {
-        int64_t plain = sample_median(&self->plain);
-        int enough = self->kernels.count == SAMPLES && self->plain.count == SAMPLES;
-        int sure = self->plain.count == FIRST_SAMPLES || plain > LONG_RUN;
-        if (enough || (sure && plain > CLEAR_WIN * kernels)) {
-            verdict_give(self, enough && kernels > plain + TOLERANCE(plain) ? LOST : KEPT);
-            return;
-        }
-    }
-    self->next = side_choose(self);
+    self->next = comparison_plain_next(&self->runs) ? TRIAL_PLAIN : TRIAL_KERNELS;
 }
 
 PyObject *
@@ -166,6 +105,7 @@ trial_begin(TrialRun *run, PyObject *payload)
         self->busy = 1;
         Py_INCREF(payload);
         run->trial = payload;
+        self->windows = *launch_api->loop_windows;
         run->start = now_ns();
     }
 }
@@ -187,9 +127,8 @@ trial_end(TrialRun *run, int succeeded)
             measuring_start(self);
         }
     }
-    else if (succeeded && self->state == MEASURING) {
-        Sample *sample = run->side == TRIAL_PLAIN ? &self->plain : &self->kernels;
-        sample->ns[sample->count++] = ns;
+    else if (succeeded && self->state == MEASURING && self->windows == *launch_api->loop_windows) {
+        comparison_add(&self->runs, run->side == TRIAL_PLAIN, ns);
         measuring_judge(self);
     }
     Py_DECREF(self);
@@ -213,6 +152,9 @@ trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyCallable_Check(on_verdict)) {
         return PyErr_Format(PyExc_TypeError, "on_verdict must be callable, not %.200s", Py_TYPE(on_verdict)->tp_name);
     }
+    if (launch_api == NULL && (launch_api = launch_import_api()) == NULL) {
+        return NULL;
+    }
     Trial *self = (Trial *)type->tp_alloc(type, 0);  /* owned, given away */
     if (self != NULL) {
         Py_INCREF(payload);
@@ -220,7 +162,7 @@ trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         Py_INCREF(on_verdict);
         self->on_verdict = on_verdict;
         self->limit = limit;
-        self->random = 1;
+        self->runs.random = 1;
     }
     return (PyObject *)self;
 }
