@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pijit.core.pipeline import State
 
 LIMIT_NS = 200000
-"""Where more time than that lies between two arrivals, bytecode is not tried: it may take a thousand times as long."""
+"""Where more time lies between two arrivals, bytecode is not tried: it may take a thousand times as long."""
 
 
 def measure_loops(state: State, cfg: CFG, made: Sequence[Made], ways: Sequence[Way]) -> None:

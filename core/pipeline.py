@@ -222,7 +222,7 @@ class State:
             self.cache.replace(entry.program, entry.payload)
 
     def on_slow_loop(self, kernels: List[Kernel], error: Break) -> None:
-        """A loop was measured and lost with these kernels, which answer no more: the next call links it without them."""
+        """A loop lost with these kernels, which answer no more: the next call links it without them."""
         self.slow.update(dict.fromkeys(kernels, error))
         owners = {id(kernel.owner) for kernel in kernels}
         self.entries = [entry for entry in self.entries

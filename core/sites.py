@@ -83,8 +83,8 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[M
                      for (launcher, _), (_, candidate, kernel) in zip(made, found)]
         last.append(made[0][0])
         captured = found[0][1].captured
-        # Versions for later iterations and later captures come last and serve most calls: they are asked first, and those
-        # for loops without rounds last.
+        # Versions for later iterations and later captures come last and serve most calls: they are asked first, and
+        # those for loops without rounds last.
         sites.append(Site(start, captured.depth, captured.head_depth, tuple(call for _, call in reversed(made))))
     return sites, all_made, last
 

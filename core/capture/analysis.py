@@ -33,6 +33,7 @@ from pijit.core.capture.states import (
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.suspended import has_ended, is_at_start, is_generating, kept_apart
 from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unbound, Unknown, known_of, number_type, object_type
+from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Type
@@ -50,46 +51,6 @@ INLINING = frozenset(["PJ230", "PJ231"])
 MAKERS = frozenset(["LOAD_CLOSURE", "BUILD_TUPLE", "MAKE_FUNCTION"])
 MAX_ROUNDS = 64
 """How many versions of a block nested loops over containers may make; beyond, the innermost stays a loop."""
-
-
-class Version:
-    """One block under one set of types.
-
-    Attributes:
-        block: the bytecode block.
-        number: unique among all versions.
-        state: what is known at its start.
-        lossy: whether joining paths forgot something here.
-        breaks: the instructions that stay bytecode, with why.
-        causes: values from outside that were the reason: others might not have been.
-        edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping,
-            and the number of the outcome behind a call that has several.
-        is_entry: whether control comes from outside (function entry, exception handler).
-        unrolled: whether it ends with a step of a loop that is unrolled.
-        likely: not only reached where a loop has no rounds.
-        predecessors: the versions that lead here, when the analysis is stable.
-        states: what is known at instructions inside the block, of those that were asked for.
-    """
-
-    __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "unrolled",
-                 "likely", "predecessors", "states")
-
-    def __init__(self, block: Block, number: int, state: State) -> None:
-        self.block = block
-        self.number = number
-        self.state = state
-        self.lossy = False
-        self.breaks: Dict[int, Break] = {}
-        self.causes: List[Abstract] = []
-        self.edges: Dict[int, "Version"] = {}
-        self.is_entry = False
-        self.unrolled = False
-        self.likely = True
-        self.predecessors: List["Version"] = []
-        self.states: Dict[int, State] = {}
-
-    def __repr__(self) -> str:
-        return "v%d(block %d)" % (self.number, self.block.index)
 
 
 class TypePropagator(Interpreter):

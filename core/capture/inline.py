@@ -19,7 +19,7 @@ from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.bytecode.resume import Resumed, StepLiveness, resumed
-from pijit.core.capture.analysis import Analysis, TypePropagator, Version, why_not_captured
+from pijit.core.capture.analysis import Analysis, TypePropagator, why_not_captured
 from pijit.core.capture.binding import bind
 from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of
 from pijit.core.capture.conditions import HasCode
@@ -33,6 +33,7 @@ from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, parts_of
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import UNBOUND, Abstract, Made
+from pijit.core.capture.versions import Version
 from pijit.core.errors import Break, Step
 from pijit.core.reasons import REASONS, reason
 

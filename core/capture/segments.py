@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG
-from pijit.core.capture.analysis import Analysis, Version
+from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.states import is_confined
+from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
 
 
