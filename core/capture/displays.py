@@ -9,7 +9,7 @@ import sys
 from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.joining import JOINS, copied, is_short, part_of, taken_apart
+from pijit.core.capture.joining import JOINS, copied, is_short, part_of, taken_apart, taken_apart_with_rest
 from pijit.core.capture.operators import describe
 from pijit.core.capture.states import State, item_kinds
 from pijit.core.capture.values import (
@@ -192,7 +192,13 @@ class Displays:
 
     def op_UNPACK_EX(self, instr: Instr) -> None:
         before, after = (instr.arg or 0) & 0xFF, (instr.arg or 0) >> 8
-        items = self._chained([self.pop()])
+        value = self.pop()
+        found = taken_apart_with_rest(self, value, before, after)
+        if found is not None:
+            found[before].born = instr.index
+            self.state.stack += reversed(found)
+            return
+        items = self._chained([value])
         if len(items) < before + after:
             raise Break("PJ203", operand="%d items" % len(items))
         end = len(items) - after

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from pijit.core.bytecode.consume import LIST
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.iterators import element_of, iterator_over, step_of
 from pijit.core.capture.item_types import list_type
@@ -15,6 +16,7 @@ from pijit.core.capture.values import (
     Known,
     LoopIterator,
     Sequence,
+    Slice,
     Tensor,
     Unrolled,
     class_of,
@@ -22,7 +24,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD, ListOf, Object
+from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object
 from pijit.guards.facts import is_among
 
 LONGEST_REPEATED = 64
@@ -112,12 +114,34 @@ def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
     return [item(self.emit("const", [], WORD, {"value": k})) for k in range(count)]
 
 
+def taken_apart_with_rest(self: Any, value: Abstract, before: int, after: int) -> Optional[List[Abstract]]:
+    """``a, *b, c = value`` of an array or a long list: the items of both ends around a new list of the others; None of
+    what is neither. The kernel leaves where there are too few items."""
+    expected = self.items_expected(value)
+    if expected is not None:
+        value = Instance(expected, self.object_value(value))
+    elif not isinstance(value, Tensor) or not value.type.ndim:
+        return None
+    size, item = _parts(self, value)
+    wanted = self.emit("const", [], WORD, {"value": before + after})
+    self.emit("require", [self.emit("compare", [size, wanted], FLAG, {"operator": ">="})], None, exits=True)
+    first = [item(self.emit("const", [], WORD, {"value": k})) for k in range(before)]
+    last = [item(self.emit("sub", [size, self.emit("const", [], WORD, {"value": k})], WORD))
+            for k in range(after, 0, -1)]
+    rest = Slice((Const(before), Const(-after) if after else Const(None), Const(None)))
+    if isinstance(value, Tensor):
+        return first + [self.consume(LIST, self.view_of(value, [rest]))] + last
+    return first + [part_of(self, value, rest.parts)] + last
+
+
 def _parts(self: Any, value: Abstract) -> Tuple[Value, Any]:
-    """The length of an array or a list of numbers, and what makes the item at a position."""
+    """The length of an array or of a list whose items are alike, and what makes the item at a position."""
     if isinstance(value, Tensor) and value.type.ndim:
         return (self.emit("dim", [value.value], WORD, {"axis": 0}), lambda index: element_of(self, value, index))
-    if isinstance(value, Instance) and isinstance(value.type, ListOf):
-        return (self.emit("list_size", [self.object_value(value)], WORD), lambda index: self.list_item(value, index))
+    alike = isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding))
+    if alike and value.type.python is list:  # type: ignore[attr-defined]
+        size = self.emit("list_size", [self.object_value(value)], WORD)
+        return size, lambda index: self.item_of_list(value, index)
     raise Break("PJ203")
 
 
