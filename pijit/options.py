@@ -121,8 +121,9 @@ _ROWS = (
            "a wrong answer."),
     Option("check", False, _SWITCH,
            "Run every call also without pijit, on copies, and raise if anything differs."),
-    Option("fastmath", False, _SWITCH, "Allow results that differ from NumPy's in the last bits.",
-           works=False),
+    Option("fastmath", False, _SWITCH,
+           "Rearrange floating-point arithmetic: results may differ from NumPy's in the last bits, and nothing is "
+           "said of overflow, division by zero and invalid values."),
     Option("parallel", "auto", _SWITCH_OR_AUTO, "Share loops over arrays among threads; \"auto\": where they are large."),
     Option("nogil", False, _SWITCH,
            "Release the GIL while kernels run that read and change no Python objects but arrays; no other thread may "

@@ -10,7 +10,7 @@ from pijit.core.graph.ops import ALWAYS, ELIDED_BYTES, NEVER, UNKNOWN
 from pijit.core.graph.passes.fuse import is_exact, scalar_operation
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import array_views, reductions, scalar_ops, symbols
-from pijit.core.kernel.arrays import LISTENING, ArrayVariable, memory_code
+from pijit.core.kernel.arrays import ArrayVariable, memory_code
 from pijit.core.kernel.errors import CompileError
 
 
@@ -258,10 +258,10 @@ def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, sha
     sizes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(max(len(shape), 1)),
                                                       ", ".join(shape or ["0"])))
     if op.exit is not None:
-        emitter.line(emitter.runtime("flags_clear"))
+        emitter.clear_flags()
     emitter.checked("ufunc", "frame", spec, sizes, len(shape), op=op)
-    raised = "%s != 0" % emitter.runtime("flags_test", LISTENING)
-    if undo is not None:
+    raised = emitter.raised_flags()
+    if undo is not None and raised:
         raised = emitter.let(raised)
         emitter.line("if %s:" % raised)
         emitter.depth += 1

@@ -12,32 +12,37 @@ from pijit.core.kernel.scalar_ops import ROWS
 
 
 class Flavour(NamedTuple):
-    """``nogil``: kernels that touch no Python objects run without the GIL. ``least``: from how much work on threads share a
-    loop nest; 0: never."""
+    """``nogil``: kernels that touch no Python objects run without the GIL. ``least``: from how much work on threads
+    share a loop nest; 0: never. ``fast``: floating-point arithmetic may be rearranged, and its flags are not looked
+    at."""
 
     nogil: bool = False
     least: int = 0
+    fast: bool = False
 
 
 PLAIN = Flavour()
+
+FAST = "# fastmath"
+"""The first line of a kernel's source whose floating-point arithmetic may be rearranged."""
 
 
 def flavour_of(config: Any) -> Flavour:
     """What the options of a function say."""
     if config.backend != "numba":
         return PLAIN
-    return Flavour(config.nogil, LEAST[config.parallel])
+    return Flavour(config.nogil, LEAST[config.parallel], config.fastmath)
 
 
-_AT_ONCE = frozenset(("new_tuple", "new_list", "new_dict", "new_set", "box", "invoke", "item")) | GUFUNC_OPERATIONS.keys()
+_AT_ONCE = frozenset("new_tuple new_list new_dict new_set box invoke item".split()) | GUFUNC_OPERATIONS.keys()
 """Operations that need the GIL no longer than they take: what they make is nobody else's yet."""
 
 
-_PURE = frozenset(("const", "cast", "same", "flag", "compare", "compare_size", "libm", "iterator_part", "require", "poll",
-                   "where", "gather")) | ARRAY_OPERATIONS.keys() | {name for name, _, _ in ROWS}
+_PURE = (frozenset("const cast same flag compare compare_size libm iterator_part require poll where gather".split())
+         | ARRAY_OPERATIONS.keys() | {name for name, _, _ in ROWS})
 
 
 def touches_objects(graph: Graph) -> bool:
-    """Whether operations read or change Python objects, other than arrays, that another thread may change meanwhile."""
+    """Whether operations read or change Python objects other than arrays, which other threads may change."""
     names = {op.name for block in graph.blocks for op in block.ops}
     return not names <= _PURE | _AT_ONCE

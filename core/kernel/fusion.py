@@ -16,7 +16,7 @@ from pijit.core.graph.ops import NEVER
 from pijit.core.graph.passes.fuse import MAKING, may_leave, operands, raises_flags, scalar_operation
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.array_ops import broadcast, fits_into, like_size, loop_dtypes
-from pijit.core.kernel.arrays import LISTENING, ArrayVariable
+from pijit.core.kernel.arrays import ArrayVariable
 from pijit.core.kernel.nests import ANY, UNIT, ZERO, Nest, can_convert
 from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
@@ -47,7 +47,8 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
         return False
     if written and max(value.type.ndim for value in arrays) > written[0].type.ndim:
         return False
-    if any(map(raises_flags, group)) and any("f8_bits" in emitter.text[value] for value, _ in scalars):
+    listens = not emitter.flavour.fast and any(map(raises_flags, group))
+    if listens and any("f8_bits" in emitter.text[value] for value, _ in scalars):
         return False  # LLVM knows what comes of a NaN, and would drop the rest with its flags
     if any(not can_convert(array.type.dtype, array.type.dtype) for array in _tables(emitter, group)):
         return False
@@ -98,7 +99,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     arrays = [emitter.arrays[value] for value in leaves]
     scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
                for value, code in wanted]
-    raising = any(map(may_leave, group))
+    raising = any(map(_finds if emitter.flavour.fast else may_leave, group))
     if last.name in ("ufunc", "where", "gather"):
         shape = broadcast(emitter, first, [array.shape for array in arrays])
         result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
@@ -121,11 +122,15 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         emitter.depth -= overlap != "True"
 
 
+def _finds(op: Op) -> bool:
+    return op.name == "gather"
+
+
 def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
              scalars: List[str], result: ArrayVariable, raising: bool) -> None:
     """The nest, between the two questions about flags."""
     if raising:
-        emitter.line(emitter.runtime("flags_clear"))
+        emitter.clear_flags()
     lasts, words = _operands(emitter, shape, arrays + [result])
     tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
@@ -133,7 +138,7 @@ def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
                 emitter.flavour.least)
     _run_nest(emitter, group, nest, shape, words + scalars, tables)
     if raising:
-        emitter.guard(group[0], "%s != 0" % emitter.runtime("flags_test", LISTENING))
+        emitter.guard(group[0], emitter.raised_flags())
 
 
 def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
@@ -188,17 +193,17 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
     lasts, words = _operands(emitter, shape, arrays)
     tables = _tables(emitter, group)
     pairwise: List[str] = []
-    if dtype.kind == "f":
+    if dtype.kind == "f" and not emitter.flavour.fast:
         table = emitter.let("%s()" % emitter.loop_table(np.add, np.add.types.index("{0}{0}->{0}".format(dtype.char))))
         emitter.need_buffer(first, str(dtype.itemsize * PAIRWISE_RUN))
         pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d"]
-        emitter.line(emitter.runtime("flags_clear"))
+        emitter.clear_flags()
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
                 "".join(code for _, code in _leaves(group)[1]), _steps(group), True, _kinds(tables),
                 emitter.flavour.least)
     _run_nest(emitter, group, nest, shape, words + target + scalars + pairwise, tables)
     if pairwise:
-        emitter.guard(first, "%s != 0" % emitter.runtime("flags_test", LISTENING))
+        emitter.guard(first, emitter.raised_flags())
     if is_scalar:
         emitter.define(last.result, emitter.element(dtype, ("frame", str(8 * at))))
 

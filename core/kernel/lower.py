@@ -13,9 +13,14 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from llvmlite import ir
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.flavour import FAST
 from pijit.core.kernel.intrinsics import BOOL, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, PAIRS, UINT, Intrinsic
 
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_RELAXED = ["reassoc", "nsz", "arcp", "contract"]
+"""What LLVM may do to such arithmetic: other orders, fused multiply-add, reciprocals. NaN and infinity stay."""
+
+_FLOATING = frozenset(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"))
 _FOLDED = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b}
 
 
@@ -42,7 +47,17 @@ def lower(source: str, names: Dict[str, Any], symbol: str, module: Any) -> Any:
     definition = ast.parse(source).body[0]
     assert isinstance(definition, ast.FunctionDef)
     _Lowering(function, names, source.splitlines(), definition).write(definition.body)
+    if source.startswith(FAST):
+        _relax(module)
     return function
+
+
+def _relax(module: Any) -> None:
+    for function in module.functions:
+        for block in function.blocks:
+            for instruction in block.instructions:
+                if instruction.opname in _FLOATING:
+                    instruction.flags = _RELAXED
 
 
 class _Lowering:

@@ -30,9 +30,8 @@ class Nest(NamedTuple):
     With ``least`` threads share a nest of at least so much work (parallel.py).
 
     With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats
-    take three
-    more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of PAIRWISE_RUN
-    elements.
+    take three more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of
+    PAIRWISE_RUN elements; without these they are added up in any order.
 
     ``tables`` are (dtype letter, number of axes) of arrays in which elements are found: step ``gather0`` has an index into
     each axis of the first one. They are the last arguments: data address, strides, shape. The nest's result is 1 where an
@@ -346,7 +345,8 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         if not nest.least or not can_share(nest) or isinstance(values[0], ir.Constant):
             return _Writer(builder, nest, values).write()
         units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
-        buffer = scalars.stop + 2 if nest.sums and nest.arrays[-1] in "fd" else -1
+        rest = len(values) - scalars.stop - sum(1 + 2 * axes for _, axes in nest.tables)
+        buffer = scalars.stop + 2 if rest else -1
         answer = write_shared(builder, runtime, values, _moving(nest), nest.ndim, units, nest.least, buffer,
                               lambda inner, own: _Writer(inner, nest, own).write())
         return answer if nest.tables else ir.Constant(I64, 0)

@@ -17,8 +17,8 @@ from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.arrays import ArrayVariable, ArrayWriter
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.flavour import FAST, PLAIN, Flavour
 from pijit.core.kernel.float_checks import FloatChecks
-from pijit.core.kernel.flavour import PLAIN, Flavour
 from pijit.core.kernel.gathers import write_gather
 from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
 from pijit.core.kernel.layout import Layout, part_word
@@ -42,7 +42,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.symbols: Dict[str, str] = {}
         self.text: Dict[Value, str] = {}
         self.float_checks = FloatChecks(self)
-        self._groups = groups = find_groups(graph)
+        self._groups = groups = find_groups(graph, flavour.fast)
         self._group_of = {op: group for group in groups.values() for op in group}
         self.lifetimes = Lifetimes(graph, self.used, groups)
 
@@ -55,7 +55,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.body()
         head = ["    buffer_d = buffer_o = buffer_n = 0"] if self.buffered else []
         head += self.float_checks.head()
-        return "\n".join(["def %s(frame):" % name] + head + self.lines) + "\n"
+        mark = [FAST] if self.flavour.fast else []
+        return "\n".join(mark + ["def %s(frame):" % name] + head + self.lines) + "\n"
 
     def scalar(self, value: Value) -> str:
         """The variable or literal of a scalar."""
@@ -190,7 +191,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.guard(op, row.before.format(**fields))
         self.define(op.result, row.value.format(**fields))
         self.guard(op, row.after.format(**fields))
-        if row.flags:
+        if row.flags and not self.flavour.fast:
             self.float_checks.add(op, row.flags, fields["r"], [fields["a"], fields["b"]])
 
     def guard(self, op: Op, condition: str) -> None:

@@ -1,9 +1,10 @@
 """Loop nests whose outermost axis several threads share.
 
-The nest becomes a function of its own. A nest that is large enough hands its operands to the runtime (``native/pool.h``),
-which calls that function for parts of the axis, from several threads at once. Each element is computed by the same
-instructions from the same operands as in one thread, wherever the parts end: rows of an axis are whole, and a single
-axis is cut at multiples of ALIGNMENT, as LLVM computes the elements behind the last whole vector by other code.
+The nest becomes a function of its own. A nest that is large enough hands its operands to the runtime
+(``native/pool.h``), which calls that function for parts of the axis, from several threads at once. Each element is
+computed by the same instructions from the same operands as in one thread, wherever the parts end: rows of an axis are
+whole, and a single axis is cut at multiples of ALIGNMENT, as LLVM computes the elements behind the last whole vector
+by other code.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from pijit.core.kernel.intrinsics import I64
 from pijit.core.kernel.row_sums import local
 
 LEAST = {"auto": 2 ** 21, True: 2 ** 14, False: 0}
-"""From how much work on threads are used, by the option `parallel`; 0: never. A unit is about 1/32 ns: an operand or an
-operation of one element where all is in the cache. Two threads were faster than one from 40 to 60 us on."""
+"""From how much work on threads are used, by the option `parallel`; 0: never. A unit is about 1/32 ns: an operand or
+an operation of one element where all is in the cache. Two threads were faster than one from 40 to 60 us on."""
 
 _SLOW = {"truediv": 16, "sqrt": 16, "reciprocal": 16, "gather": 16}
 _SUM = 12

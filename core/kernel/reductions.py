@@ -9,7 +9,7 @@ from pijit.core import _launcher
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel import scalar_ops
-from pijit.core.kernel.arrays import LISTENING, ArrayVariable
+from pijit.core.kernel.arrays import ArrayVariable
 from pijit.core.kernel.errors import CompileError
 
 
@@ -75,6 +75,6 @@ def _run(emitter: Any, op: Op, source: str, out: str) -> None:
               str(scalar_ops.float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out,
               str(emitter.flavour.least if kind.dtype.kind in "fc" or ufunc is np.add else 0), str(int(ufunc is np.add))]
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
-    emitter.line(emitter.runtime("flags_clear"))
+    emitter.clear_flags()
     emitter.checked("reduce", "frame", spec, op=op)
-    emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", LISTENING))
+    emitter.guard(op, emitter.raised_flags())

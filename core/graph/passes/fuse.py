@@ -131,11 +131,11 @@ def roots(graph: Graph) -> Dict[Value, Value]:
     return found
 
 
-def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
+def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
     """The groups, in order of their operations, by last operation.
 
     A single operation is a group only if it writes to an array that was there before, or NumPy would do it row by
-    row.
+    row; with ``fast`` also a sum, which then need not be NumPy's.
     """
     users: Dict[Value, List[Op]] = {}
     leaving: Dict[Value, List[Op]] = {}
@@ -151,12 +151,12 @@ def find_groups(graph: Graph) -> Dict[Op, List[Op]]:
             escaping.update(jump.args)
     groups: Dict[Op, List[Op]] = {}
     for block in graph.blocks:
-        groups.update(_groups_in(block, users, leaving, escaping))
+        groups.update(_groups_in(block, users, leaving, escaping, fast))
     return groups
 
 
 def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, List[Op]],
-               escaping: Set[Value]) -> Dict[Op, List[Op]]:
+               escaping: Set[Value], fast: bool) -> Dict[Op, List[Op]]:
     position = {op: number for number, op in enumerate(block.ops)}
     makers = {op.result: op for op in block.ops if op.name in ("ufunc", "where", "gather") and scalar_operation(op)}
     groups: Dict[Op, List[Op]] = {}
@@ -174,7 +174,8 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or op.name == "ufunc" and _by_rows(op):
+        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or op.name == "ufunc" and _by_rows(op) \
+                or fast and op.name == "reduce":
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
