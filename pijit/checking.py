@@ -8,10 +8,11 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 import numpy as np
 
+from pijit.guards.axes import ENDLESS, AxisLength, SameAxis
 from pijit.guards.cache import EntryCache
-from pijit.guards.guard import Equals, IsArray, IsType, LengthIs
+from pijit.guards.guard import IsArray, IsType, LengthIs
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import Inner, Item, Local
+from pijit.guards.source import Item, Local
 from pijit.signature import Signature, Symbol, Tensor
 
 ACCEPTED_LIMIT = 8
@@ -161,9 +162,10 @@ def _sequence_problems(entry: Any, value: Any, name: str, lengths: Dict[int, Tup
 def acceptance(known: Sequence[Tuple[Any, Any, Any]]) -> Optional[List[Any]]:
     """Guards under which arguments fit as the values of these rows, (source, entry, value), do; None: there are none.
 
-    Where an entry has a `Symbol`, the length that it stands for is guarded.
+    They say no more than the entries, but for dtypes and numbers of dimensions that are left open.
     """
     guards: List[Any] = []
+    alike: Dict[int, Tuple[Any, int]] = {}
     rows = list(known)
     while rows:
         source, entry, value = rows.pop()
@@ -174,8 +176,8 @@ def acceptance(known: Sequence[Tuple[Any, Any, Any]]) -> Optional[List[Any]]:
             if kind is not np.ndarray or not value.dtype.isnative:
                 return None
             guards.append(IsArray(source, value.dtype, value.ndim, "A", None, None))
-            guards += [Equals(Item(Inner(source, "shape"), axis), value.shape[axis])
-                       for axis, wanted in enumerate(entry.shape or ()) if wanted is not None]
+            for axis, wanted in enumerate(entry.shape or ()):
+                guards += _axis_guards(source, axis, wanted, alike)
         elif isinstance(entry, (list, tuple)):
             if kind not in (list, tuple):
                 return None
@@ -184,6 +186,20 @@ def acceptance(known: Sequence[Tuple[Any, Any, Any]]) -> Optional[List[Any]]:
         elif entry is not None:
             guards.append(IsType(source, kind))
     return guards
+
+
+def _axis_guards(source: Any, axis: int, wanted: Any, alike: Dict[int, Tuple[Any, int]]) -> List[Any]:
+    """What an entry says of one axis; `alike` has the first axis of each unique Symbol."""
+    if wanted is None:
+        return []
+    if not isinstance(wanted, Symbol):
+        return [AxisLength(source, axis, wanted, wanted)]
+    found: List[Any] = [AxisLength(source, axis, wanted.min, wanted.max or ENDLESS, wanted.divisor, wanted.remainder)]
+    if wanted.unique:
+        other, position = alike.setdefault(id(wanted), (source, axis))
+        if (other, position) != (source, axis):
+            found.append(SameAxis(other, source, position, axis))
+    return found
 
 
 def _example(entry: Any) -> Any:

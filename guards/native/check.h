@@ -163,4 +163,34 @@ shapes_match(PyObject *first, PyObject *second)
         && PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a));
 }
 
+/* The length of an axis of an exact array; -1 for anything else. */
+static inline npy_intp
+axis_length(PyObject *value, Py_ssize_t axis)
+{
+    if (!value_is_array(value) || axis < 0 || axis >= PyArray_NDIM((PyArrayObject *)value)) {
+        return -1;
+    }
+    return PyArray_DIM((PyArrayObject *)value, (int)axis);
+}
+
+/* `rule` is bytes: least, most, divisor, remainder as int64. */
+static inline int
+axis_obeys(PyObject *value, Py_ssize_t axis, PyObject *rule)
+{
+    int64_t words[4], length = axis_length(value, axis);
+    if (length < 0 || !PyBytes_CheckExact(rule) || PyBytes_GET_SIZE(rule) != sizeof(words)) {
+        return 0;
+    }
+    memcpy(words, PyBytes_AS_STRING(rule), sizeof(words));
+    return length >= words[0] && length <= words[1] && words[2] > 0 && length >= words[3]
+        && (length - words[3]) % words[2] == 0;
+}
+
+static inline int
+axes_match(PyObject *first, Py_ssize_t axis, PyObject *second, Py_ssize_t other)
+{
+    npy_intp length = axis_length(first, axis);
+    return length >= 0 && length == axis_length(second, other);
+}
+
 #endif

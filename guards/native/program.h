@@ -29,7 +29,7 @@ enum {
     CHECK_TYPE, CHECK_WEAK_TYPE, CHECK_ARRAY, CHECK_IDENTICAL, CHECK_WEAK_IDENTICAL, CHECK_EQUAL, CHECK_INT64,
     CHECK_LENGTH, CHECK_CODE,
     CHECK_LOCAL_UNBOUND, CHECK_CELL_EMPTY, CHECK_GLOBAL_ABSENT, CHECK_ATTR_ABSENT, CHECK_ITEM_ABSENT,
-    CHECK_APART, CHECK_SHAPES, CHECK_SAME, CHECK_DISTINCT, OPERATION_COUNT
+    CHECK_APART, CHECK_SHAPES, CHECK_AXIS, CHECK_SAME_AXIS, CHECK_SAME, CHECK_DISTINCT, OPERATION_COUNT
 };
 
 typedef enum { NO_OBJECT, ANY_OBJECT, A_TYPE, A_REFERENCE, A_DTYPE, A_NAME, A_KEY } ObjectRule;
@@ -66,17 +66,19 @@ static const struct {
     [CHECK_ITEM_ABSENT] = {"CHECK_ITEM_ABSENT", 1, A_KEY},
     [CHECK_APART] = {"CHECK_APART", 2, NO_OBJECT},
     [CHECK_SHAPES] = {"CHECK_SHAPES", 2, NO_OBJECT},
+    [CHECK_AXIS] = {"CHECK_AXIS", 1, ANY_OBJECT},
+    [CHECK_SAME_AXIS] = {"CHECK_SAME_AXIS", 2, NO_OBJECT},
     [CHECK_SAME] = {"CHECK_SAME", 2, NO_OBJECT},
     [CHECK_DISTINCT] = {"CHECK_DISTINCT", 2, NO_OBJECT},
 };
 
 typedef struct {
     int operation;
-    int mask, flags;       /* CHECK_ARRAY: (array flags & mask) == flags */
+    int mask, flags;       /* CHECK_ARRAY: (array flags & mask) == flags; CHECK_SAME_AXIS: mask is the second axis */
     Py_ssize_t guard;      /* index of the guard it serves, -1 for a fetch that serves the caller alone */
     Py_ssize_t out;        /* register a fetch fills */
     Py_ssize_t a, b;       /* registers it reads */
-    Py_ssize_t number;     /* root index, position, length or ndim */
+    Py_ssize_t number;     /* root index, position, length, axis or ndim */
     PyObject *object;      /* owned: name, key, type, dtype, constant or weak reference; NULL if it has none */
 } Step;
 

@@ -91,6 +91,10 @@ step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
         return arrays_are_apart(*a, registers[step->b]);
     case CHECK_SHAPES:
         return shapes_match(*a, registers[step->b]);
+    case CHECK_AXIS:
+        return axis_obeys(*a, step->number, step->object);
+    case CHECK_SAME_AXIS:
+        return axes_match(*a, step->number, registers[step->b], step->mask);
     case CHECK_SAME:
         return *a == registers[step->b];
     default:  /* CHECK_DISTINCT */

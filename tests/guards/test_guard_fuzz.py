@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pijit.guards.cache import EntryCache
+from pijit.guards.axes import AxisLength, SameAxis
 from pijit.guards.guard import (Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical, IsType, IsUnbound,
                                 LengthIs)
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
@@ -106,6 +107,9 @@ guards = st.one_of(
     st.builds(LengthIs, sources, st.integers(0, 3)), st.builds(IsUnbound, unbindable),
     st.builds(IsAbsent, sources.filter(lambda source: type(source) in (Attr, Item))),
     st.builds(NoOverlap, sources, sources), st.builds(SameShape, sources, sources),
+    st.builds(AxisLength, sources, st.integers(0, 2), st.integers(0, 3), st.integers(0, 4), st.integers(1, 3),
+              st.integers(0, 3)),
+    st.builds(SameAxis, sources, sources, st.integers(0, 2), st.integers(0, 2)),
     st.builds(SameObject, sources, sources), st.builds(DistinctObject, sources, sources),
     st.builds(FunctionCode, sources, st.sampled_from([Thing.method.__code__, Thing.static.__code__])))
 scopes = st.dictionaries(st.sampled_from(NAMES), values.filter(lambda value: value is not UNBOUND),

@@ -2,14 +2,16 @@
 not."""
 
 import collections
-import re
+import functools
 import math
+import re
 import struct
 import types
 
 import numpy as np
 import pytest
 
+from pijit.guards.axes import ENDLESS, AxisLength, SameAxis
 from pijit.guards.guard import (Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical, IsType, IsUnbound,
                                 LengthIs)
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
@@ -118,6 +120,9 @@ HOLDING = [
     (FunctionCode(A, f.__code__), f),
     (FunctionCode(A, f.__code__), types.FunctionType(f.__code__, {})),
     (LengthIs(A, 2), Pair(1, 2)),
+    (AxisLength(A, 1, 4, 4), matrix),
+    (AxisLength(A, 0, 0, ENDLESS, 5, 2), floats),
+    (AxisLength(A, 0, 2, 12, 4, 0), floats),
     (IsAbsent(Item(A, "k")), {"j": 1}),
     (IsAbsent(Item(A, 2)), (1, 2)),
     (IsAbsent(Item(A, -3)), [1, 2]),
@@ -130,6 +135,12 @@ HOLDING = [
 
 FAILING = [
     (IsType(A, int), True, "L['a'] was of type int and is now of type bool"),
+    (AxisLength(A, 1, 3, 3), matrix, "L['a'].shape[1] == 3 held and L['a'] now has shape (3, 4)"),
+    (AxisLength(A, 1, 3, 3), floats, "L['a'].shape[1] == 3 held and L['a'] now has shape (12,)"),
+    (AxisLength(A, 0, 1, 9), floats, "1 <= L['a'].shape[0] <= 9 held and L['a'] now has shape (12,)"),
+    (AxisLength(A, 0, 1, ENDLESS, 5, 1), floats,
+     "1 <= L['a'].shape[0], L['a'].shape[0] % 5 == 1 held and L['a'] now has shape (12,)"),
+    (AxisLength(A, 0, 1, ENDLESS), [1.0], "1 <= L['a'].shape[0] held and L['a'] now is of type list"),
     (IsType(A, int), MyInt(3), "L['a'] was of type int and is now of type MyInt"),
     (IsType(A, MyInt), type("MyInt", (), {})(), "L['a'] was of type MyInt and is now of another type MyInt"),
     (IsArray(A, "f8", 1), [1.0], "L['a'] was of type ndarray and is now of type list"),
@@ -218,6 +229,13 @@ PAIRS = [
     (SameShape, np.zeros(3), np.ones((3, 1)),
      "L['a'] and L['b'] had equal shapes and now have (3,) and (3, 1)"),
     (SameShape, np.zeros(3), (3,), "L['b'] was of type ndarray and is now of type tuple"),
+    (functools.partial(SameAxis, axis=1, other=0), np.zeros((2, 3)), np.ones(3, "f4"), None),
+    (functools.partial(SameAxis, axis=0, other=0), np.zeros((2, 3)), np.ones(3),
+     "L['a'].shape[0] == L['b'].shape[0] held and the shapes are now (2, 3) and (3,)"),
+    (functools.partial(SameAxis, axis=1, other=1), np.zeros((2, 3)), np.ones(3),
+     "L['a'].shape[1] == L['b'].shape[1] held and the shapes are now (2, 3) and (3,)"),
+    (functools.partial(SameAxis, axis=0, other=0), base, [1],
+     "L['b'] was of type ndarray and is now of type list"),
     (SameObject, base, base, None),
     (SameObject, base, base[:], "L['a'] and L['b'] were the same object and are now two"),
     (DistinctObject, base, base[:], None),
@@ -290,6 +308,7 @@ STRINGS = [
     (IsUnbound(Cell(2, "w")), "closure cell 'w' is unbound"),
     (NoOverlap(A, B), "L['a'] and L['b'] do not overlap in memory"),
     (SameShape(A, B), "L['a'].shape == L['b'].shape"),
+    (SameAxis(A, B, 0, 1), "L['a'].shape[0] == L['b'].shape[1]"),
     (SameObject(A, B), "L['a'] is L['b']"),
     (DistinctObject(A, B), "L['a'] is not L['b']"),
     (FunctionCode(A, f.__code__), f"L['a'].__code__ is f ({__file__}:{f.__code__.co_firstlineno})"),

@@ -162,10 +162,12 @@ N = Symbol(max=9, unique=True)
 
 @pytest.mark.parametrize("signature, calls, longs, wrong", [
     ((ROWS, float), [np.ones((2, 3)), np.ones((5, 3)), np.ones((4, 6))[:, ::2]], 1, np.ones((2, 4))),
-    ((Tensor([N, N], float), None), [np.ones((2, 2)), np.ones((3, 3)), np.ones((2, 2))], 2, np.ones((2, 3))),
+    ((Tensor([N, N], float), None), [np.ones((2, 2)), np.ones((3, 3)), np.ones((4, 4))], 1, np.ones((2, 3))),
+    ((Tensor([Symbol(divisor=4, remainder=1)], float), None), [np.ones(5), np.ones(1), np.ones(9)], 1, np.ones(4)),
+    ((Tensor([Symbol(max=3)], float), None), [np.ones(1), np.ones(3), np.ones(2)], 1, np.ones(4)),
     ((Tensor(dtype=float), None), [np.ones(2), np.ones(3), np.ones((2, 3))], 2, np.ones(3, int)),
     ((Tensor([None]), None), [np.ones(2), np.ones(3, int), np.ones(5)], 2, np.ones((3, 3))),
-], ids=["fixed", "symbols", "any rank", "any dtype"])
+], ids=["fixed", "unique", "divisor", "most", "any rank", "any dtype"])
 def test_calls_like_earlier_ones_are_accepted_at_once(checked, signature, calls, longs, wrong):
     f = signed(scaled, signature)
     for x in calls * 2:

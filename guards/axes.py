@@ -1,0 +1,82 @@
+"""Guards on the lengths of single axes of arrays."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Optional
+
+import numpy
+
+from pijit.guards.guard import Guard, Step
+from pijit.guards.pairs import ArrayPair
+from pijit.guards.source import Source
+
+__all__ = ["AxisLength", "SameAxis"]
+
+ENDLESS = 2 ** 63 - 1
+
+
+class AxisLength(Guard):
+    """The value is exactly an array, and the length of an axis is from `least` to `most`, and `remainder` more than
+    a multiple of `divisor`.
+
+    Args:
+        axis: from 0 on; fewer dimensions fail.
+        least, most: limits, both included; ENDLESS for any.
+        divisor, remainder: see above; lengths below the remainder fail.
+    """
+
+    __slots__ = fields = ("source", "axis", "least", "most", "divisor", "remainder")
+    cost = 4
+    source: Source
+    axis: int
+    least: int
+    most: int
+    divisor: int
+    remainder: int
+
+    def __init__(self, source: Source, axis: int, least: int, most: int, divisor: int = 1,
+                 remainder: int = 0) -> None:
+        super().__init__(source, axis, least, most, divisor, remainder)
+
+    def __str__(self) -> str:
+        length = f"{self.source}.shape[{self.axis}]"
+        most = "" if self.most == ENDLESS else f" <= {self.most}"
+        words = f"{length} == {self.least}" if self.least == self.most else f"{self.least} <= {length}{most}"
+        rest = self.remainder % self.divisor
+        return words if self.divisor == 1 else f"{words}, {length} % {self.divisor} == {rest}"
+
+    def step(self) -> Step:
+        rule = struct.pack("4q", self.least, self.most, self.divisor, self.remainder)
+        return Step("CHECK_AXIS", self.axis, rule)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        if type(value) is numpy.ndarray and value.ndim > self.axis and self._fits(value.shape[self.axis]):
+            return None
+        found = f"has shape {value.shape}" if type(value) is numpy.ndarray else f"is of type {type(value).__name__}"
+        return f"{self} held and {self.source} now {found}"
+
+    def _fits(self, length: int) -> bool:
+        within = max(self.least, self.remainder) <= length <= self.most
+        return within and (length - self.remainder) % self.divisor == 0
+
+
+class SameAxis(ArrayPair):
+    """An axis of an array is as long as one of another."""
+
+    __slots__ = ("axis", "other")
+    fields = ("a", "b", "axis", "other")  # type: ignore[assignment]
+    axis: int
+    other: int
+
+    def __str__(self) -> str:
+        return f"{self.a}.shape[{self.axis}] == {self.b}.shape[{self.other}]"
+
+    def step(self) -> Step:
+        return Step("CHECK_SAME_AXIS", self.axis, mask=self.other)
+
+    def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
+        if a.ndim > self.axis and b.ndim > self.other and a.shape[self.axis] == b.shape[self.other]:
+            return None
+        return f"{self} held and the shapes are now {a.shape} and {b.shape}"
