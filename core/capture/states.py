@@ -168,8 +168,10 @@ def forgotten(value: Abstract) -> Abstract:
     if isinstance(value, Suspended) and any(forgotten(part) is not part for part in parts_of(value)):
         return value.like(tuple(map(forgotten, value.parts)),
                           forgotten(value.maker) if isinstance(value.maker, Made) else None)
-    if isinstance(value, LoopIterator) and is_generating(value):
+    if isinstance(value, LoopIterator) and any(forgotten(part) is not part for part in value.parts):
         parts = tuple(map(forgotten, value.parts))
+        if any(map(knows_nothing, parts)):
+            return Unknown("PJ209", value.born)
         return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
     if isinstance(value, Unrolled) and isinstance(value.owner, Known):
         return Unknown("PJ209", value.born)  # how many rounds are left depends on the list

@@ -350,3 +350,22 @@ def test_an_iterator_given_to_an_inlined_function():
         return all_of(it), all_of(it), all_of(enumerate((1.0,)).__next__())
 
     check(gives, X)
+
+
+def test_a_made_list_that_grows_behind_another_iterator():
+    def zipped(x):
+        made = [1.0, 2.0]
+        for n, (a, b) in enumerate(zip(made, x)):
+            if n < 5:
+                made.append(a + b)
+        return n, made
+
+    def counted(x):
+        made = [x[0], x[1]]
+        for i, v in enumerate(made):
+            if i < 3:
+                made.append(v * i)
+        return i, made
+
+    check(zipped, X)
+    check(counted, X)
