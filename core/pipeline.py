@@ -16,6 +16,7 @@ import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from pijit.core import _hook, stance
+from pijit.core._launcher import spare_clear
 from pijit.core.bytecode.moves import STACK
 from pijit.core.capture.analysis import why_not_captured
 from pijit.core.capture.arrival import slots_at_entry
@@ -96,6 +97,7 @@ class State:
         self.slow.clear()
         self.kernels.clear()
         self.shared_kernels.clear()
+        spare_clear()
 
     def reset(self) -> None:
         """Forget all that captures and calls have shown."""

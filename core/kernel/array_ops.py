@@ -6,11 +6,11 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import ALWAYS, ELIDED_BYTES, NEVER, UNKNOWN
 from pijit.core.graph.passes.fuse import is_exact, scalar_operation
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import array_views, reductions, scalar_ops, symbols
-from pijit.core.kernel.arrays import ArrayVariable, memory_code
+from pijit.core.kernel.arrays import ArrayVariable, memory_code, type_number
+from pijit.core.kernel.elision import as_numpy_orders, like_size
 from pijit.core.kernel.errors import CompileError
 
 
@@ -85,7 +85,7 @@ def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
 def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> ArrayVariable:
     """A new array with the elements as another dtype; leaves when an element does not fit."""
     kind = Array(dtype, len(array.shape), "C")
-    copy = emitter.new_array(op, kind, emitter.fresh(), array.shape)
+    copy = emitter.new_array(op, kind, emitter.fresh(), array.shape, private=True)
 
     def body(places: List[Tuple[str, str]]) -> None:
         source = array.type.dtype
@@ -158,57 +158,12 @@ def write_ufunc(emitter: Any, op: Op) -> None:
     else:
         array = _computed_in_place(emitter, op, operands, shape)
         if array is None:
-            array = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id)
+            private = emitter.privacy.borrows(op.result)
+            array = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id, private)
+            if all(emitter.goes_by_rows(value) for value in op.args if value in emitter.arrays):
+                emitter.by_rows.add(op.result)
         emitter.arrays[op.result] = array
     _release_converted(emitter, operands)
-
-
-def _as_numpy_orders(emitter: Any, op: Op, operands: List[_Operand], words: List[List[str]]) -> List[List[str]]:
-    """The words of both operands of a product, those of the right one first if NumPy multiplies it in place: where it is a
-    large temporary and the left one is none. Leaves where it is not known whether an array is one."""
-    found = [_may_be_computed_into(emitter, op, number) for number in (0, 1)]
-    left, right = operands
-    if found[1] is False or found[0] is True or left.array is not None and left.ndim != right.ndim:
-        return words
-    count = "(%d)" % op.result.type.dtype.itemsize
-    for size in right.array.shape:
-        count = "imul(%s, %s)" % (count, size)
-    tests = ["%s >= %d" % (emitter.let(count), ELIDED_BYTES)]
-    tests += ["%s == %s" % pair for pair in zip(left.array.shape if left.array is not None else (), right.array.shape)]
-    swaps = emitter.let(" and ".join(tests))
-    if None in found:
-        emitter.guard(op, swaps)
-        return words
-    return [[one if one == other else emitter.let("choose(%s, %s, %s)" % (swaps, other, one))
-             for one, other in zip(*pair)] for pair in (words, words[::-1])]
-
-
-def _may_be_computed_into(emitter: Any, op: Op, number: int) -> Optional[bool]:
-    """Whether NumPy computes the result into an operand if that is large enough; None if it is not known."""
-    into = _computes_into(emitter, op, number)
-    return into == ALWAYS if into in (NEVER, ALWAYS) else None
-
-
-_ASK_FOUND, _ASK_INPUT, _INTO_SHIFT = 4, 5, 8
-
-
-def _computes_into(emitter: Any, op: Op, number: int) -> int:
-    """What native/elision.h wants to know of an operand: ``into`` of the operation, or that the object tells."""
-    value = op.args[number]
-    into: int = op.attrs["into"][number] if "into" in op.attrs and value not in emitter.roots else NEVER
-    if into != ALWAYS or value in emitter.made:
-        return into
-    if value in emitter.params:
-        return UNKNOWN
-    return _ASK_INPUT if value in emitter.inputs else _ASK_FOUND
-
-
-def like_size(emitter: Any, op: Op, number: int, address: str, itemsize: int) -> int:
-    """The word that tells alloc_like an operand's item size and what may be computed into it."""
-    into = _computes_into(emitter, op, number)
-    if into in (_ASK_FOUND, _ASK_INPUT):
-        emitter.line("st_i8(%s, 8, %s)" % (address, emitter.arrays[op.args[number]].object))
-    return itemsize + (into << _INTO_SHIFT)
 
 
 def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
@@ -218,7 +173,8 @@ def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
     for value in emitter.given_up(op):
         array = emitter.arrays[value]
         # loops of complex numbers may choose another way when they write to an operand
-        if value.type == kind and kind.dtype.kind != "c" and kind.layout == "C" and array.shape == tuple(shape):
+        if value.type == kind and kind.dtype.kind != "c" and kind.layout == "C" and array.shape == tuple(shape) \
+                and emitter.privacy.hands_on(value, op.result):
             emitter.inherited.add(value)
             address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
             out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
@@ -228,14 +184,15 @@ def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
 
 
 def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], kind: Array,
-              name: str) -> ArrayVariable:
+              name: str, private: bool) -> ArrayVariable:
     """A new array with the loop's results; leaves when a flag was raised."""
     at = emitter.layout.scratch(2 + 2 * len(shape))
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + shape)))
     words = [str(item) for k, operand in enumerate(operands)
              for item in (operand.ndim, operand.like, like_size(emitter, op, k, operand.like, operand.itemsize))]
     likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
-    emitter.checked("alloc_like", "frame", address, kind.dtype.num, len(shape), len(operands), likes, op=op)
+    number = type_number(kind.dtype, private)
+    emitter.checked("alloc_like", "frame", address, number, len(shape), len(operands), likes, op=op)
     array = emitter.describe(kind, name, at, shape)
     out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
     _run_loop(emitter, op, operands, out, shape, _FRESH)
@@ -252,7 +209,7 @@ def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, sha
     described = [[str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
                  for operand, dtype in zip(operands + [out], dtypes + [result])]
     if op.attrs.get("ordered"):
-        described[:2] = _as_numpy_orders(emitter, op, operands, described[:2])
+        described[:2] = as_numpy_orders(emitter, op, operands, described[:2])
     words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(flags)] + sum(described, [])
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     sizes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(max(len(shape), 1)),
@@ -280,7 +237,7 @@ def write_ufunc_into(emitter: Any, op: Op) -> None:
         shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
         # The loop may raise a flag at its last element, when nothing may have been written yet.
         kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
-        apart = _computed(emitter, op, operands, shape, kind, emitter.fresh())
+        apart = _computed(emitter, op, operands, shape, kind, emitter.fresh(), True)
         copy_into(emitter, op, target, apart)
     else:
         apart = _computed_there(emitter, op, operands, target, result_dtype)
@@ -292,7 +249,7 @@ def _computed_there(emitter: Any, op: Op, operands: List[_Operand], target: Arra
                     dtype: np.dtype) -> ArrayVariable:
     """The loop's results go to target, for bits depend on its strides; leaves with what was there before when a flag
     was raised. Returns a temporary."""
-    apart = emitter.new_array(op, Array(dtype, len(target.shape), "C"), emitter.fresh(), target.shape)
+    apart = emitter.new_array(op, Array(dtype, len(target.shape), "C"), emitter.fresh(), target.shape, private=True)
     converts = target.type.dtype != dtype
     if not converts:
         copy_into(emitter, op, apart, target)

@@ -14,6 +14,9 @@ from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import intrinsics, nests, scalar_ops, symbols
 from pijit.core.kernel.errors import CompileError
 
+PRIVATE = 1 << 16
+"""Beside the type number of an array that never leaves the kernel: it may have spare memory."""
+
 LISTENING = 1 | 2 | 4 | 8
 """All floating-point flags: the runtime leaves out those that np.errstate ignores."""
 
@@ -41,6 +44,13 @@ class ArrayVariable:
         self.shown = tuple(strides if shown is None else shown)
         self.base = object if base is None else base
         self.lazy = base is not None
+
+    @property
+    def last_stride(self) -> str:
+        """What is certain of the last stride, as nests want to know it."""
+        if self.shape[-1] == "(1)" or self.strides[-1] == "(0)":
+            return nests.ZERO
+        return nests.UNIT if self.strides[-1] == "(%d)" % self.type.dtype.itemsize else nests.ANY
 
     @classmethod
     def named(cls, value: Value) -> "ArrayVariable":
@@ -77,6 +87,11 @@ def contiguous_last(kind: Array, strides: Sequence[str]) -> List[str]:
     return strides
 
 
+def type_number(dtype: np.dtype, private: bool) -> int:
+    """What alloc and alloc_like want to know of a new array."""
+    return dtype.num + (PRIVATE if private else 0)
+
+
 def memory_code(dtype: np.dtype) -> str:
     """The suffix of the ``ld_`` and ``st_`` intrinsics for this dtype."""
     if dtype.char in "egG" or dtype.kind not in "biufc":
@@ -105,6 +120,7 @@ class ArrayWriter:
         self.inherited: Set[Value] = set()  # arrays whose memory has become another value
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
         self.found = {op.result for block in graph.blocks for op in block.ops if op.name in FOUND}
+        self.by_rows: Set[Value] = set()  # results whose last stride is the item size but for odd shapes
         self.buffered = False
         self._known: Dict[str, str] = {}
         self._block_depth = 0
@@ -236,6 +252,10 @@ class ArrayWriter:
         made = one in self.made or other in self.made
         return one is not other and made and not {one, other} & (self.params | self.found)
 
+    def goes_by_rows(self, value: Value) -> bool:
+        """Whether the last stride of an array is 0 or the item size, for certain or most likely."""
+        return self.arrays[value].last_stride != nests.ANY or value in self.by_rows
+
     def need_buffer(self, op: Op, size: str) -> None:
         """Make ``buffer_d`` the address of at least ``size`` bytes that the frame keeps for statements.
 
@@ -246,7 +266,7 @@ class ArrayWriter:
         self.line("if %s > buffer_n:" % size)
         self.depth += 1
         self.indented("if buffer_o != 0:", self.runtime("release", "frame", "buffer_o"))
-        made = self.new_array(op, Array(np.dtype(np.uint8), 1, "C"), self.fresh(), [size])
+        made = self.new_array(op, Array(np.dtype(np.uint8), 1, "C"), self.fresh(), [size], private=True)
         self.line("buffer_d = %s" % made.data)
         self.line("buffer_o = %s" % made.object)
         self.line("buffer_n = %s" % size)
@@ -303,11 +323,11 @@ class ArrayWriter:
             self.line(call)
 
     def new_array(self, op: Op, kind: Array, name: str, shape: Sequence[str],
-                  order: int = 0) -> ArrayVariable:
+                  order: int = 0, private: bool = False) -> ArrayVariable:
         """Allocate an array of a shape; leaves by the operation's exit when there is no memory."""
         at = self.layout.scratch(2 + 2 * len(shape))
         address = self.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + list(shape))))
-        self.checked("alloc", "frame", address, kind.dtype.num, len(shape), order, op=op)
+        self.checked("alloc", "frame", address, type_number(kind.dtype, private), len(shape), order, op=op)
         return self.describe(kind, name, at, shape)
 
     # ---- loop nests ----

@@ -15,9 +15,10 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import NEVER
 from pijit.core.graph.passes.fuse import MAKING, may_leave, operands, raises_flags, scalar_operation
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.array_ops import broadcast, fits_into, like_size, loop_dtypes
-from pijit.core.kernel.arrays import ArrayVariable
-from pijit.core.kernel.nests import ANY, UNIT, ZERO, Nest, can_convert
+from pijit.core.kernel.array_ops import broadcast, fits_into, loop_dtypes
+from pijit.core.kernel.arrays import ArrayVariable, type_number
+from pijit.core.kernel.elision import like_size
+from pijit.core.kernel.nests import ANY, ZERO, Nest, can_convert
 from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
 
@@ -38,12 +39,12 @@ def _leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
 
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:
-    """Whether the nest does what NumPy does, and better: last strides are known to be 0 or the item size."""
+    """Whether the nest does what NumPy does, and better: last strides are 0 or the item size, or most likely."""
     arrays, scalars = _leaves(group)
     last = group[-1]
     written = [] if last.name in MAKING else [last.args[0]]
-    if any(not emitter.arrays[value].shape or _last_stride(emitter.arrays[value]) == ANY
-           for value in arrays + written) or not arrays:
+    if not arrays or any(not emitter.arrays[value].shape or not emitter.goes_by_rows(value)
+                         for value in arrays + written):
         return False
     if written and max(value.type.ndim for value in arrays) > written[0].type.ndim:
         return False
@@ -86,12 +87,6 @@ def _conversions(group: List[Op]) -> List[Tuple[np.dtype, np.dtype]]:
     return found
 
 
-def _last_stride(array: ArrayVariable) -> str:
-    if array.shape[-1] == "(1)" or array.strides[-1] == "(0)":
-        return ZERO
-    return UNIT if array.strides[-1] == "(%d)" % array.type.dtype.itemsize else ANY
-
-
 def write_group(emitter: Any, group: List[Op]) -> None:
     """Write the whole group; leaves by the first operation's exit."""
     first, last = group[0], group[-1]
@@ -103,6 +98,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     if last.name in ("ufunc", "where", "gather"):
         shape = broadcast(emitter, first, [array.shape for array in arrays])
         result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
+        emitter.by_rows.add(last.result)
         _compute(emitter, group, shape, arrays, scalars, result, raising)
         return
     if last.name == "reduce":
@@ -172,7 +168,7 @@ def _operands(emitter: Any, shape: Sequence[str], arrays: Sequence[ArrayVariable
         strides = ["(0)"] * (len(shape) - len(array.shape))
         strides += ["(0)" if size == "(1)" else emitter.broadcast_stride(array, axis, shape)
                     for axis, size in enumerate(array.shape)]
-        kind = _last_stride(array)
+        kind = array.last_stride
         lasts += kind if kind == ZERO or array.shape[-1] == shape[-1] else ANY
         words += [array.data] + strides
     return lasts, words
@@ -286,12 +282,13 @@ def _destination(emitter: Any, op: Op, target: ArrayVariable, overlap: str) -> A
 def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
     """The result, with the strides that NumPy would have come to step by step."""
     last, known = group[-1], {}  # type: Op, Dict[Value, Tuple[str, int]]
+    private = emitter.privacy.borrows(last.result)
     if len(shape) == 1:
-        return emitter.new_array(group[0], Array(last.result.type.dtype, 1, "C"), "v%d" % last.result.id,
-                                 shape)
+        return emitter.new_array(group[0], Array(last.result.type.dtype, 1, "C"), "v%d" % last.result.id, shape,
+                                 private=private)
     if all(value.type.layout == "C" and emitter.arrays[value].shape == tuple(shape)
            for value in _leaves(group)[0]) and not _asks_for_temporaries(emitter, group):
-        return emitter.new_array(group[0], last.result.type, "v%d" % last.result.id, shape)
+        return emitter.new_array(group[0], last.result.type, "v%d" % last.result.id, shape, private=private)
     for op in group:
         if op.name == "gather":
             _described(emitter, op.args[1], known)
@@ -314,9 +311,8 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
                 "layout_like", address, len(own), op.result.type.dtype.itemsize, len(op.args), likes))
             known[op.result] = (address, len(own), own)
             continue
-        emitter.checked("alloc_like", "frame", address, last.result.type.dtype.num, len(own), len(op.args),
-                        likes,
-                        op=group[0])
+        number = type_number(last.result.type.dtype, private)
+        emitter.checked("alloc_like", "frame", address, number, len(own), len(op.args), likes, op=group[0])
         return emitter.describe_at(last.result.type, "v%d" % last.result.id, address, own)
     raise AssertionError("an empty group")
 

@@ -7,8 +7,9 @@ returns its number.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
+from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.passes.fuse import find_groups
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
@@ -25,6 +26,7 @@ from pijit.core.kernel.layout import Layout, part_word
 from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
+from pijit.core.kernel.privacy import Privacy
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS)
@@ -45,6 +47,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self._groups = groups = find_groups(graph, flavour.fast)
         self._group_of = {op: group for group in groups.values() for op in group}
         self.lifetimes = Lifetimes(graph, self.used, groups)
+        self.privacy = Privacy(graph, groups)
+        self.fused: Set[Op] = set()
 
     def source(self, name: str) -> str:
         for value, code, word in zip(self.graph.inputs, self.layout.inputs, self.layout.input_word):
@@ -117,12 +121,18 @@ class NumbaEmitter(ArrayWriter, Emitter):
     def take(self, exit: SideExit) -> None:
         number, values = self.layout.exit(exit)
         items = ["frame", str(self.layout.output_word), str(number)]
-        for value in dict.fromkeys(values):
-            if isinstance(value.type, Array):
-                self.with_object(value)
-        items += [self.arrays[value].object if isinstance(value.type, Array) else self.text[value]
-                  for value in values]
+        texts = {value: self._shown(value) if isinstance(value.type, Array) else self.text[value]
+                 for value in dict.fromkeys(values)}
+        items += [texts[value] for value in values]
         self.line("return leave(%s)" % ", ".join(items))
+
+    def _shown(self, value: Value) -> str:
+        """The object of an array that others are to have."""
+        pointer = self.with_object(value).object
+        if value in self.privacy.lent:
+            pointer = self.let(self.runtime("own", "frame", pointer))
+            self.indented("if %s == 0:" % pointer, "return %d" % ERROR)
+        return pointer
 
     def before_jump(self, jump: Jump) -> None:
         """Objects of views first, as a released array may be what they look into."""
@@ -155,6 +165,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.float_checks.make_way(op)
         fused = op in self._groups and fusion.can_fuse(self, group)
         if fused:
+            self.fused.update(group)
             fusion.write_group(self, group)
         else:
             for member in group:

@@ -5,6 +5,7 @@
 #ifndef PIJIT_ADDRESSES_H
 #define PIJIT_ADDRESSES_H
 
+#include "spare.h"
 #include "reduce.h"
 #include "untraced.h"
 #include <math.h>
@@ -97,7 +98,16 @@ module_untraced(PyObject *module, PyObject *callable)
     return PyCFunction_New(&untraced_method, callable);
 }
 
+static PyObject *
+module_spare_clear(PyObject *module, PyObject *unused)
+{
+    size_t bytes = spare_bytes;
+    spare_clear();
+    return PyLong_FromSize_t(bytes);
+}
+
 static PyMethodDef module_methods[] = {
+    {"spare_clear", module_spare_clear, METH_NOARGS, "Frees the memory that is kept for arrays which do not leave a kernel; how many bytes."},
     {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
     {"ufunc_loop", module_ufunc_loop, METH_VARARGS, "(function address, data address) of a ufunc's inner loop."},
     {"untraced", module_untraced, METH_O, "A builtin that calls a callable with one argument, unseen by trace functions."},

@@ -9,6 +9,10 @@
 
 #define ELIDED_BYTES (256 * 1024)
 #define INTO_SHIFT 8            /* in the word of an operand's item size */
+/* Beside what follows: nothing needs the operand any more, which has the result's type; and it may only be written to as
+ * NumPy does it. */
+#define INTO_FREE 16
+#define INTO_AS_NUMPY 32
 
 /* What is known of an operand: nothing is computed into it, it is where it is large, nobody knows, the operator would raise;
  * or the object tells, which is found here or came as an input. */
@@ -22,13 +26,14 @@ static int
 operand_into(const Operand *operand)
 {
     PyArrayObject *array = (PyArrayObject *)operand->desc[DESC_OBJECT];
-    if (operand->into < INTO_ASK_FOUND) {
-        return operand->into;
+    int into = operand->into & (INTO_FREE - 1);
+    if (into < INTO_ASK_FOUND) {
+        return into;
     }
     if (!PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE)) {
         return INTO_NEVER;
     }
-    if (operand->into == INTO_ASK_INPUT) {
+    if (into == INTO_ASK_INPUT) {
         return Py_REFCNT(array) == INPUT_REFERENCES ? INTO_ALWAYS : INTO_NEVER;
     }
     return Py_REFCNT(array) == 1 ? INTO_ALWAYS : INTO_UNKNOWN;  /* what it was found in may be as good as gone */
@@ -44,14 +49,16 @@ operands_may_be_elided(const Operand *operands, int nops)
     return may != 0;
 }
 
-/* Puts the strides that such an operand has in the place of those in desc; 0, or 1 where it is not known which to take. */
+/* Puts the strides that such an operand has in the place of those in desc; 0, or 1 where it is not known which to take.
+ * *taken is the number of an operand that is certain, or -1. */
 static int
-strides_elided(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operands, int nops)
+strides_elided(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operands, int nops, int *taken)
 {
     int64_t *strides = desc + DESC_SHAPE + ndim;
     size_t words = ndim * sizeof(int64_t);
     npy_intp bytes = itemsize;
     int unknown[NEST_MAXOPS], count = 0;
+    *taken = -1;
     for (int axis = 0; axis < ndim; axis++) {
         bytes *= desc[DESC_SHAPE + axis];
     }
@@ -72,6 +79,7 @@ strides_elided(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operan
         }
         if (into == INTO_ALWAYS) {
             memcpy(strides, operands[op].desc + DESC_SHAPE + ndim, words);
+            *taken = count == 0 ? op : -1;
             break;
         }
     }
@@ -81,6 +89,20 @@ strides_elided(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operan
         }
     }
     return 0;
+}
+
+/* An operand that is not needed any more and has the result's shape and strides, or NULL. */
+static const Operand *
+operand_to_reuse(const int64_t *desc, int ndim, const Operand *operands, int nops, int taken)
+{
+    for (int op = 0; op < nops; op++) {
+        if (operands[op].into & INTO_FREE && (op == taken || !(operands[op].into & INTO_AS_NUMPY))
+                && operands[op].ndim == ndim
+                && memcmp(operands[op].desc + DESC_SHAPE, desc + DESC_SHAPE, 2 * ndim * sizeof(int64_t)) == 0) {
+            return &operands[op];
+        }
+    }
+    return NULL;
 }
 
 #endif

@@ -21,13 +21,16 @@
  *   alloc(frame, desc, typenum, ndim, order) (*)
  *       New array of the shape already in desc; order 0 is C, 1 is Fortran. Writes data, object and strides.
  *       Owned by the frame: released when the launcher returns, unless released before.
+ *       With PRIVATE (spare.h) in the type number, it may have spare memory.
  *   alloc_like(frame, desc, typenum, ndim, nops, ops) (*)
  *       As alloc, with the strides that a NumPy ufunc gives the output it allocates for these operands.
  *       ops -> [ndim_i, address of desc_i, itemsize_i] * nops: the operands as NumPy sees them (a scalar has
  *       ndim 0); itemsize_i is 0 if the ufunc casts that operand to another dtype, and tells above its low byte whether an
- *       operator may compute into it (elision.h). At most 16 operands. 1 where it is not known whether one does.
+ *       operator may compute into it and whether its memory may be reused (elision.h). At most 16 operands. 1 where it is not known whether one does.
  *   layout_like(desc, ndim, itemsize, nops, ops) -> 0 or 1
  *       Only writes those strides to desc, for an intermediate result that is never allocated.
+ *   own(frame, object) -> object
+ *       The array, or a copy of one that has spare memory, which others may have; 0 with an exception set.
  *   view(frame, desc, ndim, typenum, base) (*)
  *       A NumPy view for the data, shape and strides in desc; writes the object. `base` is the array it is a
  *       view of: .base is what NumPy would set, writeable is inherited, a dtype of the same number is shared.
@@ -151,7 +154,7 @@
  *   has_text(str, part, out)
  *       Leaves 0 or 1; returns as effects do.
  *   parallel(body, arguments, count, align, work, least) -> 0
- *       Runs a loop on several threads, as pool_run (pool.h).
+ *       Runs a loop on several threads, as pool_run (spare.h).
  *
  *   asked(signals) -> 0 or 1
  *       Whether the interpreter has something to do between two bytecodes, or has signals to handle, for which this thread

@@ -7,7 +7,7 @@
  * effects on Python objects in effects.h and containers.h, and what Python calls in addresses.h. */
 #include "launcher.h"
 #include "breaker.h"
-#include "elision.h"
+#include "nest.h"
 #include "pool.h"
 #include "reduce.h"
 #include "addresses.h"
@@ -37,6 +37,13 @@ int
 scalar_is_complex(int typenum)
 {
     return typenum == NPY_CFLOAT || typenum == NPY_CDOUBLE;
+}
+
+/* The bytes of an element. */
+static int
+value_size(int typenum)
+{
+    return scalar_size(typenum) << scalar_is_complex(typenum);
 }
 
 int64_t
@@ -207,84 +214,7 @@ runtime_release(int64_t frame, int64_t object)
 
 /* ---- arrays ---- */
 
-static void
-words_to_dims(npy_intp *dims, const int64_t *words, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++) {
-        dims[i] = (npy_intp)words[i];
-    }
-}
-
-/* A new array for desc, owned by the frame. strides is NULL for plain C or Fortran order. */
-static int64_t
-array_alloc(int64_t frame, int64_t *desc, int typenum, int ndim, npy_intp *strides, int fortran)
-{
-    npy_intp shape[NPY_MAXDIMS];
-    words_to_dims(shape, desc + DESC_SHAPE, ndim);
-    PyArray_Descr *descr = PyArray_DescrFromType(typenum);  /* stolen by the new array */
-    if (descr == NULL) {
-        return LAUNCHER_ERROR;
-    }
-    PyObject *object = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, NULL,
-                                            fortran ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);  /* moved to the list */
-    if (object == NULL || owned_push(frame_owned(frame), object) < 0) {
-        return LAUNCHER_ERROR;
-    }
-    PyArrayObject *array = (PyArrayObject *)object;
-    desc[DESC_DATA] = (int64_t)PyArray_DATA(array);
-    desc[DESC_OBJECT] = (int64_t)object;
-    for (int axis = 0; axis < ndim; axis++) {
-        desc[DESC_SHAPE + ndim + axis] = PyArray_STRIDE(array, axis);
-    }
-    return OK;
-}
-
-static int64_t
-runtime_alloc(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t order)
-{
-    return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order != 0);
-}
-
-/* Reads [ndim, desc, itemsize] triples; what elision.h wants to know is above the item size. */
-static void
-operands_read(Operand *operands, const int64_t *words, int64_t nops)
-{
-    for (int64_t op = 0; op < nops; op++, words += 3) {
-        operands[op].ndim = (int)words[0];
-        operands[op].desc = (const int64_t *)words[1];
-        operands[op].into = words[2] > 0 ? (int)(words[2] >> INTO_SHIFT) : INTO_NEVER;
-        operands[op].itemsize = words[2] - ((int64_t)operands[op].into << INTO_SHIFT);
-    }
-}
-
-static int64_t
-runtime_layout_like(int64_t desc, int64_t ndim, int64_t itemsize, int64_t nops, int64_t ops)
-{
-    Operand operands[NEST_MAXOPS];
-    operands_read(operands, (const int64_t *)ops, nops);
-    strides_like((int64_t *)desc, (int)ndim, itemsize, operands, (int)nops);
-    return strides_elided((int64_t *)desc, (int)ndim, itemsize, operands, (int)nops);
-}
-
-static int64_t
-runtime_alloc_like(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t nops, int64_t ops)
-{
-    Operand operands[NEST_MAXOPS];
-    operands_read(operands, (const int64_t *)ops, nops);
-    int order = operands_order(operands, (int)nops);
-    if ((order != 0 || ndim < 2) && !operands_may_be_elided(operands, (int)nops)) {
-        return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order == ORDER_F);
-    }
-    npy_intp strides[NPY_MAXDIMS];
-    int64_t *words = (int64_t *)desc;
-    int size = scalar_size((int)typenum) << scalar_is_complex((int)typenum);
-    strides_like(words, (int)ndim, size, operands, (int)nops);
-    if (strides_elided(words, (int)ndim, size, operands, (int)nops)) {
-        return 1;
-    }
-    words_to_dims(strides, words + DESC_SHAPE + ndim, ndim);
-    return array_alloc(frame, words, (int)typenum, (int)ndim, strides, 0);
-}
+#include "allocation.h"
 
 /* An array object over the memory in desc. base is borrowed, or NULL for a short-lived object without an
  * owner. */
@@ -445,7 +375,7 @@ runtime_reduce(int64_t frame, int64_t spec)
     const int64_t *words = (const int64_t *)spec;
     Reduction reduction = {
         (PyUFuncGenericFunction)words[0], (void *)words[1], (int)words[2],
-        scalar_size((int)words[2]) << scalar_is_complex((int)words[2]), (int)words[3], (const int64_t *)words[4],
+        value_size((int)words[2]), (int)words[3], (const int64_t *)words[4],
         (int)words[5], words[6] != 0, words[7], (int64_t *)words[8], words[9], words[10] != 0,
     };
     if (reduce_chunk == REDUCE_UNPROBED) {
@@ -499,7 +429,7 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
     X(store_attr) X(store_global) X(store_cell) X(new_tuple) X(new_list) X(new_dict) X(tuple_of) X(list_item) \
     X(gufunc) X(product) X(scatter) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
-    X(box) X(new_set) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
+    X(box) X(own) X(new_set) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
     X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) \
     X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(asked) X(clear_exception) \
     X(parallel) X(copy_apart)
@@ -556,7 +486,7 @@ umath_import(void)
 int
 runtime_register(PyObject *module)
 {
-    if (nest_probe() < 0 || umath_import() < 0 || deques_ready() < 0
+    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || umath_import() < 0 || deques_ready() < 0
             || PyModule_AddFunctions(module, module_methods) < 0) {
         return -1;
     }

@@ -16,21 +16,47 @@
 
 /* ---- loops with the same bits however they are called ---- */
 
+#define TILE 512                /* elements of a row that are done before those of the next rows */
+
+/* The elements of all rows from a place in the row on. */
+static void
+tile_run(const UfuncRun *run, const Nest *nest, npy_intp first, npy_intp count)
+{
+    npy_intp rows = nest->ndim > 1 ? nest->shape[1] : 1;
+    char *pointers[NEST_MAXOPS];
+    for (int op = 0; op < nest->nops; op++) {
+        pointers[op] = nest->data[op] + first * nest->strides[0][op];
+    }
+    for (npy_intp row = 0; row < rows; row++) {
+        run->function(pointers, &count, nest->strides[0], run->data);
+        for (int op = 0; op < nest->nops && row + 1 < rows; op++) {
+            pointers[op] += nest->strides[1][op];
+        }
+    }
+}
+
+/* How much of a row to do at once: all, but where an operand goes through memory the other way, as in a + a.T. Then the
+ * next rows need the lines of memory that this one has read. */
+static npy_intp
+tile_of(const Nest *nest)
+{
+    for (int op = 0; op < nest->nops && nest->ndim > 1; op++) {
+        npy_intp inner = intp_abs(nest->strides[0][op]), outer = intp_abs(nest->strides[1][op]);
+        if (outer < inner && outer != 0) {
+            return TILE;
+        }
+    }
+    return nest->shape[0];
+}
+
 static void
 rows_run(const UfuncRun *run, Nest *nest)
 {
-    npy_intp index[NEST_MAXDIMS] = {0};
-    npy_intp count = nest->shape[0], rows = nest->ndim > 1 ? nest->shape[1] : 1;
+    npy_intp index[NEST_MAXDIMS] = {0}, tile = tile_of(nest);
     do {
-        char *pointers[NEST_MAXOPS];
-        for (int op = 0; op < nest->nops; op++) {
-            pointers[op] = nest->data[op];
-        }
-        for (npy_intp row = 0; row < rows; row++) {
-            run->function(pointers, &count, nest->strides[0], run->data);
-            for (int op = 0; op < nest->nops && row + 1 < rows; op++) {
-                pointers[op] += nest->strides[1][op];
-            }
+        for (npy_intp first = 0; first < nest->shape[0]; first += tile) {
+            npy_intp left = nest->shape[0] - first;
+            tile_run(run, nest, first, left < tile ? left : tile);
         }
     } while (nest_next(nest, index, 2));
 }

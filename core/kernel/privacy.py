@@ -1,0 +1,64 @@
+"""Which arrays never leave a kernel, but for a copy at a side exit: their memory can be used again and again.
+
+A result that leaves belongs to NumPy's allocator. What only the kernel sees may have the runtime's spare memory
+(native/spare.h), whose pages are there already; a side exit that needs such an array takes a copy.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, List, Set
+
+from pijit.core.graph.ir import Graph, Op, Value
+from pijit.core.graph.ops import MAKERS, VIEWS
+from pijit.core.graph.types import Array
+
+ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "assign", "dim", "load", "store"))
+"""Operations that let nobody have an array but themselves."""
+
+
+class Privacy:
+    """Of one graph; ``lent`` are the arrays that may have been given spare memory."""
+
+    def __init__(self, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
+        self._grouped = {op for group in groups.values() for op in group}
+        self._users: Dict[Value, List[Op]] = {}
+        ops = [op for block in graph.blocks for op in block.ops]
+        for op in ops:
+            for value in op.args:
+                self._users.setdefault(value, []).append(op)
+        shown = _shown(graph, ops)
+        self._private = {op.result for op in ops if op.name in MAKERS and isinstance(op.result.type, Array)} - shown
+        self.lent: Set[Value] = set()
+
+    def is_private(self, value: Value) -> bool:
+        """Whether an array that is made here leaves at side exits at most."""
+        return value in self._private
+
+    def borrows(self, value: Value) -> bool:
+        """Whether a new array may have spare memory; not where one that leaves may be computed into its memory."""
+        given_on = any(op.name == "ufunc" and op not in self._grouped and op.result.type == value.type
+                       and not self.is_private(op.result) for op in self._users.get(value, ()))
+        if self.is_private(value) and not given_on:
+            self.lent.add(value)
+        return value in self.lent
+
+    def hands_on(self, value: Value, result: Value) -> bool:
+        """Whether a result may have the memory of an array that is not needed any more, be it spare memory or not."""
+        if value in self.lent and self.is_private(result):
+            self.lent.add(result)
+        return value not in self.lent or result in self.lent
+
+
+def _shown(graph: Graph, ops: List[Op]) -> Set[Value]:
+    """What others than the kernel may come to have. Of what only side exits need they get a copy, but of views."""
+    shown = {value for block in graph.blocks for value in block.terminator.values()}
+    shown.update(value for block in graph.blocks for jump in block.terminator.targets() for value in jump.args)
+    at_exits = {value for op in ops if op.exit is not None for value in op.exit.values()}
+    for op in ops:
+        if op.name not in ELEMENTWISE and op.name not in VIEWS:
+            shown.update(op.args)
+    count = -1
+    while count != len(shown):
+        count = len(shown)
+        shown.update(op.args[0] for op in ops if op.name in VIEWS and (op.result in shown or op.result in at_exits))
+    return shown

@@ -1,0 +1,123 @@
+/* New arrays: of a shape, as a ufunc allocates its result, of spare memory, or of that of an operand.
+ *
+ * Part of runtime.c, apart for its size. */
+#ifndef PIJIT_ALLOCATION_H
+#define PIJIT_ALLOCATION_H
+
+#include "elision.h"
+#include "spare.h"
+
+static void
+words_to_dims(npy_intp *dims, const int64_t *words, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        dims[i] = (npy_intp)words[i];
+    }
+}
+
+/* A new array for desc, owned by the frame. strides is NULL for plain C or Fortran order. typenum may be PRIVATE. */
+static int64_t
+array_alloc(int64_t frame, int64_t *desc, int typenum, int ndim, npy_intp *strides, int fortran)
+{
+    npy_intp shape[NPY_MAXDIMS];
+    words_to_dims(shape, desc + DESC_SHAPE, ndim);
+    PyArray_Descr *descr = PyArray_DescrFromType(typenum & ~PRIVATE);  /* stolen by the new array */
+    if (descr == NULL) {
+        return LAUNCHER_ERROR;
+    }
+    PyObject *object;  /* moved to the list */
+    size_t size = typenum & PRIVATE ? spare_wanted(shape, ndim, value_size(typenum & ~PRIVATE)) : 0;
+    if (size > 0) {
+        object = spare_array(descr, ndim, shape, strides, fortran, size);
+    }
+    else {
+        object = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, NULL,
+                                      fortran ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);
+    }
+    if (object == NULL || owned_push(frame_owned(frame), object) < 0) {
+        return LAUNCHER_ERROR;
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
+    desc[DESC_DATA] = (int64_t)PyArray_DATA(array);
+    desc[DESC_OBJECT] = (int64_t)object;
+    for (int axis = 0; axis < ndim; axis++) {
+        desc[DESC_SHAPE + ndim + axis] = PyArray_STRIDE(array, axis);
+    }
+    return OK;
+}
+
+static int64_t
+runtime_alloc(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t order)
+{
+    return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order != 0);
+}
+
+/* The array itself, or a copy for others if it has spare memory; 0 with an exception set. Owned by the frame. */
+static int64_t
+runtime_own(int64_t frame, int64_t object)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (PyArray_BASE(array) == NULL || Py_TYPE(PyArray_BASE(array)) != &block_type) {
+        return object;
+    }
+    PyArray_Descr *descr = PyArray_DESCR(array);  /* stolen by the copy */
+    Py_INCREF(descr);
+    PyObject *copy = PyArray_NewFromDescr(&PyArray_Type, descr, PyArray_NDIM(array), PyArray_DIMS(array),
+                                          PyArray_STRIDES(array), NULL, 0, NULL);  /* moved to the list */
+    if (copy == NULL || owned_push(frame_owned(frame), copy) < 0
+            || PyArray_CopyInto((PyArrayObject *)copy, array) < 0) {
+        return 0;
+    }
+    return (int64_t)copy;
+}
+
+/* Reads [ndim, desc, itemsize] triples; what elision.h wants to know is above the item size. */
+static void
+operands_read(Operand *operands, const int64_t *words, int64_t nops)
+{
+    for (int64_t op = 0; op < nops; op++, words += 3) {
+        operands[op].ndim = (int)words[0];
+        operands[op].desc = (const int64_t *)words[1];
+        operands[op].into = words[2] > 0 ? (int)(words[2] >> INTO_SHIFT) : INTO_NEVER;
+        operands[op].itemsize = words[2] - ((int64_t)operands[op].into << INTO_SHIFT);
+    }
+}
+
+static int64_t
+runtime_layout_like(int64_t desc, int64_t ndim, int64_t itemsize, int64_t nops, int64_t ops)
+{
+    Operand operands[NEST_MAXOPS];
+    operands_read(operands, (const int64_t *)ops, nops);
+    strides_like((int64_t *)desc, (int)ndim, itemsize, operands, (int)nops);
+    int taken;
+    return strides_elided((int64_t *)desc, (int)ndim, itemsize, operands, (int)nops, &taken);
+}
+
+static int64_t
+runtime_alloc_like(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t nops, int64_t ops)
+{
+    Operand operands[NEST_MAXOPS];
+    operands_read(operands, (const int64_t *)ops, nops);
+    int order = operands_order(operands, (int)nops);
+    if ((order != 0 || ndim < 2) && !operands_may_be_elided(operands, (int)nops)) {
+        return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order == ORDER_F);
+    }
+    npy_intp strides[NPY_MAXDIMS];
+    int64_t *words = (int64_t *)desc;
+    int size = value_size((int)typenum & ~PRIVATE);
+    strides_like(words, (int)ndim, size, operands, (int)nops);
+    int taken;
+    if (strides_elided(words, (int)ndim, size, operands, (int)nops, &taken)) {
+        return 1;
+    }
+    const Operand *free = operand_to_reuse(words, (int)ndim, operands, (int)nops, taken);
+    if (free != NULL) {
+        words[DESC_DATA] = free->desc[DESC_DATA];
+        words[DESC_OBJECT] = free->desc[DESC_OBJECT];
+        return runtime_retain(frame, words[DESC_OBJECT]);
+    }
+    words_to_dims(strides, words + DESC_SHAPE + ndim, ndim);
+    return array_alloc(frame, words, (int)typenum, (int)ndim, strides, 0);
+}
+
+#endif
