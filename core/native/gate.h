@@ -3,13 +3,14 @@
  * Bytecode comes there when the kernel that has the loop was left in the middle of it. Linked code asks the launcher of
  * the re-entry, as an iterator: an item means yes, and what follows calls the launcher. Each run of the kernel is
  * judged by the rounds of loops that it made: after one that made few, the gate stays shut for twice as many arrivals
- * as before, so that loops which are left in every round run as bytecode. It is first opened after the longest time:
+ * as before, so that loops which are left in every round run as bytecode. It is first opened after a long time:
  * there is no kernel yet. The gate belongs to all calls of the function; it decides nothing but where code runs. */
 #ifndef PIJIT_GATE_H
 #define PIJIT_GATE_H
 
 #define ENOUGH_ROUNDS 8         /* to come back costs less than these save */
-#define LONGEST_WAIT 1023       /* arrivals */
+#define FIRST_WAIT 1023         /* arrivals */
+#define LONGEST_WAIT 8191
 
 typedef struct {
     int exists;
@@ -21,7 +22,7 @@ typedef struct {
 static inline Gate
 gate_new(int exists)
 {
-    return (Gate){exists, LONGEST_WAIT, LONGEST_WAIT, LONGEST_WAIT, 1};
+    return (Gate){exists, FIRST_WAIT, FIRST_WAIT, LONGEST_WAIT, 1};
 }
 
 /* Whether it is open at one arrival. */
