@@ -6,12 +6,14 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any, Dict, FrozenSet, List, Set
 
+from pijit.core.bytecode.decode import Function
 from pijit.core.capture.captured import Access, Captured, Pair
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.places import OwnedPlace
-from pijit.core.capture.values import Abstract, Opaque, Typed
+from pijit.core.capture.values import Abstract, Made, Opaque, Typed
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Value
+from pijit.guards.source import Attr, Item
 
 MADE = frozenset(("new_list", "new_dict"))
 
@@ -21,6 +23,7 @@ class Aliases:
     or by its SSA value if it is not found but made or joined in the segment."""
 
     facts: Facts
+    function: Function
     graph: Graph
     captured: Captured
     roots: Dict[str, Any]
@@ -35,6 +38,15 @@ class Aliases:
         known = self.accesses.setdefault(place, {})
         before = known.get(key, access)
         known[key] = access._replace(changes=access.changes or before.changes, relied=access.relied or before.relied)
+
+    def note_closure(self, made: Made) -> None:
+        """The function that a variable holds must be one of this call, with the cells that are in the frame."""
+        names = self.function.cellvars + self.function.freevars
+        for number, name in enumerate(made.code.co_freevars):
+            cell = self.facts.cell_owners(names.index(name))[-1].root
+            pair = Pair(Item(Attr(made.root, "__closure__"), number), cell, None, None, True)
+            if pair not in self.captured.pairs:
+                self.captured.pairs.append(pair)
 
     def note_pairs(self) -> None:
         """Objects of which a place is read or changed must be as different as they were, by whatever path.

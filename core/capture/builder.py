@@ -257,6 +257,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         if isinstance(wanted, Unrolled):
             return self._parts(wanted.owner, given.owner)
         if isinstance(wanted, Made):
+            given = self.use(given)
             return [part for want, have in zip(wanted.free, given.free) for part in self._parts(want, have)]
         if isinstance(wanted, Suspended):
             given = self.use(given)
@@ -327,6 +328,12 @@ class GraphBuilder(Aliases, Exits, Interpreter):
     def _refused(self, instr: Instr, error: Break) -> Break:
         """What to raise where an instruction cannot be built."""
         return Refusal(instr.index, error)
+
+    def not_inlined(self, callee: Made, error: Break) -> Break:
+        """More can be done with the function of a variable if it is an object that bytecode has made."""
+        named = not self.facts.depth and self.function.instructions[callee.born + 1].opname == "STORE_FAST"
+        known = isinstance(error, Refusal) or not named or callee.born in self.analysis.refused
+        return error if known else Refusal(callee.born, Break("PJ202", opcode="MAKE_FUNCTION"))
 
     def _return(self, piece: Piece) -> None:
         raise AssertionError("only callees return")
@@ -403,6 +410,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
     def use(self, value: Abstract) -> Abstract:
         if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on
             self._note(value, value)
+        if isinstance(value, Made) and value.root is not None:
+            self.note_closure(value)
         if isinstance(value, Known):
             return with_items(value) if value.value is None else value
         if isinstance(value, Typed) and value.value is None:

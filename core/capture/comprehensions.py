@@ -1,7 +1,8 @@
-"""Comprehensions, generator expressions and lambdas called on the spot, and generators that a builtin consumes.
+"""Comprehensions, generator expressions, lambdas and local functions that are called where they are made.
 
-Making the function leaves no trace, so it is captured: a value that cannot leave the segment, whose call is inlined
-with what its free variables hold. A side exit makes the whole of it again; nobody has seen the list by then.
+Making the function leaves no trace, so it is captured: a value that no segment can start with, whose call is inlined
+with what its free variables hold. A side exit makes the whole of it again; nobody has seen the list by then. One that
+has a name is made where the kernel leaves, if it is still called behind that.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.consume import GENERATOR, Consumer, variable
 from pijit.core.bytecode.decode import Function, Instr, decode
+from pijit.core.bytecode.liveness import reads_all_locals
 from pijit.core.capture.binding import bind
 from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.iterators import EACH_ITEM, iterator_over
@@ -18,21 +20,26 @@ from pijit.core.capture.values import Abstract, CellRef, Lazy, Made, Sequence, U
 from pijit.core.errors import Break
 
 WITH_CLOSURE = 0x08
-STORES = frozenset(["STORE_FAST", "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
+STORES = frozenset(["STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
 WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
 
 
 class Comprehensions:
-    """Mixin of the interpreter: LOAD_CLOSURE and MAKE_FUNCTION of functions without names, and their calls."""
+    """Mixin of the interpreter: LOAD_CLOSURE and MAKE_FUNCTION of such functions, and their calls."""
 
     facts: Any
     function: Function
     pop: Callable[[], Abstract]
     push: Callable[[Abstract], None]
     cell_content: Callable[[Instr], Abstract]
+    with_variables: Callable[[Made], Made]
+
+    def not_inlined(self, callee: Made, error: Break) -> Break:
+        """What to raise where a call of such a function is not inlined after all."""
+        return error
 
     def op_LOAD_CLOSURE(self, instr: Instr) -> None:
-        if _made_on_the_spot(self.function, instr) is None:
+        if _made_on_the_spot(self.function, instr, self.facts.depth) is None:
             raise Break("PJ202", opcode=instr.opname)
         try:
             content = self.cell_content(instr)
@@ -41,7 +48,7 @@ class Comprehensions:
         self.push(CellRef(content))
 
     def op_MAKE_FUNCTION(self, instr: Instr) -> None:
-        code = _made_on_the_spot(self.function, instr)
+        code = _made_on_the_spot(self.function, instr, self.facts.depth)
         if code is None or (instr.arg or 0) & ~WITH_CLOSURE or self.facts.inliner is None:
             raise Break("PJ202", opcode=instr.opname)
         name = self.pop().object  # type: ignore[attr-defined]
@@ -55,8 +62,13 @@ class Comprehensions:
     def call_made(self, callee: Made, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """A call of a function that was made here; of a generator's, nothing runs yet."""
         bound = bind(callee.code, arguments, keywords, _no_default)
+        if len(callee.free) < len(callee.code.co_freevars):
+            callee = self.with_variables(callee)
         if not callee.code.co_flags & GENERATOR:
-            return self.facts.inliner.run(self, callee, bound)  # type: ignore[no-any-return]
+            try:
+                return self.facts.inliner.run(self, callee, bound)  # type: ignore[no-any-return]
+            except Break as error:
+                raise self.not_inlined(callee, error)
         if list(bound) != [".0"]:
             raise Break("PJ101")
         return Lazy(callee, bound[".0"])
@@ -76,14 +88,19 @@ def _no_default(position: int, name: str) -> Abstract:
     raise Break("PJ211", problem="no value for %s" % name)
 
 
-def _made_on_the_spot(function: Function, instr: Instr) -> Optional[types.CodeType]:
-    """The code of the function without a name that this or the next MAKE_FUNCTION makes, if it is not just stored.
+def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[types.CodeType]:
+    """The code of the function that this or the next MAKE_FUNCTION makes, if it is used at once or is a variable's.
 
     A function that writes a variable of the one around it is made by bytecode.
     """
     make = next(later for later in function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
     code = function.instructions[make.index - 2].value
-    if not isinstance(code, types.CodeType) or not code.co_name.startswith("<"):
+    behind = function.instructions[make.index + 1].opname
+    if not isinstance(code, types.CodeType) or behind in STORES:
         return None
+    if behind == "STORE_FAST":  # where nobody sees that it is made anew when it is needed
+        suits = not depth and not code.co_flags & GENERATOR and not reads_all_locals(function)
+    else:
+        suits = code.co_name.startswith("<")
     written = any(inner.opname in WRITES and inner.value in code.co_freevars for inner in decode(code).instructions)
-    return code if not written and function.instructions[make.index + 1].opname not in STORES else None
+    return code if suits and not written else None

@@ -9,7 +9,7 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.captured import Refusal
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
-from pijit.core.capture.generators import suspended_output
+from pijit.core.capture.generators import function_output, suspended_output
 from pijit.core.capture.places import is_place
 from pijit.core.capture.states import State
 from pijit.core.capture.suspended import Suspended
@@ -20,6 +20,7 @@ from pijit.core.capture.values import (
     Const,
     Known,
     LoopIterator,
+    Made,
     Number,
     Sequence,
     Typed,
@@ -103,6 +104,11 @@ class Exits:
     def _output(self, value: Abstract) -> Output:
         if isinstance(value, Unbound) and value.born >= 0:
             raise Refusal(value.born, Break("PJ212"))
+        if isinstance(value, Made) and value.name is not None and value.root is None:
+            self._leave_once(value)
+            return function_output(self, value)
+        if isinstance(value, Made) and value.root is not None:
+            return Output("value", self._input(value.root, SKIP))
         if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
             raise Break("PJ202", value=repr(value))
         if isinstance(value, Typed) and not (isinstance(value, Known) and value.value is None):
@@ -125,11 +131,12 @@ class Exits:
             return Output("const", value.object)
         raise Break("PJ202", value=repr(value))
 
-    def _leave_once(self, value: Sequence) -> None:
-        """A tuple that leaves in two places would become two objects: bytecode makes it."""
-        if value.items and value.born in self.leaving:
+    def _leave_once(self, value: Abstract) -> None:
+        """A tuple or function that leaves in two places would become two objects: bytecode makes it."""
+        if value.born in self.leaving and not (isinstance(value, Sequence) and not value.items):
             maker = value.born if value.born not in self.analysis.refused else self.instr.index
-            raise Refusal(maker, Break("PJ216", because="the tuple is in two places"))
+            because = "the %s is in two places" % ("tuple" if isinstance(value, Sequence) else "function")
+            raise Refusal(maker, Break("PJ216", because=because))
         self.leaving.add(value.born)
 
     def _iterator_output(self, value: LoopIterator) -> Output:

@@ -51,6 +51,10 @@ class Generators:
         else:
             self.state.stack += result.items  # type: ignore[attr-defined]
 
+    def with_variables(self, made: Made) -> Made:
+        """A function of the program with what its maker's variables hold now."""
+        return fresh(self, made)
+
     def handed_out(self, yields: Optional[Dict[int, int]]) -> Abstract:
         """What a function returns; of a generator's step, how it waits from now on and what it has yielded."""
         value = self.pop()
@@ -71,7 +75,7 @@ def _step(self: Any, value: Abstract) -> Abstract:
     if knows_nothing(value):
         raise Break("PJ209", type=describe(value))
     if isinstance(value, Suspended):
-        value = changed_makers(value.like(tuple(map(self.use, value.parts))), functools.partial(_fresh, self))
+        value = changed_makers(value.like(tuple(map(self.use, value.parts))), functools.partial(fresh, self))
         return _each(self.facts.inliner.resume(self, value), lambda one: _pair(self, value, one))
     if not isinstance(value, LoopIterator) or value.kind != "enumerate":
         raise Break("PJ209", type=describe(value))
@@ -99,7 +103,7 @@ def _pair(self: Any, before: Suspended, after: Abstract) -> Sequence:
 # what a function that captured code makes sees of its maker's variables, which change from step to step
 
 
-def _fresh(self: Any, made: Made) -> Made:
+def fresh(self: Any, made: Made) -> Made:
     """With what its maker's variables hold now; Break where those are another function's and unknown."""
     names = made.code.co_freevars
     if _is_same(self, made):

@@ -9,7 +9,18 @@ from typing import Sequence as SequenceType
 import numpy as np
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.roots import Root
-from pijit.core.capture.values import Abstract, Const, Instance, Known, LoopIterator, Number, Opaque, Sequence, Tensor
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    LoopIterator,
+    Made,
+    Number,
+    Opaque,
+    Sequence,
+    Tensor,
+)
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
@@ -45,6 +56,8 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         return [kinds.Equals(source, value.object) if by_value else kinds.IsIdentical(source, value.object)]
     if isinstance(value, Opaque):
         return [kinds.IsType(source, type(value.sample))]
+    if isinstance(value, Made):
+        return [kinds.FunctionCode(source, value.code)]
     if isinstance(value, Sequence):
         return [kinds.IsType(source, tuple), kinds.LengthIs(source, len(value.items))]
     if isinstance(value, LoopIterator):

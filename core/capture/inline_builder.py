@@ -182,14 +182,14 @@ class InlineBuilder(GraphBuilder):
             running[self.cfg] = build_cfg(decode(with_cells(self.function.code, code)))
         return running[self.cfg]
 
-    def _leave_once(self, value: Sequence) -> None:
-        """A tuple that the callers have as well would become two objects."""
+    def _leave_once(self, value: Abstract) -> None:
+        """A tuple that the callers have as well would become two objects, and so would a function of theirs."""
         builder, known = self.parent, set(self.leaving)
         while builder is not None:
             held = [*builder.state.locals.values(), *builder.state.stack]
             known.update(part.born for one in held for part in tuples_in(one))
             builder = getattr(builder, "parent", None)
-        if value.items and value.born in known:
+        if not isinstance(value, Sequence) or value.items and value.born in known:
             raise Break("PJ231")
         self.leaving.add(value.born)
 

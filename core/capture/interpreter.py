@@ -32,7 +32,7 @@ from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.outcomes import Outcome
 from pijit.core.capture.specials import method_called, truth_special
 from pijit.core.capture.states import State, rounds_of
-from pijit.core.capture.suspended import Suspended, is_generating
+from pijit.core.capture.suspended import Suspended, is_generating, worn
 from pijit.core.capture.subscripts import Subscripts
 from pijit.core.capture.texts import Texts
 from pijit.core.capture.values import (
@@ -43,6 +43,7 @@ from pijit.core.capture.values import (
     Const,
     Known,
     LoopIterator,
+    Made,
     Number,
     Opaque,
     Sequence,
@@ -244,7 +245,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def op_STORE_FAST(self, instr: Instr) -> None:
         value = self.take()
-        if isinstance(value, FRAGILE) or rounds_of(value) or is_generating(value):
+        if isinstance(value, Made) and value.name is not None and not self.facts.depth:
+            value = worn(value)
+        elif isinstance(value, FRAGILE) or rounds_of(value) or is_generating(value):
             raise Break("PJ202", value=describe(value))
         self.state.locals[instr.value] = value
 

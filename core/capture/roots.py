@@ -9,6 +9,7 @@ from pijit.core.capture.values import (
     Const,
     Known,
     LoopIterator,
+    Made,
     Number,
     Opaque,
     Sequence,
@@ -73,6 +74,8 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
         copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.born)
     elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which cannot find it
         return value.over(rooted(value.owner, None), value.position)
+    elif isinstance(value, Made) and value.name is not None:
+        copy = value.with_free(value.free)
     elif isinstance(value, Unknown) and isinstance(root, Item):  # an item is there, whatever it is
         copy = Unknown(value.reason, value.born)
     else:
