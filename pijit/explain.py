@@ -36,7 +36,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
         >>> print(pijit.explain(f, x))      # doctest: +SKIP
     """
     if is_written(f):
-        return _class_report(f)
+        return _class_report(f)  # type: ignore[arg-type]
     function, receiver = unbound(f)
     state = state_of(function)
     if state is None and not isinstance(function, types.FunctionType):
