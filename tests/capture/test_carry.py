@@ -125,6 +125,11 @@ def too_far(x, n):
         x[i] = x[i - 1] + x[i]
 
 
+def one_element(x, n):
+    for i in range(n):
+        x[2] += x[3]
+
+
 def another_step(x, n):
     y, i = x.copy(), 1
     while i < len(y):
@@ -149,6 +154,7 @@ CASES = [
     (elsewhere_too, (X,), [(X[:3],)], False),
     (strided, (BASE[::2],), [(BASE.copy(),)], False),
     (too_far, (X.copy(), 40), [(X[:5].copy(), 5), (X.copy(), 1)], True),
+    (one_element, (X.copy(), 7), [(X.copy(), 2), (X.copy(), 0), (X[:2].copy(), 3)], True),
     (another_step, (X, 2.0), [(X, -9.0), (X[:1], 0.0)], False),
 ]
 NAMES = [case[0].__name__ for case in CASES]

@@ -55,10 +55,9 @@ def carry_stored(graph: Graph) -> None:
         steps = _steps(loop, forms)
         if stored is None or not all(_is_moving(form, loop, steps, home) for form in stored.indices):
             continue
-        wanted = [(op, back) for block in loop.body for op in block.ops
-                  if op.name == "load" and op.args[0] is stored.array and _counts_from_front(op)
-                  for back in range(1, ROUNDS + 1)
-                  if list(map(forms.of, op.args[1:])) == [_before(form, steps, back) for form in stored.indices]]
+        loads = [op for block in loop.body for op in block.ops
+                 if op.name == "load" and op.args[0] is stored.array and _counts_from_front(op)]
+        wanted = [(op, back) for op in loads for back in _rounds_back(op, stored, forms, steps)]
         if wanted:
             _carry(graph, loop, stored, wanted, [[_before(form, steps, back) for form in stored.indices]
                                                  for back in range(1, max(back for _, back in wanted) + 1)])
@@ -125,6 +124,13 @@ def _steps(loop: Loop, forms: Forms) -> Dict[Value, int]:
 def _is_moving(form: Form, loop: Loop, steps: Dict[Value, int], home: Dict[Value, Block]) -> bool:
     """Whether an index is a sum of such variables and what does not change in the loop."""
     return all(atom is None or atom in steps or home[atom] not in loop.body for atom in form)
+
+
+def _rounds_back(op: Op, stored: Stored, forms: Forms, steps: Dict[Value, int]) -> List[int]:
+    """How many rounds ago the element that an operation loads was stored last, if that is always the same."""
+    indices = list(map(forms.of, op.args[1:]))
+    return [back for back in range(1, ROUNDS + 1)
+            if indices == [_before(form, steps, back) for form in stored.indices]][:1]
 
 
 def _before(form: Form, steps: Dict[Value, int], rounds: int) -> Form:
