@@ -113,6 +113,22 @@ CALLS: Dict[str, Call] = {
 }
 
 
+WATCHED: Dict[str, Dict[str, Any]] = {
+    "nothing": {},
+    "an input_signature": {"input_signature": [pijit.Tensor([None], np.float64)] * 2},
+    "one with Symbols": {"input_signature": [pijit.Tensor([pijit.Symbol(max=64, unique=True)], np.float64)] * 2},
+    "hash_args that cannot change": {"hash_args": [3, "name"]},
+    "hash_args with a list": {"hash_args": [[1, 2, 3]]},
+}
+"""What makes each call of a function look at something first."""
+
+
+def watched_rows(seconds: float) -> Dict[str, float]:
+    """Nanoseconds of a call, by what it looks at first."""
+    functions = {name: pijit.jit(two_arrays, **arguments) for name, arguments in WATCHED.items()}
+    return {name: 1e9 * value for name, value in seconds_per_call(functions, SMALL[:2], seconds).items()}
+
+
 def njit(call: Call) -> Optional[Callable[..., Any]]:
     """The function compiled by numba, or None where it refuses."""
     compiled = numba.njit(call.function)
@@ -159,6 +175,9 @@ def main(argv: Optional[List[str]] = None) -> int:
         write("| %s | %.2f | %.2f | %s | %.2f | %s |\n" % (name, micro["plain"], micro["pijit"], other,
                                                          micro["pijit"] / micro["plain"], against))
         sys.stdout.flush()
+    write("\n| x * 2.0 + y, looking first at | ns |\n|---|---|\n")
+    for name, nanoseconds in watched_rows(options.seconds).items():
+        write("| %s | %.0f |\n" % (name, nanoseconds))
     for headings, rows in ((cost_of_breaks.HEADINGS, cost_of_breaks.rows(options.seconds)),
                            (cost_of_breaks.EXIT_HEADINGS, cost_of_breaks.exit_rows(options.seconds))):
         write("\n| %s |\n%s|\n" % (" | ".join(headings), "|---" * len(headings)))
