@@ -7,6 +7,7 @@ import types
 from typing import Any, Dict, List, Tuple
 
 from pijit.core.capture.feedback import Pending, Seen
+from pijit.core.capture.hints import TypeHintWarning
 from pijit.core.entries import make_entry
 from pijit.core.errors import report_internal
 from pijit.core.functions import bound_locals
@@ -26,6 +27,8 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
     try:
         with recorded():
             return [make_entry(state, function.__code__, roots, seen, None, "")], state.failures
+    except TypeHintWarning:
+        raise  # which is what the user's warning filter asks for
     except Exception as error:
         state.fail("PJ901", error)
         return [], state.failures
@@ -38,6 +41,8 @@ def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None
         entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), Seen(), None, "")
         if not entry.breaks:
             state.add(Pending(), entry)
+    except TypeHintWarning:
+        raise
     except Exception as error:
         report_internal("PJ901", state.py_func.__qualname__, error)
 

@@ -152,6 +152,9 @@ def test_what_cannot_be_understood_is_a_warning_at_its_line():
     with warnings.catch_warnings(), pytest.raises(TypeHintWarning, match="tensor_type"):
         warnings.simplefilter("error")
         jitted(malformed)(X)
+    with warnings.catch_warnings(), pytest.raises(TypeHintWarning, match="tensor_type"):
+        warnings.simplefilter("error")
+        pijit.explain(malformed, X)
 
 
 def no_hint(name):
