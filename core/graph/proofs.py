@@ -10,7 +10,7 @@ none fails (Houdini, Flanagan and Leino, 2001).
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Set
+from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.linear import Form, Forms, is_whole, number_of, plus
@@ -19,6 +19,9 @@ from pijit.core.graph.verify import dominators
 DEPTH = 6
 EFFORT = 80
 """How many facts are added one after the other, and how many goals are looked at, for one proof."""
+
+FAR = 2 ** 62
+"""What is beyond cancels nothing that a program counts."""
 
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
@@ -47,13 +50,17 @@ class Proofs:
         self.home = {value: block for block in graph.blocks for value in block.params}
         self.home.update((op.result, block) for block in graph.blocks for op in block.ops if op.result is not None)
         self.home.update((op.result, self.home[op.args[0]]) for op in self.forms.made.values() if op.name == "dim")
+        self._at: Dict[Block, List[Form]] = {}
+        self._conditions: Dict[Tuple[Value, bool], List[Form]] = {}
+        self._known_cases: Dict[Op, List[Case]] = {}
+        self._headers: Dict[Block, bool] = {}
+        self._promised: Dict[Value, List[Form]] = {}
+        self._effort = 0
+        self.invariants: Dict[Value, List[Form]] = {}
         self.edges: Dict[Block, List[Edge]] = {block: [] for block in graph.blocks}
         for block in graph.blocks:
             for jump in block.terminator.targets():
                 self.edges[jump.block].append(Edge(block, jump, self._edge_facts(block, jump)))
-        self._at: Dict[Block, List[Form]] = {}
-        self._effort = 0
-        self.invariants: Dict[Value, List[Form]] = {}
         self._find_invariants(graph)
 
     # ---- questions ----
@@ -104,6 +111,11 @@ class Proofs:
 
     def condition(self, flag: Value, truth: bool) -> List[Form]:
         """The facts of a FLAG being true, or false."""
+        if (flag, truth) not in self._conditions:
+            self._conditions[flag, truth] = self._facts_of(flag, truth)
+        return self._conditions[flag, truth]
+
+    def _facts_of(self, flag: Value, truth: bool) -> List[Form]:
         op = self.forms.made.get(flag)
         if op is None:
             return []
@@ -121,9 +133,10 @@ class Proofs:
 
     def _about(self, atom: Value) -> List[Form]:
         """What is true of a value wherever it is."""
-        op = self.forms.made.get(atom)
-        own = _PROMISES[op.name](self, op) if op is not None and op.name in _PROMISES else []
-        return own + self.invariants.get(atom, [])
+        if atom not in self._promised:
+            op = self.forms.made.get(atom)
+            self._promised[atom] = _PROMISES[op.name](self, op) if op is not None and op.name in _PROMISES else []
+        return self._promised[atom] + self.invariants.get(atom, [])
 
     # ---- proofs ----
 
@@ -136,12 +149,23 @@ class Proofs:
         seen.add(key)
         self._effort -= 1
         known = extra + self.at(block)
-        for atom in sorted((atom for atom in goal if atom is not None), key=lambda atom: atom.id):
-            for fact in known + self._about(atom):
-                rest = _without(goal, goal[atom], fact, atom)
-                if rest is not None and self._prove(rest, block, extra, depth - 1, seen):
-                    return True
-        return any(self._by_cases(goal, atom, block, extra, depth) for atom in goal if atom is not None)
+        ways: List[List[Form]] = []
+        for atom, factor in goal.items():
+            if atom is not None:
+                rests = [_without(goal, factor, fact, atom) for fact in known + self._about(atom) if atom in fact]
+                ways.append([rest for rest in rests if rest is not None])
+                if not ways[-1] and self._is_hopeless(atom, factor, goal):
+                    return False
+        few: List[Form] = min(filter(None, ways), key=len, default=[])
+        return (any(self._prove(rest, block, extra, depth - 1, seen) for rest in few)
+                or any(self._by_cases(goal, atom, block, extra, depth) for atom in goal if atom is not None))
+
+    def _is_hopeless(self, atom: Value, factor: int, goal: Form) -> bool:
+        """Whether no fact ever bounds a value that has to be."""
+        if max(factor * end for end in self.forms.span(atom)) < FAR or goal.get(None, 0) < -FAR:
+            return False
+        op = self.forms.made.get(atom)
+        return not self._cases(op) if op is not None else self._is_header(self.home[atom])
 
     def _by_cases(self, goal: Form, atom: Value, block: Block, extra: List[Form], depth: int) -> bool:
         """Whether the goal holds whatever the value is."""
@@ -159,6 +183,11 @@ class Proofs:
 
     def _cases(self, op: Op) -> List[Case]:
         """What an operation's result may be; the second case is often that it is 0."""
+        if op not in self._known_cases:
+            self._known_cases[op] = self._find_cases(op)
+        return self._known_cases[op]
+
+    def _find_cases(self, op: Op) -> List[Case]:
         if op.name == "select":
             return [Case(self.condition(op.args[0], truth), self.forms.of(value))
                     for truth, value in zip((True, False), op.args[1:])]
@@ -191,14 +220,17 @@ class Proofs:
     # ---- invariants ----
 
     def _is_header(self, block: Block) -> bool:
-        return any(block in self.dominators[edge.block] for edge in self.edges[block])
+        if block not in self._headers:
+            self._headers[block] = any(block in self.dominators[edge.block] for edge in self.edges[block])
+        return self._headers[block]
 
     def _find_invariants(self, graph: Graph) -> None:
         """Assume what may be, and drop what a back edge does not keep."""
         headers = [block for block in graph.blocks if self._is_header(block)]
         for header in headers:
             for param in filter(is_whole, header.params):
-                self.invariants[param] = list(self._guesses(header, param))
+                guesses = {frozenset(guess.items()): guess for guess in self._guesses(header, param)}
+                self.invariants[param] = list(guesses.values())
         changed = True
         while changed:
             changed = False
