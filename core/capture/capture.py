@@ -199,8 +199,8 @@ def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int
     return _finished(analysis, GraphBuilder(analysis, region, name, depth).build())
 
 
-def _finished(analysis: Analysis, captured: Captured) -> Captured:
-    captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph)]
+def _finished(analysis: Analysis, captured: Captured, later: bool = False) -> Captured:
+    captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph, later)]
     captured.unsure = analysis.usedef.may_be_unbound(captured.start)
     verify(captured.graph)
     return captured
@@ -228,6 +228,6 @@ def _build_reentry(analysis: Analysis, region: Region, start: Piece, name: str) 
     if part is None:
         return None
     try:
-        return Candidate(part, _finished(analysis, ReentryBuilder(analysis, part, name.strip("<>")).build()), None)
+        return Candidate(part, _finished(analysis, ReentryBuilder(analysis, part, name.strip("<>")).build(), later=True), None)
     except Break:
         return None

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Tuple, Union
 
 from pijit.core.graph.ir import Graph
+from pijit.core.graph.passes import improve
 from pijit.core.kernel import machine_code, numba_backend, python_backend
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.flavour import PLAIN, Flavour, touches_objects
@@ -23,6 +24,7 @@ MEMO_SIZE = 256
 
 _numbers = itertools.count()
 _lock = threading.Lock()
+_improving = threading.Lock()
 _compiled: "OrderedDict[Any, Tuple[int, Any]]" = OrderedDict()
 Watch = Callable[[str], ContextManager[Any]]
 _watch: Optional[Watch] = None
@@ -93,11 +95,16 @@ class Kernel:
         return self.kernel, self.owner, self.words
 
     def _text(self) -> Written:
-        """Several threads may write it, each the same."""
-        graph, written = self._graph, self._written
-        if written is None:
-            self._written = written = self._write(graph, Layout(graph))
-            self.words = written.words
+        """The text of a kernel that was left for later is that of an improved graph, with the exits that it had
+        before: linked code knows these. Several threads may want it."""
+        with _improving:
+            graph, written = self._graph, self._written
+            if written is None:
+                layout = Layout(graph)
+                improve(graph)
+                self._written = written = self._write(graph, layout)
+                assert tuple(layout.exits) == self.exits, "a pass has made an exit"
+                self.words = written.words
         self._graph = None
         return written
 

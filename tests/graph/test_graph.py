@@ -5,11 +5,13 @@ import pytest
 
 from pijit.core.graph.ir import Branch, Jump, Leave, Graph, Op, Output, SideExit, Value
 from pijit.core.graph.key import graph_key
+from pijit.core.graph.passes import run_passes
 from pijit.core.graph.passes.simplify import simplify
 from pijit.core.graph.passes.sizes import compare_sizes
 from pijit.core.graph.printer import format_graph
 from pijit.core.graph.types import Array, BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, numpy_scalar
 from pijit.core.graph.verify import InvalidGraph, verify, why_invalid
+from pijit.core.kernel.compile import compile_graph
 
 MATRIX = Array(np.dtype("f8"), 2, "C", True)
 
@@ -288,3 +290,17 @@ def test_numbers_of_scalar_types_differ_in_text():
     for type in (INT, FLOAT, BOOL, WORD, numpy_scalar(np.dtype("f8")), numpy_scalar(np.dtype("i8")), MATRIX):
         texts.add(format_graph(straight(type)[0]))
     assert len(texts) == 7
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_what_is_left_for_later_keeps_the_exits_that_it_had(later):
+    """``n -= 1`` behind ``n > 0`` cannot overflow."""
+    graph = count_down()
+    run_passes(graph, later)
+    assert (" else exit1" in format_graph(graph)) is later
+    kernel = compile_graph(graph, later=later)
+    exits = kernel.exits
+    assert len(exits) == 1 + later
+    assert "overflows" not in kernel.source
+    kernel.compile()
+    assert kernel.exits == exits

@@ -25,22 +25,31 @@ class Stage(NamedTuple):
 Stages = Dict[str, List[Stage]]
 
 
-def run_passes(graph: Graph) -> List[int]:
-    """Run all passes; the inputs that are left, by their number before."""
+def run_passes(graph: Graph, later: bool = False) -> List[int]:
+    """Run all passes; the inputs that are left, by their number before.
+
+    With ``later``, `improve` is left to who needs the graph's kernel, if ever somebody does.
+    """
     _note(graph, "before passes")
     kept = simplify(graph)
     _note(graph, "after simplify")
+    if not later:
+        improve(graph)
+    return kept
+
+
+def improve(graph: Graph) -> None:
+    """Run the passes that make a kernel faster."""
     for name, run in PASSES:
         run(graph)
         _note(graph, "after " + name)
-    return kept
 
 
 PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", compare_sizes),
                                                           ("drop_checks", drop_checks),
                                                           ("carry_stored", carry_stored),
                                                           ("cut_into_strips", cut_into_strips))
-"""Those behind `simplify` that leave the inputs as they are."""
+"""Those behind `simplify`: inputs stay as they are, and each exit leaves with the same kinds of values, or is gone."""
 
 
 
@@ -68,7 +77,7 @@ def recorded(on: bool = True) -> Iterator[Stages]:
 
 def _note(graph: Graph, name: str) -> None:
     found = _here.found
-    if found is None:
+    if found is None or graph.name not in found and name != "before passes":
         return
     text = format_graph(graph)
     stages = [] if name == "before passes" else found[graph.name]
