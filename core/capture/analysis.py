@@ -115,6 +115,8 @@ class Analysis:
         self.facts = facts
         self.forced = forced
         self.poisoned: Dict[int, Optional[Break]] = {}
+        self.rarely_poisoned: Dict[int, Optional[Break]] = {}
+        self.known_rarely: FrozenSet[int] = frozenset()
         self.refused: Dict[int, Break] = {}
         self.parted: Dict[int, Outcomes] = {}
         self.peeled: Set[int] = set()
@@ -157,7 +159,7 @@ class Analysis:
     def _turned_out(self) -> Tuple[int, ...]:
         """How much is known of what makes another run necessary."""
         facts = self.facts
-        return (len(self.poisoned), len(self.peeled), len(facts.changed), len(facts.places),
+        return (len(self.poisoned), len(self.rarely_poisoned), len(self.peeled), len(facts.changed), len(facts.places),
                 len(facts.base.texts))
 
     def forget(self) -> None:
@@ -176,9 +178,10 @@ class Analysis:
         for place in self.facts.places.values():
             if place.name not in entry.locals:
                 entry.locals[place.name] = place.initial(self.facts.base)
+        self.likely, self.known_rarely = True, frozenset(self.rarely_poisoned)
         start = self._new_version(self.cfg.blocks[0], self._prune(entry, 0))
         start.is_entry = True
-        todo, self.likely = [start], True
+        todo = [start]
         while todo or self.behind:
             if not todo:
                 todo += self._go_behind_a_loop()
@@ -231,7 +234,7 @@ class Analysis:
             if block.exception_successors:
                 changed += self._reach_handler(block, instr, interpreter.state)
             version.unrolled = instr.opname == "FOR_ITER" and is_confined(interpreter.state.stack[-1])
-            broken = self._why_forced(index, interpreter.state)
+            broken = self._why_forced(index, interpreter.state, version.likely)
             if broken is None:
                 try:
                     interpreter.step(instr)
@@ -244,7 +247,7 @@ class Analysis:
                 self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
             # CPython 3.7 returns with the iterators of the loops around still on the stack.
             read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
-            self.poison(State({}, read), broken)
+            self.poison(State({}, read), broken, version.likely)
             if _raises(instr, interpreter.state):
                 version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
                 version.edges.clear()
@@ -254,11 +257,12 @@ class Analysis:
                 interpreter.state = self._after_break(instr, interpreter.state, depth)
         return changed + self._leave(version)
 
-    def _why_forced(self, index: int, state: State) -> Optional[Break]:
-        cause = self.poisoned.get(index)
+    def _why_forced(self, index: int, state: State, likely: bool) -> Optional[Break]:
+        poisoned = self.poisoned if likely or index in self.poisoned else self.rarely_poisoned
+        cause = poisoned.get(index)
         if cause is not None and cause.reason_id in INLINING:
             return cause.copy()
-        if index in self.poisoned:
+        if index in poisoned:
             instr = self.function.instructions[index]
             if instr.opname == "BUILD_MAP":
                 return Break("PJ216", opcode=instr.opname)
@@ -273,11 +277,13 @@ class Analysis:
             return Break("PJ217")
         return None
 
-    def poison(self, state: State, cause: Optional[Break] = None) -> bool:
+    def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """Let bytecode make the values of ``state`` that cannot leave a kernel; whether there were any."""
         confined = [value.born for value in state.stack if is_confined(value)]
         for born in confined:
-            self.poisoned.setdefault(born, cause)
+            # What is made where paths are likely and in the way where they are not comes here again in the next run.
+            rarely = not likely and born not in self.known_rarely
+            (self.rarely_poisoned if rarely else self.poisoned).setdefault(born, cause)
         return bool(confined)
 
     def _after_break(self, instr: Instr, state: State, depth: int) -> State:

@@ -109,8 +109,9 @@ class CalleeAnalysis(Analysis):
         self._sort(returning)
         loops = self.cfg.loops and self.yields is None
         if len(self.outcomes) > 1 and loops and len({version.block for version in returning}) == 1:
-            doomed.update(returning[:-1])
-            self._sort(returning[-1:])
+            common = [version for version in returning if version.likely][-1:] or returning[-1:]
+            doomed.update(version for version in returning if version not in common)
+            self._sort(common)
         if len(self.outcomes) > MAX_OUTCOMES or not all(outcome.is_known() for outcome in self.outcomes):
             raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
@@ -128,7 +129,7 @@ class CalleeAnalysis(Analysis):
         """Build the body into a caller's graph; the result of the call."""
         return InlineBuilder(parent, self, facts, entry).inline()
 
-    def poison(self, state: State, cause: Optional[Break] = None) -> bool:
+    def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """A break: the callee is not inlined, unless nothing returns from here."""
         index = self.interpreter.instr.index
         if self.cfg.block_of[index] not in self.doomed:
