@@ -105,6 +105,32 @@ def test_explains_without_calling_and_without_trace(capsys):
 
 
 @needs_pipeline
+def test_reports_and_dumps_leave_the_function_as_it_was(tmp_path):
+    def half(x, n):
+        total = 0.0
+        for i in range(n):
+            total += x[i] * 0.5
+            if i % 5 == 0:
+                str(object)
+        return total
+
+    def known():
+        s = f.state
+        return (list(map(id, s.entries)), f.cache_info(), list(s.recompiles), list(s.failures), len(s.pending),
+                s.steering, dict(s.met), list(s.callees), set(s.hints.wrong),
+                [one.calls for one in s.entries[-1].launchers])
+
+    f = jitted(half)
+    for _ in range(3):
+        f(np.ones(9), 9)
+    before = known()
+    for report in (f.explain(), f.explain(np.ones(3, np.float32), 2), pijit.explain(f, np.ones(9), 3)):
+        assert str(report) and report._repr_html_() and report.to_svg() and report.effects == ()
+    pijit.dump(f, tmp_path, np.ones(4, int), 2)
+    assert known() == before
+
+
+@needs_pipeline
 def test_explains_what_calls_made():
     f = jitted(scaled)
     for _ in range(3):
