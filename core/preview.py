@@ -12,6 +12,7 @@ from pijit.core.entries import make_entry
 from pijit.core.errors import report_internal
 from pijit.core.functions import bound_locals
 from pijit.core.graph.passes import recorded
+from pijit.core.modes import one_graph
 from pijit.core.pipeline import State
 from pijit.core.records import Entry
 
@@ -37,10 +38,11 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
 def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
     """Compile a function for a call with these arguments. If nothing in it has to be observed, such calls are hits
     from the first one on; otherwise they find the kernels."""
+    pending = Pending()
     try:
-        entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), Seen(), None, "")
-        if not entry.breaks:
-            state.add(Pending(), entry)
+        entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), Seen(), pending, "")
+        if not entry.observers and not (entry.breaks and one_graph(state.config)):
+            state.add(pending, entry)
     except TypeHintWarning:
         raise
     except Exception as error:

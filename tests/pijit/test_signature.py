@@ -115,13 +115,27 @@ def test_compiled_before_the_first_call_without_running(capsys):
         print("ran")
         return y * y
 
+    def observes_first(x):
+        y = x * 2.0 + 1.0
+        z = eval("y * 1.0")
+        return z * z
+
+    def hinted(x):
+        y = x * 2.0 + 1.0
+        z = eval("y * 1.0")  # @jit.typing: () -> tensor_type[float64]
+        return z * z
+
     f = signed(scaled, [ROWS, float])
     assert len(f.graphs) == 1 and f.cache_info()[:2] == (0, 0)
     x = np.ones((7, 3))
     assert np.array_equal(f(x, 3.0), scaled(x, 3.0)) and f.cache_info()[:2] == (1, 0)
     g = signed(prints_first, [Tensor([None], float)])
-    assert capsys.readouterr().out == "" and g.state.entries == [] and g.state.shared_kernels
-    assert np.array_equal(g(np.ones(3)), np.full(3, 9.0)) and g.graphs
+    assert capsys.readouterr().out == "" and g.graphs
+    assert np.array_equal(g(np.ones(3)), np.full(3, 9.0)) and g.cache_info()[:2] == (1, 0)
+    h = signed(observes_first, [Tensor([None], float)])
+    assert h.state.entries == [] and h.state.shared_kernels
+    assert np.array_equal(h(np.ones(3)), np.full(3, 9.0)) and h.graphs
+    assert signed(hinted, [Tensor([None], float)])(np.ones(3)).tolist() == [9.0] * 3
     assert signed(scaled, [Tensor(dtype=float), float]).graphs == [] == signed(scaled, [Tensor([3]), float]).graphs
 
 
