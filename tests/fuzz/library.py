@@ -8,7 +8,7 @@ from typing import Dict
 IMPORTS: Dict[str, str] = {
     "np": "import numpy as np", "math": "import math", "numbers": "import numbers", "operator": "import operator",
     "warnings": "import warnings",
-    "partial": "from functools import partial",
+    "partial": "from functools import partial", "deque": "from collections import deque",
 }
 
 GLOBALS: Dict[str, str] = {
@@ -66,6 +66,10 @@ DEFINITIONS: Dict[str, str] = {
     "spread": "def spread(*vs):\n    total = vs[0]\n    for v in vs[1:]:\n        total = total + v\n"
               "    return total\n",
     "poke": "def poke(v, i, k):\n    v[i] = k\n",
+    "rising": "def rising(v, k):\n    n = 0\n    for e in v:\n        if e > k:\n            yield e * 2, n\n"
+              "            k = e\n        n += 1\n    yield k, -1\n",
+    "every": "def every(v, k):\n    i = len(v) - 1\n    while i >= 0:\n        got = yield v[i]\n"
+             "        i -= abs(k) + 1\n",
     "note": "def note(k):\n    LOG.append(k)\n",
     "two": "def two(v, k):\n    return v * k, v.sum()\n",
     "change": "def change(k):\n    global GAIN\n    GAIN = GAIN + k\n",
