@@ -41,6 +41,16 @@ def elements_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abs
     return Tensor(kind, self.emit("gather", operands, kind, {"types": types}, exits=True))
 
 
+def rows_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
+    """``owner[i]`` of a vector and an array in C order with more axes than one; None for another index."""
+    kind = owner.type
+    if len(items) != 1 or not is_index_vector(items[0]) or kind.ndim < 2 or kind.layout != "C":
+        return None
+    self._require_elements_of(owner)
+    made = Array(kind.dtype, kind.ndim, "C")
+    return Tensor(made, self.emit("rows", [owner.value, items[0].value], made, exits=True))  # type: ignore[attr-defined]
+
+
 def is_mask_of(owner: Tensor, items: List[Abstract]) -> bool:
     """Whether an index is one mask for all elements, both arrays being in C order."""
     kind = items[0].type if len(items) == 1 and isinstance(items[0], Tensor) else None

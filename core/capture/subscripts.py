@@ -7,7 +7,7 @@ from typing import Callable, List, Optional, Tuple
 import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.characters import is_text
-from pijit.core.capture.gathering import elements_at, elements_where, store_elements
+from pijit.core.capture.gathering import elements_at, elements_where, rows_at, store_elements
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
 from pijit.core.capture.specials import ask_special, call_special
@@ -104,7 +104,8 @@ class Subscripts:
         """``owner[index]``."""
         if isinstance(owner, Tensor) and self._gathers(index):
             items = self._index_items(index) if class_of(index) is not list else []
-            found = elements_at(self, owner, items) or elements_where(self, owner, items)
+            found = elements_at(self, owner, items) or elements_where(self, owner, items) or rows_at(
+                self, owner, items)
             if found is not None:
                 return found
             self._require_elements_of(owner)

@@ -116,6 +116,8 @@ OPS: Dict[str, OpInfo] = {
     "item": OpInfo("o", ("index",), False, "an item of a tuple that ``invoke`` gave; exits when it is not of the result's type"),
     "set_items": OpInfo("a v v", (), True, "a[index] = value by NumPy, the index being an array, a list or a tuple of these "
                                            "and integers; exits, having written nothing, when NumPy raises"),
+    "rows": OpInfo("a a", (), False, "a[index] of an array in C order with more axes than one and a vector of integers; exits "
+                                     "where one is out of range"),
     "shares": OpInfo("a a", (), False, "FLAG: two arrays may share memory"),
     "pick": OpInfo("a a", (), False, "a[mask] of two arrays in C order; exits unless their shapes are one"),
     "scatter": OpInfo("a a v", (), True, "a[index] = value of vectors, the value being one too or a scalar, of a's dtype; exits, "
@@ -188,7 +190,7 @@ NEVER, ALWAYS, UNKNOWN, LEAVES = range(4)
 VIEWS = frozenset(("view", "transpose", "part"))
 """Operations whose result looks into the memory of their first operand."""
 
-MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product", "gather", "pick"))
+MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product", "gather", "pick", "rows"))
 """Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "deque_item", "load_key", "entry_key", "entry_value", "get_key", "pop_item", "pop_key",

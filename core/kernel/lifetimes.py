@@ -19,10 +19,10 @@ from pijit.core.graph.types import Array, Object
 from pijit.core.kernel.structure import Flow
 
 COUNTED = (Array, Object)
-ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "dim", "load", "gufunc", "gather", "pick", "shares"))
+ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "dim", "load", "gufunc", "gather", "pick", "rows", "shares"))
 """Operations that pass nothing of an array on but its elements."""
 
-TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "invoke", "gufunc", "product", "gather", "pick"))
+TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "invoke", "gufunc", "product", "gather", "pick", "rows"))
 
 
 class Lifetimes:
@@ -152,7 +152,7 @@ def _made_in(block: Block) -> Set[Value]:
 
 def _private(flow: Flow) -> Set[Value]:
     """The results of ufuncs of which nothing but elements is ever read."""
-    made = {op.result for block in flow.order for op in block.ops if op.name in ("ufunc", "where", "gufunc", "gather", "pick")}
+    made = {op.result for block in flow.order for op in block.ops if op.name in ("ufunc", "where", "gufunc", "gather", "pick", "rows")}
     return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in ELEMENTWISE])
 
 

@@ -46,11 +46,17 @@ def _unless_shared(emitter: Any, op: Op, write: Callable[[Any, Op], None]) -> No
 # ---- vectors of integers ----
 
 
+def _words(emitter: Any, op: Op, index: ArrayVariable) -> ArrayVariable:
+    """Indices as words one behind the other."""
+    plain = index.type.dtype == _WORD and index.type.layout == "C"
+    return index if plain else convert(emitter, op, index, _WORD)
+
+
 def _run(emitter: Any, op: Op, name: str, *more: int) -> None:
     """Call the runtime's function for target, indices and values; leaves where an index is out of range."""
     target, index, value = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]], op.args[2]
     dtype = target.type.dtype
-    words: ArrayVariable = index if index.type.dtype == _WORD else convert(emitter, op, index, _WORD)
+    words = _words(emitter, op, index)
     count, = index.shape
     first, step = _values(emitter, op, value, dtype, count)
     spec = [target.data, target.strides[0], target.shape[0], str(dtype.itemsize), words.data, count, first, step]
@@ -71,6 +77,22 @@ def write_shares(emitter: Any, op: Op) -> None:
 
 def write_add_at(emitter: Any, op: Op) -> None:
     _run(emitter, op, "add_at", int(op.args[0].type.dtype.kind == "f"))
+
+
+def write_rows(emitter: Any, op: Op) -> None:
+    """The rows one after the other; leaves where an index is out of range."""
+    array, index = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
+    words = _words(emitter, op, index)
+    count, = index.shape
+    size = str(array.type.dtype.itemsize)
+    for length in array.shape[1:]:
+        size = emitter.let("imul(%s, %s)" % (size, length))
+    result = emitter.new_array(op, op.result.type, "v%d" % op.result.id, (count,) + array.shape[1:])
+    emitter.guard(op, "%s != 0" % emitter.runtime("rows", result.data, array.data, array.shape[0], size, words.data,
+                                                  count))
+    emitter.arrays[op.result] = result
+    if words is not index:
+        emitter.release(words)
 
 
 # ---- masks ----
@@ -109,5 +131,5 @@ def write_put_mask(emitter: Any, op: Op) -> None:
 
 
 SCATTER_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
-    "scatter": write_scatter, "shares": write_shares, "add_at": write_add_at, "pick": write_pick,
+    "scatter": write_scatter, "shares": write_shares, "rows": write_rows, "add_at": write_add_at, "pick": write_pick,
     "put_mask": write_put_mask}

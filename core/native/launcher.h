@@ -98,6 +98,8 @@
  *       np.dot of two arrays; its answer and result are as invoke's.
  *   scatter(spec), add_at(spec, floating) -> 0, or 1 when nothing was done
  *       Stores elements at indices, or adds to them. spec -> [data, stride, size, itemsize, indices, count, values, step].
+ *   rows(out, data, size, bytes, indices, count) -> 0, or 1 where an index is out of range
+ *       Copies rows of an array in C order.
  *   mask_count(mask, size), mask_pick(out, data, mask, size, itemsize, count),
  *   mask_put(data, mask, size, itemsize, count, values, step)
  *       How many elements of a mask are set; copies the elements there from an array, or into it.

@@ -67,6 +67,7 @@ nogil_asked(int64_t signals)
 
 /* These need no GIL, or take it where they do. */
 #define nogil_scatter runtime_scatter
+#define nogil_rows runtime_rows
 #define nogil_add_at runtime_add_at
 #define nogil_mask_count runtime_mask_count
 #define nogil_mask_pick runtime_mask_pick
@@ -88,7 +89,7 @@ nogil_asked(int64_t signals)
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(flags_listened) X(ufunc) \
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(box) \
     X(own) \
-    X(invoke) X(product) X(gufunc) X(scatter) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
+    X(invoke) X(product) X(gufunc) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
     X(clear_exception) X(parallel) X(copy_apart)
 
 #endif

@@ -37,14 +37,28 @@ typedef struct {
 } Scatter;
 
 static int
-indices_fit(const Scatter *scatter)
+indices_fit(const int64_t *indices, int64_t count, int64_t size)
 {
-    uint64_t beyond = 0, size = (uint64_t)scatter->size;
-    for (int64_t i = 0; i < scatter->count; i++) {
-        int64_t index = scatter->index[i];
-        beyond |= (uint64_t)(index < 0 ? index + scatter->size : index) >= size;
+    uint64_t beyond = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t index = indices[i];
+        beyond |= (uint64_t)(index < 0 ? index + size : index) >= (uint64_t)size;
     }
     return !beyond;
+}
+
+/* Copies rows of `bytes` each, which lie one behind the other; 1 when an index is out of range. */
+static int64_t
+runtime_rows(int64_t out, int64_t data, int64_t size, int64_t bytes, int64_t indices, int64_t count)
+{
+    const int64_t *index = (const int64_t *)indices;
+    if (!indices_fit(index, count, size)) {
+        return DECLINED;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        memcpy((char *)out + i * bytes, (const char *)data + (index[i] < 0 ? index[i] + size : index[i]) * bytes, bytes);
+    }
+    return 0;
 }
 
 static inline char *
@@ -63,7 +77,7 @@ static int64_t
 runtime_scatter(int64_t spec)
 {
     const Scatter *scatter = (const Scatter *)spec;
-    if (!indices_fit(scatter)) {
+    if (!indices_fit(scatter->index, scatter->count, scatter->size)) {
         return DECLINED;
     }
     OF_SIZE(scatter->itemsize, STORE_ALL)
@@ -129,7 +143,7 @@ static int64_t
 runtime_add_at(int64_t spec, int64_t floating)
 {
     const Scatter *scatter = (const Scatter *)spec;
-    if (!indices_fit(scatter)) {
+    if (!indices_fit(scatter->index, scatter->count, scatter->size)) {
         return DECLINED;
     }
     if (floating) {

@@ -59,6 +59,21 @@ def test_matrices(call):
         check(f, *calls[0], others=calls[1:], config=NUMBA, calls=1)
 
 
+def rows(x, i):
+    y = x[i] * 2.0
+    return y, np.sum(x[i], axis=0), x[i].T, y[i[::2]]
+
+
+@pytest.mark.parametrize("backend", ("numba", "python"))
+@pytest.mark.filterwarnings("ignore")
+def test_rows(backend):
+    x, i = np.arange(24.0).reshape(4, 6), np.array([3, 0, -1, 2])
+    calls = [(x, i), (x, i[::-1]), (x, i.astype("u1") % 4), (x, i + 1), (x, i[:0]), (x[:0], i), (x[:, :0], i),
+             (x[:, :0], i + 9), (x.T, i), (x[:, ::2], i), (x.reshape(4, 3, 2), i), (x[:1], i[:1] * 0), (x.astype("f"), i), (x > 4, i)]
+    with fail_unless_captured():
+        check(rows, *calls[0], others=calls[1:], config=dict(NUMBA, backend=backend), calls=1)
+
+
 def in_place(x, i, w, out):
     out[...] = x[i] * w
     x[:] = x[i] + 1.0
