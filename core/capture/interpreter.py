@@ -130,6 +130,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             return value.sample  # type: ignore[attr-defined]
         return None
 
+    def is_in_loop(self) -> bool:
+        """Whether the instruction is in a loop of its function."""
+        return any(self.cfg.block_of[self.instr.index] in loop.body for loop in self.cfg.loops)
+
     def gives_result(self) -> bool:
         """Whether the result of the call that is being made is what the instruction pushes."""
         return not self.derived and (self.instr.opname in CALLEE_BELOW or method_called(self.instr) is not None)

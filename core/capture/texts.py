@@ -9,9 +9,10 @@ from __future__ import annotations
 import builtins
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
+from pijit.core.capture.roots import Root
 from pijit.core.capture.values import Abstract, Const, Instance, Number, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -37,6 +38,10 @@ class Texts:
     stored_value: Callable[[Abstract], Value]
     new_tuple: Callable[[List[Abstract]], Abstract]
     items_of: Callable[[Abstract], Optional[List[Abstract]]]
+    object_value: Callable[[Abstract], Value]
+    is_in_loop: Callable[[], bool]
+    function: Function
+    instr: Instr
     compare_texts: Callable[..., Optional[Abstract]]
 
     def made_text(self, function: str, arguments: List[Abstract], kind: Type = TEXT) -> Abstract:
@@ -90,10 +95,20 @@ class Texts:
         if class_of(right) is not str:
             return None
         if symbol == "+":
-            return self.made_text("operator.add", [left, right])
+            return self._sum(left, right)
         known = isinstance(left, Const) and isinstance(right, Const)
         found = self.compare_texts(symbol, left, right) if not known else None
         return found if found is not None else self.made_text(COMPARISONS[symbol], [left, right], BOOL)
+
+
+    def _sum(self, left: Abstract, right: Abstract) -> Abstract:
+        """``left + right``; Break where a variable's string can grow in place, as only bytecode has it alone."""
+        if isinstance(left, Const) and isinstance(right, Const):
+            return self.made_text("operator.add", [left, right])
+        behind = self.function.instructions[self.instr.index + 1]
+        if left.root == Root("local", behind.value) and behind.opname == "STORE_FAST" and self.is_in_loop():
+            raise Break("PJ216", because="the string may grow in place")
+        return Instance(TEXT, self.emit("text_add", [self.object_value(left), self.object_value(right)], TEXT))
 
 
 def _of_one(name: str) -> Handler:

@@ -102,6 +102,7 @@ OPS: Dict[str, OpInfo] = {
     "char_at": OpInfo("o s", (), False, "the string of that character"),
     "byte_at": OpInfo("o s", (), False, "bytes[index] or bytearray[index] as a py int; exits if it is out of range"),
     "same_text": OpInfo("o o", (), False, "FLAG: two strings are equal"),
+    "text_add": OpInfo("o o", (), False, "the sum of two strings"),
     "has_text": OpInfo("o o", (), False, "FLAG: the second string is in the first; exits when there is no memory"),
     # calls of library functions (graph/library.py)
     "invoke": OpInfo("v*", ("function", "keywords"), False,

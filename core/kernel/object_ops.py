@@ -98,9 +98,23 @@ def _byte_at(emitter: Any, op: Op) -> None:
     emitter.guard(op, "%s < 0" % emitter.text[op.result])
 
 
+def _text_add(emitter: Any, op: Op) -> None:
+    """A string that nothing else refers to by then grows in place."""
+    left, right = op.args
+    if left is right or left not in emitter.lifetimes.after(op):
+        _new_text(emitter, op, op.name)
+        return
+    _new_text(emitter, op, "text_append")
+    emitter.inherited.add(left)
+
+
 def _char_at(emitter: Any, op: Op) -> None:
+    _new_text(emitter, op, op.name)
+
+
+def _new_text(emitter: Any, op: Op, function: str) -> None:
     at = emitter.layout.scratch(1)
-    emitter.checked(op.name, "frame", *[emitter.text[value] for value in op.args], "address_of_word(frame, %d)" % at)
+    emitter.checked(function, "frame", *[emitter.text[value] for value in op.args], "address_of_word(frame, %d)" % at)
     emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
 
 
@@ -156,6 +170,6 @@ OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "deque_drop": _plain, "hold": _hold,
     "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
     "length": _asked, "next_entry": _asked, "char_code": _asked, "has_key": _has_key, "has_text": _has_key,
-    "char_at": _char_at, "byte_at": _byte_at, "store_byte": _plain, "same_text": _same_text,
+    "char_at": _char_at, "text_add": _text_add, "byte_at": _byte_at, "store_byte": _plain, "same_text": _same_text,
 }
 OBJECT_OPERATIONS.update(dict.fromkeys(FOUND, _read))

@@ -276,6 +276,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "next_entry": lambda emitter, op: "next_entry(%s, %s)" % tuple(_args(op)),
     "new_tuple": lambda emitter, op: _shape(_args(op)),
     "char_code": lambda emitter, op: "ord(%s[%s])" % tuple(_args(op)),
+    "text_add": lambda emitter, op: "%s + %s" % tuple(_args(op)),
     "same_text": lambda emitter, op: "%s == %s" % tuple(_args(op)),
     **dict.fromkeys(("char_at", "byte_at"), lambda emitter, op: "%s[%s]" % tuple(_args(op))),
     **dict.fromkeys(("has_key", "has_text"), lambda emitter, op: "{1} in {0}".format(*_args(op))),

@@ -153,6 +153,8 @@
  *   store_byte(bytearray, index, value)
  *       Returns as effects do.
  *   same_text(str, str) -> 1 if they are equal, else 0
+ *   text_add(frame, str, str, out), text_append(frame, str, str, out)
+ *       Leaves the sum, which the frame owns; the frame gives up the first string of text_append.
  *   has_text(str, part, out)
  *       Leaves 0 or 1; returns as effects do.
  *   parallel(body, arguments, count, align, work, least) -> 0

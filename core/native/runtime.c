@@ -200,14 +200,8 @@ runtime_retain(int64_t frame, int64_t object)
 static int64_t
 runtime_release(int64_t frame, int64_t object)
 {
-    OwnedList *owned = frame_owned(frame);
-    for (Py_ssize_t i = owned->count - 1; i >= 0; i--) {
-        if (owned->items[i] == (PyObject *)object) {
-            owned->count--;
-            memmove(owned->items + i, owned->items + i + 1, (owned->count - i) * sizeof(PyObject *));
-            Py_DECREF((PyObject *)object);
-            break;
-        }
+    if (owned_take(frame_owned(frame), (PyObject *)object)) {
+        Py_DECREF((PyObject *)object);
     }
     return OK;
 }
@@ -431,7 +425,8 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
     X(box) X(own) X(new_set) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
     X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) \
-    X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(asked) X(clear_exception) \
+    X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(text_add) X(text_append) \
+    X(asked) X(clear_exception) \
     X(parallel) X(copy_apart)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,

@@ -63,6 +63,39 @@ runtime_same_text(int64_t one, int64_t other)
            && memcmp(PyUnicode_DATA(left), PyUnicode_DATA(right), (size_t)length * kind) == 0;
 }
 
+/* Leaves the sum of two strings in the first word of `spec`; the frame owns it. */
+static int64_t
+runtime_text_add(int64_t frame, int64_t left, int64_t right, int64_t spec)
+{
+    return spec_answer(frame, (int64_t *)spec, PyUnicode_Concat((PyObject *)left, (PyObject *)right));
+}
+
+/* Takes a reference to an object out of the list, and gives it to the caller: 1, or 0 where there is none. */
+static int
+owned_take(OwnedList *owned, PyObject *object)
+{
+    for (Py_ssize_t i = owned->count - 1; i >= 0; i--) {
+        if (owned->items[i] == object) {
+            owned->count--;
+            memmove(owned->items + i, owned->items + i + 1, (owned->count - i) * sizeof(PyObject *));
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The same where the frame gives up the left one, which then may grow in place, as that of a variable in bytecode. */
+static int64_t
+runtime_text_append(int64_t frame, int64_t left, int64_t right, int64_t spec)
+{
+    PyObject *text = (PyObject *)left;  /* owned from here on */
+    if (!owned_take(frame_owned(frame), text)) {
+        return runtime_text_add(frame, left, right, spec);
+    }
+    PyUnicode_Append(&text, (PyObject *)right);
+    return spec_answer(frame, (int64_t *)spec, text);
+}
+
 /* Leaves 0 or 1 in the first word of `spec`: whether one string is in another. */
 static int64_t
 runtime_has_text(int64_t text, int64_t part, int64_t spec)

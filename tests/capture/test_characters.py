@@ -165,6 +165,36 @@ def stored(data, values, k):
     return data
 
 
+def grown(s, n):
+    text, kept, half = "", [], s
+    for c in s:
+        before = text
+        text += c
+        if c == "o":
+            kept.append(text)
+        text = text + text if len(text) < n else text
+        half = half + c + text[0]
+    return text, kept, before, half
+
+
+def grown_around_a_break(s, n):
+    text = ""
+    for k, c in enumerate(s):
+        text += c
+        if k < n:
+            print(text)
+    return text
+
+
+def grown_by_raising(s, n):
+    text = "a"
+    for c in s:
+        text += c
+        n += len(text) // (n - ord(c))
+        text += "-"
+    return text, n
+
+
 def by_mode(x, mode):
     if mode == "sum":
         return x.sum() * 2.0 + 1.0
@@ -195,16 +225,20 @@ CASES = [
     (stored, (bytearray(30), [1, 2, 255], 4), [(bytearray(30), [1, 256], 4), (bytearray(30), [1, -1], 1),
                                                (bytearray(3), [1, 2, 3], 4), (bytearray(3), [1, 2.5], 1),
                                                (bytearray(3), NUMBERS[:3], 1), (BYTES, [1, 2], 1)]),
+    (grown, (TEXT, 40), [("", 3), ("o" * 9, 300), (WIDE * 2, 99), (Text("ab"), 3), (list("ob"), 9)]),
+    (grown_around_a_break, (TEXT, 5), [("", 3), (WIDE, 99), (TEXT, 0)]),
+    (grown_by_raising, ("bcd" * 9, 0), [("bcd", 98), ("", 98), (WIDE, 300)]),
     (by_mode, (np.arange(5.0), "sum"), [(np.arange(5.0), "other"), (np.arange(5.0), None)]),
 ]
 IDS = [case[0].__name__ for case in CASES]
 
 test_same_answers = same_answers(CASES, PYTHON)
-test_nothing_breaks = nothing_breaks([case for case in CASES if case[0] not in (longest_common,)])
+test_nothing_breaks = nothing_breaks([case for case in CASES if case[0] not in (
+    longest_common, grown, grown_around_a_break)])
 
 
 @pytest.mark.parametrize("f, args, others", [CASES[IDS.index(name)] for name in (
-    "edit_distance", "count_bases", "letters", "runs", "words_of", "checksum", "stored", "at", "made")])
+    "edit_distance", "count_bases", "letters", "runs", "words_of", "checksum", "stored", "at", "made", "grown", "grown_by_raising")])
 def test_in_machine_code(f, args, others):
     with fail_unless_captured():
         check(f, *args, others=others[:4])
