@@ -15,9 +15,14 @@ WARM, SAMPLES = 16, 15
 ENOUGH = WARM + 3 * SAMPLES
 
 
+INTERRUPTS = []
+"""What the next calls that spin so many rounds do besides."""
+
+
 def spin(rounds):
     total = 0
-    for i in range(rounds):
+    extra = INTERRUPTS.pop()[1] if INTERRUPTS and INTERRUPTS[-1][0] == rounds else 0
+    for i in range(rounds + extra):
         total += i
     return rounds
 
@@ -68,6 +73,25 @@ def test_compiled_code_that_wins_is_kept_after_few_runs_of_the_function():
     results = [tried.call() for _ in range(ENOUGH)]
     assert results.count(2000) <= 3 and results[-SAMPLES:] == [50] * SAMPLES
     assert [lost for lost, _, _ in tried.verdicts] == [False] and tried.trial.state == "kept"
+
+
+def test_an_interrupt_decides_nothing():
+    tried = against(500, 2000)
+    INTERRUPTS[:] = [(500, 100000)]
+    try:
+        for _ in range(ENOUGH):
+            tried.call()
+    finally:
+        left, INTERRUPTS[:] = list(INTERRUPTS), []
+    assert not left and [lost for lost, _, _ in tried.verdicts] == [True]
+
+
+def test_interrupts_of_compiled_code_do_not_make_it_take_long():
+    tried = against(500, 2000, limit=3000000)
+    for number in range(ENOUGH):
+        INTERRUPTS[:] = [(2000, 400000)] if WARM < number < WARM + 3 else []
+        tried.call()
+    assert [lost for lost, _, _ in tried.verdicts] == [True]
 
 
 def test_equals_are_measured_in_full_and_not_in_turn():
