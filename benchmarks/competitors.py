@@ -42,7 +42,8 @@ class Competitors:
         self.first: Dict[str, float] = {}
         options: Dict[str, Any] = {"error_model": "numpy", "fastmath": case.fastmath}
         makers: Dict[str, Optional[Callable[[], Callable[..., Any]]]] = {
-            "pijit": lambda: pijit.jit(case.function, jit_config={"cache": False}),
+            # in one thread, as the others
+            "pijit": lambda: pijit.jit(case.function, jit_config={"cache": False, "parallel": False}),
             "njit": lambda: numba.njit(case.function),
             "tuned": (lambda: numba.njit(**options)(case.tuned)) if case.tuned is not None else None,
             "numexpr": (lambda: _numexpr(case)) if case.expression and numexpr is not None else None,

@@ -1,6 +1,7 @@
 /* See pool.h. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include "breaker.h"
 #include "pool.h"
 #include <fenv.h>
 #include <pthread.h>
@@ -184,6 +185,24 @@ pool_run(PoolBody body, int64_t *arguments, int64_t count, int64_t align, int64_
 
 /* ---- how many ---- */
 
+/* What numba.get_num_threads says, or NULL without an exception. No request to the interpreter is handled meanwhile, for
+ * a kernel is running; an interrupt that comes nevertheless is asked for once more. */
+static PyObject *
+numba_asked(PyObject *parallel)
+{
+    breaker_hold();
+    PyObject *answer = PyObject_CallMethod(parallel, "get_num_threads", NULL);  /* new: the result */
+    breaker_restore();
+    if (answer == NULL) {
+        int interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+        PyErr_Clear();
+        if (interrupted) {
+            PyErr_SetInterrupt();
+        }
+    }
+    return answer;
+}
+
 /* What numba says: the limit that numba.set_num_threads has set for this thread, or the one it was imported with; 0 if it
  * is not imported. */
 static long
@@ -198,7 +217,7 @@ numba_limit(void)
         started = PyObject_GetAttrString(parallel, "_is_initialized");
     }
     if (started == Py_True) {
-        answer = PyObject_CallMethod(parallel, "get_num_threads", NULL);
+        answer = numba_asked(parallel);
     }
     else if (config != NULL) {
         PyErr_Clear();
