@@ -46,7 +46,7 @@ def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
     """
     numbers = {}
     for number, plan in enumerate(list(plans)):
-        if plan.locals and not plan.poll:
+        if any(plan.locals) and not plan.poll:
             numbers[number] = len(plans)
             plans.append(plan._replace(poll=True))
     return numbers
