@@ -1,6 +1,7 @@
 /* Elements chosen by vectors of integers and by masks: stores, additions, and what a mask picks.
  *
- * Part of runtime.c, apart for its size. Indices are checked before anything is written. Nothing here needs the GIL. */
+ * Part of runtime.c, apart for its size. Where an index is out of range nothing is written, or it
+ * is taken back. Nothing here needs the GIL. */
 #ifndef PIJIT_SCATTER_H
 #define PIJIT_SCATTER_H
 
@@ -89,13 +90,19 @@ runtime_scatter(int64_t spec)
         *(type *)scatter_place(scatter, i) += *(const type *)(scatter->values + i * scatter->step); \
     }
 
-/* Each old value is noted before; or the whole target is, if that is shorter. */
+/* Each old value is noted before; or the whole target is, if that is shorter, and indices are checked on the way. */
 #define ADD_AND_NOTE(type) \
     for (int64_t i = 0; whole && i < scatter->size; i++) { \
         ((type *)before)[i] = *(type *)(scatter->data + i * scatter->stride); \
     } \
     for (int64_t i = 0; whole && i < scatter->count; i++) { \
-        *(type *)scatter_place(scatter, i) += *(const type *)(scatter->values + i * scatter->step); \
+        int64_t index = scatter->index[i]; \
+        index += index < 0 ? scatter->size : 0; \
+        if ((uint64_t)index >= (uint64_t)scatter->size) { \
+            status = DECLINED; \
+            break; \
+        } \
+        *(type *)(scatter->data + index * scatter->stride) += *(const type *)(scatter->values + i * scatter->step); \
     } \
     for (int64_t i = 0; !whole && i < scatter->count; i++) { \
         type *place = (type *)scatter_place(scatter, i); \
@@ -114,7 +121,8 @@ runtime_scatter(int64_t spec)
 /* All or nothing: what NumPy would report, bytecode finds as it was. */
 #define ADD_OR_TAKE_BACK(type) \
     ADD_AND_NOTE(type) \
-    if (runtime_flags_test(NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID) != 0) { \
+    if (status != 0 || runtime_flags_test(NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW \
+                                          | NPY_FPE_INVALID) != 0) { \
         TAKE_BACK(type) \
         status = DECLINED; \
     }
@@ -123,6 +131,9 @@ static int64_t
 add_floats(const Scatter *scatter)
 {
     int whole = scatter->size < scatter->count;
+    if (!whole && !indices_fit(scatter->index, scatter->count, scatter->size)) {
+        return DECLINED;
+    }
     void *before = PyMem_RawMalloc((whole ? scatter->size : scatter->count) * scatter->itemsize + 1);  /* owned */
     int64_t status = 0;
     if (before == NULL) {
@@ -143,11 +154,11 @@ static int64_t
 runtime_add_at(int64_t spec, int64_t floating)
 {
     const Scatter *scatter = (const Scatter *)spec;
-    if (!indices_fit(scatter->index, scatter->count, scatter->size)) {
-        return DECLINED;
-    }
     if (floating) {
         return add_floats(scatter);
+    }
+    if (!indices_fit(scatter->index, scatter->count, scatter->size)) {
+        return DECLINED;
     }
     switch (scatter->itemsize) {
     case 1: ADD_ALL(uint8_t) break;
