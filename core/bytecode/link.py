@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dis
 from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
 from pijit.core.bytecode.moves import add_mover, add_start
+from pijit.core.bytecode.report import Report, call_report
 from pijit.core.bytecode.rest import Rest, call_rest
 
 MISS = -1
@@ -36,7 +37,7 @@ class ExitPlan(NamedTuple):
     side: bool
     poll: bool = False
     way: Any = None
-    rest: Optional[Rest] = None
+    rest: Union[Rest, Report, None] = None
 
 
 def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
@@ -224,7 +225,13 @@ class _Writer:
                 self.op("STORE_FAST", self.assembler.local(name))
         stubs = self._mend_blocks(plan)
         self._drop_spilled()
-        if plan.rest is not None:
+        if isinstance(plan.rest, Report):
+            line = self.cfg.function.instructions[plan.target - 1].lineno
+            if plan.poll:
+                self._show_requests(line)
+            self.items += call_report(self.assembler, plan.rest, line)
+            self.op("JUMP_ABSOLUTE", self.assembler.inserted(plan.target))
+        elif plan.rest is not None:
             line = self.cfg.function.instructions[plan.target - 1].lineno
             self.items += call_rest(self.assembler, plan.rest, line)
             self.op("JUMP_ABSOLUTE", self.assembler.inserted(plan.target))
@@ -247,8 +254,12 @@ class _Writer:
     def _handle_requests(self, plan: ExitPlan) -> None:
         """The interpreter looks for requests behind a call; the line is where bytecode goes on."""
         line = self.cfg.function.instructions[plan.target].lineno
+        self._show_requests(line)
+        self.items.append(Op("JUMP_ABSOLUTE", self._behind(plan), line))
+
+    def _show_requests(self, line: Optional[int]) -> None:
         self.items += [Op("LOAD_CONST", self.assembler.const(resume), line), Op("CALL_FUNCTION", 0, line),
-                       Op("POP_TOP", None, line), Op("JUMP_ABSOLUTE", self._behind(plan), line)]
+                       Op("POP_TOP", None, line)]
 
     def _drop_spilled(self) -> None:
         """Let go of the operands, as the interpreter would have."""

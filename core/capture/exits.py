@@ -6,6 +6,7 @@ from typing import Any, Callable, Container, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
+from pijit.core.bytecode.report import Report
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.captured import Refusal
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
@@ -29,8 +30,8 @@ from pijit.core.capture.values import (
     Unrolled,
 )
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Graph, Output, SideExit, Value
-from pijit.core.graph.types import SKIP, Type
+from pijit.core.graph.ir import Block, Graph, Op, Output, SideExit, Value
+from pijit.core.graph.types import FLAG, INT, SKIP, Type
 
 ROUNDS = "$rounds"
 """What a re-entry calls its count of the rounds of loops: no local variable, but it leaves as they do."""
@@ -46,6 +47,9 @@ class Exits:
     analysis: Any
     liveness: Liveness
     graph: Graph
+    block: Block
+    emit: Callable[..., Any]
+    number_value: Callable[[Abstract], Value]
     head: State
     depth: int
     state: State
@@ -69,6 +73,21 @@ class Exits:
         names, outputs, stack = self._left(self.live_around(target), self.state)
         number = self.graph.exit_number(target, names, len(stack) + 1, True, True, None, rest)
         return SideExit(number, outputs + [packed] + stack)
+
+    def may_report(self) -> bool:
+        """Not in what is inlined, whose frame is missing."""
+        return self.instr.opname.startswith("INPLACE_")
+
+    def report(self, report: Report, written: Abstract) -> None:
+        """Leave to behind an operation that has written an array, and gives it, where it has raised flags."""
+        target = self.instr.index + 1
+        raised = Number(INT, self.emit("raised", [], INT))
+        none = self.emit("compare", [raised.value, self.number_value(Const(0))], FLAG, {"operator": "=="})
+        names, outputs, stack = self._left(self.live_around(target), self.state)
+        number = self.graph.exit_number(target, names, len(stack) + 1, True, False, None, report)
+        packed = Output("tuple", None, [self._output(written), self._output(raised)])
+        exit = SideExit(number, outputs + [packed] + stack)
+        self.block.ops.append(Op("require", [none], {}, None, exit, self.instr.lineno or 0))
 
     def _behind_call(self) -> int:
         """The instruction behind the call that is being built, whose result is what is pushed.

@@ -150,6 +150,9 @@ class InlineBuilder(GraphBuilder):
             self.points[exit] = self.resume
         return exit
 
+    def may_report(self) -> bool:
+        return False
+
     def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
         target = self._behind_call()
         return self._leave_inside(target, self.live_around(target), self.state, rest, [packed])

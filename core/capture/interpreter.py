@@ -134,6 +134,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         """Whether the instruction is in a loop of its function."""
         return any(self.cfg.block_of[self.instr.index] in loop.body for loop in self.cfg.loops)
 
+    def may_report(self) -> bool:
+        """Whether a kernel may leave to behind the instruction to have the flags of what it wrote reported."""
+        return False
+
     def gives_result(self) -> bool:
         """Whether the result of the call that is being made is what the instruction pushes."""
         return not self.derived and (self.instr.opname in CALLEE_BELOW or method_called(self.instr) is not None)

@@ -7,6 +7,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.bytecode.consume import Nothing
+from pijit.core.bytecode.report import Report
 from pijit.core.capture import sampling
 from pijit.core.capture.complex_numbers import COMMUTING, is_complex, power, require_plain_products
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
@@ -75,6 +76,7 @@ class Operators:
     """
 
     state: State
+    report: Callable[[Report, Abstract], None]
     emit: Callable[..., Optional[Value]]
     number_value: Callable[[Abstract], Value]
     constant: Callable[[Abstract], Any]
@@ -129,7 +131,7 @@ class Operators:
         ufunc, operands = self._array_operation(symbol, left, right)
         if not left.type.writeable:
             raise Break("PJ203", operand="read-only array")
-        self.ufunc_call(ufunc, operands, out=left)
+        self.ufunc_call(ufunc, operands, out=left, is_operator=True)
         return left
 
     def unary(self, name: str, value: Abstract) -> Abstract:
@@ -180,7 +182,12 @@ class Operators:
         result, types, loop = sampling.ufunc_result(ufunc, questions, out.type if out is not None else None)
         attrs = {"ufunc": ufunc, "types": types, "loop": loop}
         if out is not None:
+            reports = is_operator and self.may_report() and types[-1] == out.type.dtype.char and types[-1] in "fd"
+            if reports:
+                attrs["reports"] = True
             self.emit("ufunc_into", [out.value] + [self.any_value(v) for v in operands], None, attrs, exits=True)
+            if reports:
+                self.report(Report(ufunc.__name__), out)
             return out
         into = computed_into(self.state, ufunc, operands, questions, result) if is_operator else ()
         if into:

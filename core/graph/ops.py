@@ -171,6 +171,8 @@ OPS: Dict[str, OpInfo] = {
     "pop_key": OpInfo("o o", (), True, "dict.pop(key)"),
     "setdefault": OpInfo("o o v", (), True, "dict.setdefault(key, value)"),
     # control
+    "raised": OpInfo("", (), False, "py int: the floating-point flags that a ufunc_into right before, with an attribute ``reports``, "
+                                    "has raised when it had written, and that NumPy reports then; 0 if it left for them"),
     "require": OpInfo("s", (), False, "exits unless the FLAG is true"),
     "poll": OpInfo("", (), False, "at the back edges of loops: exits when the interpreter has something to do - with an "
                                   "attribute ``signals``: has signals to handle - between two "

@@ -107,8 +107,28 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     target = emitter.arrays[last.args[0]]
     for array in arrays:
         fits_into(emitter, first, array.shape, target.shape, False)
+    reports = bool(last.attrs.get("reports"))
+    raising = any(map(_finds if emitter.flavour.fast else may_leave, group[:-1] if reports else group))
     overlap = _overlap(emitter, group, leaves, raising)
-    result = _destination(emitter, first, target, overlap)
+    if reports and not raising:
+        emitter.clear_flags()
+    if overlap not in ("True", "False") and target in arrays:
+        emitter.line("if %s:" % overlap)
+        emitter.depth += 1
+        _compute_apart(emitter, group, target, arrays, scalars, "True", raising)
+        emitter.depth -= 1
+        emitter.line("else:")
+        emitter.depth += 1
+        _compute(emitter, group, target.shape, arrays, scalars, target, raising)
+        emitter.depth -= 1
+        return
+    _compute_apart(emitter, group, target, arrays, scalars, overlap, raising)
+
+
+def _compute_apart(emitter: Any, group: List[Op], target: ArrayVariable, arrays: List[ArrayVariable],
+                   scalars: List[str], overlap: str, raising: bool) -> None:
+    """The nest, by way of the kernel's buffer under the condition ``overlap``."""
+    result = _destination(emitter, group[0], target, overlap)
     _compute(emitter, group, target.shape, arrays, scalars, result, raising)
     if overlap != "False":
         if overlap != "True":
@@ -131,7 +151,7 @@ def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
     tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
                 "".join(code for _, code in _leaves(group)[1]), _steps(group), False, _kinds(tables),
-                emitter.flavour.least)
+                emitter.flavour.least, next((k for k, array in enumerate(arrays) if array is result), -1))
     _run_nest(emitter, group, nest, shape, words + scalars, tables)
     if raising:
         emitter.guard(group[0], emitter.raised_flags())

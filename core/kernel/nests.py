@@ -33,6 +33,9 @@ class Nest(NamedTuple):
     take three more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of
     PAIRWISE_RUN elements; without these they are added up in any order.
 
+    ``same`` is the number of an array that is read and has the memory and strides of the last one, or -1: LLVM would
+    find that the two overlap.
+
     ``tables`` are (dtype letter, number of axes) of arrays in which elements are found: step ``gather0`` has an index into
     each axis of the first one. They are the last arguments: data address, strides, shape. The nest's result is 1 where an
     index was out of range, else 0.
@@ -46,6 +49,7 @@ class Nest(NamedTuple):
     sums: bool = False
     tables: Tuple[Tuple[str, int], ...] = ()
     least: int = 0
+    same: int = -1
 
 
 def _memory_type(dtype: np.dtype) -> Any:
@@ -178,6 +182,8 @@ class _Writer:
             self.data.append(rest[0])
             self.strides.append(rest[1:1 + axes])
             rest = rest[1 + axes:]
+        if nest.same >= 0:
+            self.data[-1], self.strides[-1] = self.data[nest.same], self.strides[nest.same]
         count = sum(1 + 2 * axes for _, axes in nest.tables)
         self.tables, rest = rest[len(rest) - count:], rest[:len(rest) - count]
         self.scalars, self.pairwise = rest[:len(nest.scalars)], rest[len(nest.scalars):]

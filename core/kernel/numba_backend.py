@@ -15,7 +15,7 @@ from pijit.core.graph.passes.fuse import find_groups
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
 from pijit.core.kernel import complex_intrinsics, float_intrinsics, fusion, intrinsics, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
-from pijit.core.kernel.arrays import ArrayVariable, ArrayWriter
+from pijit.core.kernel.arrays import LISTENING, ArrayVariable, ArrayWriter
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.flavour import FAST, PLAIN, Flavour
@@ -279,6 +279,10 @@ def _require(emitter: NumbaEmitter, op: Op) -> None:
     emitter.guard(op, "not %s" % emitter.text[op.args[0]])
 
 
+def _raised(emitter: NumbaEmitter, op: Op) -> None:
+    emitter.define(op.result, "0" if emitter.flavour.fast else emitter.runtime("flags_test", LISTENING))
+
+
 def _poll(emitter: NumbaEmitter, op: Op) -> None:
     signals = "signals" in op.attrs
     if not emitter.flavour.nogil:
@@ -296,5 +300,5 @@ def _where(emitter: NumbaEmitter, op: Op) -> None:
 
 
 _SPECIAL = {"where": _where, "const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "compare_size": _compare_size, "libm": _libm,
-            "iterator_part": _iterator_part, "require": _require, "poll": _poll, **OBJECT_OPERATIONS,
+            "iterator_part": _iterator_part, "require": _require, "raised": _raised, "poll": _poll, **OBJECT_OPERATIONS,
             **LIBRARY_OPERATIONS, **GUFUNC_OPERATIONS, **SCATTER_OPERATIONS, "gather": write_gather}

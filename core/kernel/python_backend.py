@@ -271,6 +271,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "add_at": lambda emitter, op: "add_at(%s)" % ", ".join(_args(op)),
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),
     "require": lambda emitter, op: "require(%s)" % _name(op.args[0]),
+    "raised": lambda emitter, op: "0",
     "poll": lambda emitter, op: "poll()",
     "length": lambda emitter, op: "len(%s)" % _name(op.args[0]),
     "next_entry": lambda emitter, op: "next_entry(%s, %s)" % tuple(_args(op)),

@@ -16,7 +16,7 @@ from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biufc")
-_FREE = frozenset(("const", "same", "flag", "require", "iterator_part",
+_FREE = frozenset(("const", "same", "flag", "require", "raised", "iterator_part",
                    "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS, SCATTER_OPERATIONS, ["gather"])
 MAX_OPERANDS = 16
 
