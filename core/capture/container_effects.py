@@ -26,6 +26,7 @@ class ContainerEffects:
     object_value: Callable[[Abstract], Value]
     stored_value: Callable[[Abstract], Value]
     item_operands: Callable[[Abstract, Abstract], List[Value]]
+    keyed: Callable[[str, Abstract, Abstract], Tuple[str, List[Value]]]
     changing: Callable[..., None]
 
     def moving(self, owner: Abstract) -> None:
@@ -54,7 +55,8 @@ class ContainerEffects:
 
     def store_key(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
         """``owner[index] = value`` of a dict."""
-        self.effect("store_key", owner, self.item_operands(owner, index) + [self.stored_value(value)])
+        name, operands = self.keyed("store_key", owner, index)
+        self.effect(name, owner, operands + [self.stored_value(value)])
 
     def op_DELETE_SUBSCR(self, instr: Instr) -> None:
         index, owner = self.pop(), self.pop()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from functools import reduce
 from itertools import islice
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.bytecode.blocks import CFG
@@ -80,8 +80,15 @@ class ContainerReads:
         key = self.constant(index) if class_of(owner) is dict or isinstance(index, Const) else None
         if isinstance(owner, Instance) and isinstance(owner.type, Holding) and owner.type.python is list:
             return self.item_of_list(owner, self.word(index))
-        operands = self.item_operands(owner, index)
-        return self.found("load_key" if class_of(owner) is dict else "load_item", operands, self.expected(owner, key))
+        if class_of(owner) is dict:
+            return self.found(*self.keyed("load_key", owner, index), self.expected(owner, key))
+        return self.found("load_item", self.item_operands(owner, index), self.expected(owner, key))
+
+    def keyed(self, name: str, owner: Abstract, index: Abstract) -> Tuple[str, List[Value]]:
+        """An operation on an item of a dict, and what names it: an int that is computed needs no object."""
+        if number_type(index) != INT or self.constant(index) is not None:
+            return name, self.item_operands(owner, index)
+        return name.replace("_key", "_int"), [self.object_value(owner), self.number_value(index)]
 
     def item_operands(self, owner: Abstract, index: Abstract) -> List[Value]:
         """The operands that name an item of a list or tuple by position, or of a dict by its key."""
@@ -181,7 +188,7 @@ class ContainerReads:
         if isinstance(like, Unknown):
             raise Break(like.reason)
         result = readable(like)
-        if result is None or name == "get_key" and isinstance(result, Instance):
+        if result is None or name in ("get_key", "get_int") and isinstance(result, Instance):
             raise Break("PJ203", operand=describe(like))
         result.value = self.emit(name, operands, result.type, exits=True)
         return result
@@ -219,8 +226,8 @@ class ContainerReads:
         if seen is not None and type_of(seen) != type_of(default):
             raise Break("PJ213")
         self.facts.guessed.add(self.instr.index)
-        operands = self.item_operands(owner, index) + [self.stored_value(default)]
-        return self.found("get_key", operands, default)
+        name, operands = self.keyed("get_key", owner, index)
+        return self.found(name, operands + [self.stored_value(default)], default)
 
 
 def readable(like: Abstract) -> Any:

@@ -152,6 +152,9 @@ OPS: Dict[str, OpInfo] = {
     "length": OpInfo("o", (), False, "len(list, tuple, dict or set) as a py int"),
     "load_item": OpInfo("o s", (), False, "list[index] or tuple[index], the index being a WORD"),
     "load_key": OpInfo("o o", (), False, "dict[key], the key being an exact int or string"),
+    "load_int": OpInfo("o s", (), False, "dict[key], the key being a py int"),
+    "get_int": OpInfo("o s v", (), False, "dict.get(key, value), the key being a py int"),
+    "store_int": OpInfo("o s v", (), True, "dict[key] = value, the key being a py int"),
     "next_entry": OpInfo("o s", (), False, "WORD: the position behind the dict's next entry, or 0"),
     "entry_key": OpInfo("o s", (), False, "the key of the entry in front of a position that next_entry gave"),
     "entry_value": OpInfo("o s", (), False, "the value of the entry in front of a position that next_entry gave"),
@@ -196,6 +199,6 @@ VIEWS = frozenset(("view", "transpose", "part"))
 MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product", "gather", "pick", "rows"))
 """Operations whose result is a new array."""
 
-FOUND = frozenset(("load_item", "deque_item", "load_key", "entry_key", "entry_value", "get_key", "pop_item", "pop_key",
-                   "setdefault"))
+FOUND = frozenset(("load_item", "deque_item", "load_int", "get_int", "load_key", "entry_key", "entry_value", "get_key",
+                   "pop_item", "pop_key", "setdefault"))
 """Operations whose result is an object of the user's, which the program may reach in other ways too."""

@@ -162,7 +162,7 @@ def _read(emitter: Any, op: Op) -> None:
 OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect,
     "store_cell": _effect, "tuple_of": _of_object, "list_size": _list_size,
-    "store_key": _effect, "insert": _effect, "set_add": _effect,
+    "store_key": _effect, "store_int": _effect, "insert": _effect, "set_add": _effect,
     "delete_item": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain,
     "update": _plain, "clear_dict": _plain,
     "new_tuple": _display, "new_list": _display, "new_dict": _display, "new_set": _display, "box": _display,

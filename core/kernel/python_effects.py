@@ -275,7 +275,7 @@ def _is_array(value: np.ndarray, kind: Array) -> bool:
 EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell", "delete_item",
                 "insert", "extend",
                 "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add", "sort",
-                "collect_pair", "collect_member", "deque_take", "deque_drop",
+                "collect_pair", "collect_member", "deque_take", "deque_drop", "store_int",
                 "deque_append", "deque_appendleft", "hold")
 """The operations that are calls of the functions of these names."""
 
@@ -284,7 +284,8 @@ NAMES: Dict[str, Any] = {
     "store_global": store_global,
     "store_cell": store_cell, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
     "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "update": update, "clear_dict": clear,
-    "set_add": set_add, "load_item": load_item, "load_key": load_key, "entry_key": entry_key, "entry_value": entry_value,
+    "set_add": set_add, "load_item": load_item, "load_key": load_key, "load_int": load_key, "get_int": get_key,
+    "store_int": store_key, "entry_key": entry_key, "entry_value": entry_value,
     "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
     "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,

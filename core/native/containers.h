@@ -7,6 +7,7 @@
 #define PIJIT_CONTAINERS_H
 
 #include "invoke.h"
+#include <longintrepr.h>
 
 /* What a read finds, besides the kinds of value_box and arrays. */
 enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8, READ_TEXT = -9 };
@@ -266,6 +267,91 @@ runtime_clear_dict(int64_t dict)
     }
     PyDict_Clear((PyObject *)dict);
     return 0;
+}
+
+/* ---- dicts by an int that is a word ---- */
+
+#define INT_DIGITS ((64 + PyLong_SHIFT - 1) / PyLong_SHIFT)
+
+static PyObject *spare_int;  /* owned, or NULL: an int that nobody else has */
+
+/* An int to look something up by, not to be kept: a new reference, NULL with MemoryError set. */
+static PyObject *
+lookup_int(int64_t number)
+{
+    PyLongObject *key = (PyLongObject *)spare_int;  /* owned, given away */
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    Py_ssize_t digits = 0;
+    spare_int = NULL;
+    if (key == NULL && (key = _PyLong_New(INT_DIGITS)) == NULL) {
+        return NULL;
+    }
+    for (; rest != 0; rest >>= PyLong_SHIFT) {
+        key->ob_digit[digits++] = (digit)(rest & PyLong_MASK);
+    }
+    ((PyVarObject *)key)->ob_size = number < 0 ? -digits : digits;
+    return (PyObject *)key;
+}
+
+/* Takes the reference back; a key of the program's may have kept one when it was compared. */
+static void
+lookup_done(PyObject *key)
+{
+    if (spare_int == NULL && Py_REFCNT(key) == 1) {
+        spare_int = key;
+        return;
+    }
+    Py_DECREF(key);
+}
+
+static int64_t
+runtime_load_int(int64_t frame, int64_t dict, int64_t number, int64_t spec)
+{
+    PyObject *key = lookup_int(number);  /* owned */
+    if (key == NULL) {
+        return LAUNCHER_ERROR;
+    }
+    int64_t status = runtime_load_key(frame, dict, (int64_t)key, spec);
+    lookup_done(key);
+    return status;
+}
+
+static int64_t
+runtime_get_int(int64_t frame, int64_t dict, int64_t number, int64_t kind, int64_t address, int64_t spec)
+{
+    PyObject *key = lookup_int(number);  /* owned */
+    if (key == NULL) {
+        return LAUNCHER_ERROR;
+    }
+    int64_t status = runtime_get_key(frame, dict, (int64_t)key, kind, address, spec);
+    lookup_done(key);
+    return status;
+}
+
+/* A dict that has the key keeps its own; any other gets a new int. */
+static int64_t
+runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
+{
+    PyObject *key = lookup_int(number);  /* owned */
+    Py_hash_t hash = key == NULL ? -1 : PyObject_Hash(key);
+    if (hash == -1) {
+        Py_XDECREF(key);
+        return LAUNCHER_ERROR;
+    }
+    PyObject *old = _PyDict_GetItem_KnownHash((PyObject *)dict, key, hash);  /* borrowed */
+    if (old == NULL ? PyErr_Occurred() != NULL : !dies_quietly(old)) {
+        PyErr_Clear();
+        lookup_done(key);
+        return DECLINED;
+    }
+    PyObject *own = old == NULL ? PyLong_FromLongLong(number) : NULL;  /* owned */
+    PyObject *value = old == NULL && own == NULL ? NULL : value_box(kind, address);  /* owned */
+    int status = value == NULL ? -1
+        : _PyDict_SetItem_KnownHash((PyObject *)dict, own != NULL ? own : key, value, hash);
+    Py_XDECREF(own);
+    Py_XDECREF(value);
+    lookup_done(key);
+    return status < 0 ? LAUNCHER_ERROR : 0;
 }
 
 /* The position behind the next entry from a position on, 0 behind the last one: as dict's iterators count. */

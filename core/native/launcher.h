@@ -133,6 +133,9 @@
  *   pop_item(frame, list, index, spec), pop_key(frame, dict, key, spec)
  *   has_key(dict or set, key, spec)
  *       Leaves 0 or 1 in the first word of spec.
+ *   load_int(frame, dict, number, spec), get_int(frame, dict, number, kind, value, spec),
+ *   store_int(dict, number, kind, value)
+ *       As load_key, get_key and store_key, the key being the int of a word.
  *   entry_key(frame, dict, behind, spec), entry_value(frame, dict, behind, spec)
  *       The entry in front of a position that next_entry has given.
  *   deque_item(frame, deque, index, spec)
