@@ -115,6 +115,25 @@ def elsewhere_too(x):
     return y
 
 
+def loaded_again(x):
+    """What was stored is loaded in the same round, and in the next one."""
+    s = 0.0
+    for i in range(len(x)):
+        s = s * 0.5 + x[2]
+        x[2] = x[i] + 1.0
+        s = s + x[2]
+    return s
+
+
+def loaded_behind(x):
+    s = 0.0
+    for i in range(len(x)):
+        x[2] = x[i] + 1.0
+        if s < 4.0:
+            s = s + x[2]
+    return s
+
+
 def strided(x):
     for i in range(1, len(x)):
         x[i] = x[i - 1] + 1.0
@@ -152,6 +171,8 @@ CASES = [
     (wraps, (X,), [(X[:1],)], False),
     (into_two, (X.copy(), X.copy()), [(X[:1].copy(), X.copy())], False),
     (elsewhere_too, (X,), [(X[:3],)], False),
+    (loaded_again, (X.copy(),), [(X[:3].copy(),), (X[:0],)], True),
+    (loaded_behind, (X.copy(),), [(X[:3].copy(),), (X[:0],)], False),
     (strided, (BASE[::2],), [(BASE.copy(),)], False),
     (too_far, (X.copy(), 40), [(X[:5].copy(), 5), (X.copy(), 1)], True),
     (one_element, (X.copy(), 7), [(X.copy(), 2), (X.copy(), 0), (X[:2].copy(), 3)], True),

@@ -55,8 +55,10 @@ def carry_stored(graph: Graph) -> None:
         steps = _steps(loop, forms)
         if stored is None or not all(_is_moving(form, loop, steps, home) for form in stored.indices):
             continue
+        moves = stored.indices != [_before(form, steps, 1) for form in stored.indices]
         loads = [op for block in loop.body for op in block.ops
-                 if op.name == "load" and op.args[0] is stored.array and _counts_from_front(op)]
+                 if op.name == "load" and op.args[0] is stored.array and _counts_from_front(op)
+                 and (moves or not _is_behind_store(block, op, loop))]
         wanted = [(op, back) for op in loads for back in _rounds_back(op, stored, forms, steps)]
         if wanted:
             _carry(graph, loop, stored, wanted, [[_before(form, steps, back) for form in stored.indices]
@@ -124,6 +126,13 @@ def _steps(loop: Loop, forms: Forms) -> Dict[Value, int]:
 def _is_moving(form: Form, loop: Loop, steps: Dict[Value, int], home: Dict[Value, Block]) -> bool:
     """Whether an index is a sum of such variables and what does not change in the loop."""
     return all(atom is None or atom in steps or home[atom] not in loop.body for atom in form)
+
+
+def _is_behind_store(block: Block, load: Op, loop: Loop) -> bool:
+    """Whether a round may have stored into the array already when it comes to a load."""
+    stores = [(at, op) for at in loop.body for op in at.ops if op.name == "store" and op.args[0] is load.args[0]]
+    return any(block.ops.index(op) < block.ops.index(load) if at is block else leads_to(at, block, loop)
+               for at, op in stores)
 
 
 def _rounds_back(op: Op, stored: Stored, forms: Forms, steps: Dict[Value, int]) -> List[int]:
