@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pijit.differential import plain_twin
-from tests.capture.test_polls import PATIENCE, alarm
+from tests.capture.test_polls import PATIENCE, Box, alarm, wait_for
 from tests.capture.test_threads import run_threads
 from tests.harness import check, jitted, same
 
@@ -123,20 +123,6 @@ def test_threads_at_once():
         for _ in range(40):
             same(wanted[number], f(x[number], 5))
     run_threads(work, 4)
-
-
-class Box:
-    """Something that another thread changes."""
-
-    stop = False
-
-
-def wait_for(box, x):
-    k = 0
-    while not box.stop:
-        x[k & 3] = k
-        k += 1
-    return k
 
 
 def test_a_loop_that_may_wait_for_another_thread_keeps_the_gil():

@@ -1,8 +1,10 @@
 """`parallel`: threads share large loops over arrays, and nobody can tell but by the clock."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -174,6 +176,28 @@ def test_a_forked_child_starts_threads_of_its_own():
         os._exit(0 if right and loops[1] == 0 and _launcher.threads()[1:] == (loops[0] - 1, loops[2] + 1) else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert f(x, y).tobytes() == wanted
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_fork_while_another_thread_shares_a_loop():
+    x, y = numbers((20011,), np.float64, 1), numbers((20011,), np.float64, 2)
+    f, wanted, done = ready(chain, x, y, nogil=True), chain(x, y).tobytes(), threading.Event()
+
+    def work():
+        while not done.is_set():
+            f(x, y)
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                os._exit(0 if f(x, y).tobytes() == wanted else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        done.set()
+        thread.join()
 
 
 AT_EXIT = """
