@@ -238,7 +238,7 @@ def readable(like: Abstract) -> Any:
     if isinstance(like, Tensor):
         return Tensor(like.type)
     container = class_of(like)
-    return Instance(Object(container)) if is_among(container, READABLE) else None
+    return Instance(Object(container)) if is_among(container, READABLE + (str,)) else None
 
 
 def _items_like(owner: Abstract, key: Any) -> List[Abstract]:

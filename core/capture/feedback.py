@@ -19,7 +19,7 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, O
 
 from pijit.core import _hook, _launcher
 from pijit.core.capture.states import join
-from pijit.core.capture.values import Abstract, Const, Instance, Opaque, Sequence, Unknown, abstract_of
+from pijit.core.capture.values import Abstract, Const, Instance, Opaque, Sequence, Unknown, abstract_of, class_of
 from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among
 
@@ -67,12 +67,19 @@ def with_kind(kinds: Tuple[Abstract, ...], seen: Abstract) -> Tuple[Abstract, ..
         return kinds or (seen,)
     kinds = tuple(kind for kind in kinds if not isinstance(kind, Unknown))
     for number, kind in enumerate(kinds):
-        both = join(kind, seen)
+        both = _joined(kind, seen)
         if not _forgets(both, kind, seen):
             return kinds[:number] + (both,) + kinds[number + 1:]
         if isinstance(kind, Const) and isinstance(seen, Const) and type(kind.object) is type(seen.object):
-            return kinds[:number] + (both,) + kinds[number + 1:]  # of texts, each is one of its own
+            return kinds[:number] + (both,) + kinds[number + 1:]  # of bytes, each is one of its own
     return kinds + (seen,) if len(kinds) < MAX_KINDS else kinds
+
+
+def _joined(kind: Abstract, seen: Abstract) -> Abstract:
+    """What is common to two kinds; of strings that differ, that they are some."""
+    if class_of(kind) is class_of(seen) is str and kind != seen:
+        return Instance(Object(str), born=kind.born)
+    return join(kind, seen)
 
 
 def _forgets(both: Abstract, kind: Abstract, seen: Abstract) -> bool:

@@ -61,7 +61,7 @@ def call_float(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``int`` of an integer or of a known string; of a float when it fits a machine word."""
+    """``int`` of an integer or a string; of a float when it fits a machine word."""
     only(arguments, keywords, "int", 1)
     if class_of(arguments[0]) is str:
         return _parsed(self, int, arguments[0])
@@ -76,6 +76,8 @@ def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
 
 def _parsed(self: Any, kind: type, value: Abstract) -> Abstract:
     """The number that a string says; bytecode raises where it says none."""
+    if not isinstance(value, Const):
+        return self.made_text("builtins." + kind.__name__, [value], INT if kind is int else FLOAT)  # type: ignore
     try:
         return Const(kind(self.constant(value)))
     except (ValueError, TypeError):

@@ -132,6 +132,7 @@ OF_HANDLERS = {
     "builtins.str.join": "x y", "builtins.str.format": "x ...", "operator.mod": "a b", "operator.eq": "a b",
     "operator.ne": "a b", "operator.lt": "a b", "operator.le": "a b", "operator.gt": "a b", "operator.ge": "a b",
     "builtins.int.bit_length": "x", "builtins.float.is_integer": "x", "builtins.chr": "x",
+    "builtins.int": "x", "builtins.float": "x",
 }
 STRING_METHODS = ("capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdecimal", "isdigit", "islower",
                   "isspace", "isupper", "lower", "lstrip", "replace", "rfind", "rstrip", "startswith", "strip",

@@ -10,6 +10,7 @@ from tests.harness import check, fail_unless_captured, jitted, nothing_breaks, s
 PYTHON = {"backend": "python"}
 TEXT = "the quick brown fox jumps over the lazy dog, and 12 others 3.5 times"
 DNA = "ACGTTGCAAGCTCCGATN" * 3
+X = np.array([0.5, 1.5])
 WIDE = "na\u00efve \u20ac\u4e2d\u6587 \U0001f600 text"
 BYTES = TEXT.encode()
 
@@ -195,6 +196,26 @@ def grown_by_raising(s, n):
     return text, n
 
 
+def parsed(s, x):
+    value, k = 0.0, 0
+    while k < len(s):
+        if s[k].isdigit():
+            value = value * 10 + int(s[k]) * x
+        elif s[k] != " ":
+            value += float(s[k:k + 3])
+        k += 1
+    return value
+
+
+def complement(s, others):
+    pairs = {"A": "T", "T": "A", "C": "G", "G": "C"}
+    out = []
+    for c in s:
+        out.append(pairs[c])
+        out.append(others[c])
+    return "".join(out)
+
+
 def by_mode(x, mode):
     if mode == "sum":
         return x.sum() * 2.0 + 1.0
@@ -225,6 +246,9 @@ CASES = [
     (stored, (bytearray(30), [1, 2, 255], 4), [(bytearray(30), [1, 256], 4), (bytearray(30), [1, -1], 1),
                                                (bytearray(3), [1, 2, 3], 4), (bytearray(3), [1, 2.5], 1),
                                                (bytearray(3), NUMBERS[:3], 1), (BYTES, [1, 2], 1)]),
+    (parsed, ("12 34", 2.5), [("1 x", 2.5), ("", 1), ("\u0663 9", 2), ("7" * 30, 1), ("5-.5e", 1)]),
+    (complement, ("ACGT" * 5, {"A": "ab", "C": "", "G": "\u20ac", "T": "d"}), [
+        ("ACGN", {"A": "ab"}), ("AC", {"A": 1, "C": "b"}), ("", {}), ("A", {"A": X}), (Text("AC"), {"A": "a"})]),
     (grown, (TEXT, 40), [("", 3), ("o" * 9, 300), (WIDE * 2, 99), (Text("ab"), 3), (list("ob"), 9)]),
     (grown_around_a_break, (TEXT, 5), [("", 3), (WIDE, 99), (TEXT, 0)]),
     (grown_by_raising, ("bcd" * 9, 0), [("bcd", 98), ("", 98), (WIDE, 300)]),
@@ -234,11 +258,12 @@ IDS = [case[0].__name__ for case in CASES]
 
 test_same_answers = same_answers(CASES, PYTHON)
 test_nothing_breaks = nothing_breaks([case for case in CASES if case[0] not in (
-    longest_common, grown, grown_around_a_break)])
+    longest_common, complement, grown, grown_around_a_break)])
 
 
 @pytest.mark.parametrize("f, args, others", [CASES[IDS.index(name)] for name in (
-    "edit_distance", "count_bases", "letters", "runs", "words_of", "checksum", "stored", "at", "made", "grown", "grown_by_raising")])
+    "edit_distance", "count_bases", "letters", "runs", "words_of", "checksum", "stored", "at", "made",
+    "grown", "grown_by_raising", "parsed", "complement")])
 def test_in_machine_code(f, args, others):
     with fail_unless_captured():
         check(f, *args, others=others[:4])
