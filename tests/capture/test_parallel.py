@@ -220,8 +220,8 @@ threading.Thread(target=work, args=(x, 10 ** 9), daemon=True).start()
 
 
 def run_program(**environment):
-    return subprocess.run([sys.executable, "-c", AT_EXIT], env=dict(os.environ, **environment), timeout=100, check=True,
-                          stdout=subprocess.PIPE, universal_newlines=True).stdout.strip()
+    return subprocess.run([sys.executable, "-c", AT_EXIT], env=dict(os.environ, **environment), timeout=100,
+                          check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout.strip()
 
 
 def test_interpreter_exits_while_threads_work():
