@@ -75,8 +75,14 @@ class Exits:
         return SideExit(number, outputs + [packed] + stack)
 
     def may_report(self) -> bool:
-        """Not in what is inlined, whose frame is missing."""
-        return self.instr.opname.startswith("INPLACE_")
+        """Not where a slice waits on the stack, as in ``u[1:] -= v``: nothing else gives it to bytecode."""
+        if not self.instr.opname.startswith("INPLACE_"):
+            return False
+        try:
+            self._left(self.live_around(self.instr.index + 1), self.state)
+        except Break:
+            return False
+        return True
 
     def report(self, report: Report, written: Abstract) -> None:
         """Leave to behind an operation that has written an array, and gives it, where it has raised flags."""

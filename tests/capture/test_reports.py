@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.harness import fail_unless_captured, jitted
+from tests.harness import assert_nothing_breaks, fail_unless_captured, jitted
 
 
 def scaled(u, a, b):
@@ -13,6 +13,11 @@ def scaled(u, a, b):
     u += b
     u[1:] -= u[:-1]
     return u
+
+
+def test_items_stay_in_the_kernel():
+    """Where a slice waits on the stack, the kernel cannot leave to behind the operator."""
+    assert_nothing_breaks(scaled, *arguments(9, "nothing"))
 
 
 def in_try(u, a, b):
