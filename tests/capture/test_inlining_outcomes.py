@@ -143,7 +143,7 @@ def reads(log, x, n):
     for i in range(n):
         v, limit = log[i], log.limit
         if v is not None and limit is not None:
-            s += v * limit
+            s += v * limit * x[i]
     return s
 
 
