@@ -26,6 +26,7 @@ from pijit.core.loop_trials import measure_loops
 from pijit.core.records import Entry
 from pijit.core.report import CaptureRecord, Clock, break_causes, break_reports, segment_reports, way_report
 from pijit.core.sites import Way, make_movers, make_sites, make_way, without_repeats
+from pijit.core.trials import patience
 
 if TYPE_CHECKING:
     from pijit.core.pipeline import State
@@ -108,7 +109,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay, called, ways, whole, seen,
                  lines_of(candidate.captured for _, candidate, _ in kept), record,
-                 any(candidate.captured.has_loop for _, candidate, _ in kept), hinted)
+                 patience(config, [candidate.captured for _, candidate, _ in kept]), hinted)
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:

@@ -85,7 +85,7 @@ class Entry:
         seen: what it was captured with, see `feedback`.
         lines: by source, the line of the program that relies on it first.
         record: a ``CaptureRecord``, the texts of the capture.
-        has_loop: whether a kernel has a loop of the program's.
+        patience: how many times as long as others its calls may take and be measured, see `trials`.
         hinted: by instruction, the lines of values of which the program said what they are like.
         trial: what measures it against the function as it is, as long as that is not decided; see `trials`.
         retired: why it lost, or None.
@@ -96,9 +96,9 @@ class Entry:
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
                  stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
                  ways: Sequence[WayReport] = (), whole: Any = None, seen: Any = None,
-                 lines: Optional[Dict[Any, str]] = None, record: Any = None, has_loop: bool = False,
+                 lines: Optional[Dict[Any, str]] = None, record: Any = None, patience: int = 1,
                  hinted: Optional[Dict[int, int]] = None) -> None:
-        self.has_loop = has_loop
+        self.patience = patience
         self.hinted = hinted or {}
         self.record = record
         self.trial: Any = None

@@ -1,4 +1,4 @@
-"""The innermost loops of a graph."""
+"""The loops of a graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ class Loop(NamedTuple):
 
 def innermost(graph: Graph) -> List[Loop]:
     """The loops that have none inside."""
-    over = dominators(graph)
+    found = loops_of(graph, dominators(graph))
+    headers = {loop.header for loop in found}
+    return [loop for loop in found if loop.body & headers == {loop.header}]
+
+
+def loops_of(graph: Graph, over: Dict[Block, Set[Block]]) -> List[Loop]:
+    """All loops; ``over`` are the dominators."""
     edges: Dict[Block, List[Edge]] = {block: [] for block in graph.blocks}
     for block in graph.blocks:
         for jump in block.terminator.targets():
@@ -38,8 +44,7 @@ def innermost(graph: Graph) -> List[Loop]:
                     body.add(block)
                     todo += [other for other, _ in edges[block]]
             found.append(Loop(header, body, [edge for edge in edges[header] if edge not in back], back))
-    headers = {loop.header for loop in found}
-    return [loop for loop in found if loop.body & headers == {loop.header}]
+    return found
 
 
 def leads_to(block: Block, target: Block, loop: Loop) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pijit.core.graph.ir import Graph
+from pijit.core.graph.loops import loops_of
+from pijit.core.graph.verify import dominators
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
 from pijit.core.kernel.parallel import LEAST
@@ -46,3 +48,11 @@ def touches_objects(graph: Graph) -> bool:
     """Whether operations read or change Python objects other than arrays, which other threads may change."""
     names = {op.name for block in graph.blocks for op in block.ops}
     return not names <= _PURE | _AT_ONCE
+
+
+def has_fast_loop(graph: Graph) -> bool:
+    """Whether there is a loop that need not touch a Python object in each of its rounds."""
+    over = dominators(graph)
+    slow = {block for block in graph.blocks if any(op.name not in _PURE for op in block.ops)}
+    return any(not slow & loop.body & set.intersection(*(over[block] for block, _ in loop.back))
+               for loop in loops_of(graph, over))

@@ -90,3 +90,40 @@ def test_calls_without_a_loop_may_take_longer(monkeypatch):
     for function in (chain, polynomial):
         jit(function)(np.ones(3))
     assert limits == [trials.WITHOUT_LOOPS * trials.LIMIT_NS["auto"], trials.LIMIT_NS["auto"]]
+
+
+def texts(n):
+    s = ""
+    for i in range(n):
+        s += "%d," % i
+    return s
+
+
+def keys_of(table):
+    s = 0
+    for key in table:
+        s += table[key]
+    return s
+
+
+def both(n, table):
+    s = 0
+    for i in range(n):
+        s += i % 7
+        if s == -1:
+            for key in table:
+                s += table[key]
+    return s
+
+
+@pytest.mark.parametrize("function, arguments, expected", [
+    (polynomial, (np.ones(20),), 1), (both, (20, {1: 2}), 1), (np.sqrt, None, trials.WITHOUT_LOOPS),
+    (texts, (20,), trials.WITH_OBJECTS), (keys_of, (dict.fromkeys(range(50), 1),), trials.WITH_OBJECTS),
+], ids=["numbers", "objects in an inner loop", "no loop", "texts", "items of a dict"])
+def test_how_long_calls_may_take_that_are_measured(function, arguments, expected):
+    if arguments is None:
+        function, arguments = (lambda x: np.sqrt(x) * 2.0 + x), (np.ones(20),)
+    f = jit(function)
+    for _ in range(3):
+        f(*arguments)
+    assert f.state.entries[-1].launchers and f.state.entries[-1].patience == expected
