@@ -176,5 +176,5 @@ EXPRESSIONS: Dict[str, Templates] = {
 # Products of two scalars: ints would get too many digits for a run where loops repeat them.
 GROWING: Dict[str, Tuple[str, ...]] = {
     "num": ("({num} * {num})", "({num} ** 2)", "({num} * {int})"),
-    "int": ("({int} * {int})", "({int} ** 3)", "({int} * m)"),
+    "int": ("({int} * {int})", "({int} ** 3 % 2 ** 90)", "({int} * m)"),
 }
