@@ -66,8 +66,8 @@ class ContainerReads:
         """Whether what a container holds is known only where it is looked at."""
         if isinstance(owner, Opaque):
             kind, changed = type(owner.sample), self.facts.changed
-            is_changed = (kind, identity_of(owner)) in changed or (kind, None) in changed
-            return kind is deque or is_changed and is_among(kind, CHANGING)
+            return kind is deque or is_among(kind, CHANGING) and (
+                (kind, identity_of(owner)) in changed or (kind, None) in changed)
         return type(owner) is Instance and is_among(owner.type.python, CHANGING)
 
     def asks_anew(self, owner: Abstract) -> bool:
