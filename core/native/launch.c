@@ -8,6 +8,9 @@
 #include "pool.h"
 #include "untraced.h"
 
+/* Levels of recursion that are kept for a Python kernel: it takes each exception for an exit, and up to CPython 3.8 a
+ * RecursionError that is caught lets the next one abort the process. */
+#define PYTHON_KERNEL_DEPTH 60
 #define SMALL_WORDS 256
 #define SMALL_INPUTS 32
 
@@ -139,6 +142,9 @@ python_run(Launcher *self, PyObject *const *fetched, Caller *caller)
     PyObject *result = NULL;     /* new: the result */
     ValueSource source = {fetched, NULL, NULL, 1, caller->globals};
 
+    if (PyThreadState_Get()->recursion_depth > Py_GetRecursionLimit() - PYTHON_KERNEL_DEPTH) {
+        return launcher_miss(self);
+    }
     arguments = PyTuple_New(self->ninputs);
     if (arguments == NULL) {
         goto error;
