@@ -193,7 +193,7 @@ def test_a_loop_lets_go_of_its_lists():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 200000
+    assert peak < 500000  # the lists of all rounds would take some millions
     assert kernel_count(j) >= 1
 
 
