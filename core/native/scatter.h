@@ -9,7 +9,12 @@
 #include "gil.h"
 #include "invoke.h"
 
-#define MASK_BLOCK 256          /* elements of a mask that are looked at before the chosen ones are touched */
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define MASK_BLOCK 64           /* elements of a mask that are looked at at once */
+#define FEW_GAPS 8              /* so many elements of a block may be missing for its runs to be copied */
 
 typedef struct {
     int64_t first, second;
@@ -175,57 +180,128 @@ static int64_t
 runtime_mask_count(int64_t mask, int64_t size)
 {
     const uint8_t *bytes = (const uint8_t *)mask;
-    int64_t count = 0;
-    for (int64_t start = 0; start < size; start += MASK_BLOCK / 2) {
-        int64_t end = size - start < MASK_BLOCK / 2 ? size : start + MASK_BLOCK / 2;
-        uint8_t part = 0;
-        for (int64_t i = start; i < end; i++) {
-            part += bytes[i] != 0;
-        }
-        count += part;
+    int64_t count = 0, i = 0;
+#ifdef __SSE2__
+    const __m128i zero = _mm_setzero_si128();
+    __m128i unset = zero;
+    for (; i + 16 <= size; i += 16) {
+        __m128i part = _mm_loadu_si128((const __m128i *)(bytes + i));
+        unset = _mm_add_epi64(unset, _mm_sad_epu8(_mm_sub_epi8(zero, _mm_cmpeq_epi8(part, zero)), zero));
+    }
+    count = i - _mm_cvtsi128_si64(_mm_add_epi64(unset, _mm_unpackhi_epi64(unset, unset)));
+#endif
+    for (; i < size; i++) {
+        count += bytes[i] != 0;
     }
     return count;
 }
 
-/* Notes where a block of a mask is set: how often. */
-static inline int64_t
-block_chosen(const uint8_t *mask, int64_t start, int64_t size, int64_t *chosen)
+/* Bit k is set where element k of a block of a mask is. */
+static inline uint64_t
+block_bits(const uint8_t *mask, int64_t count)
 {
-    int64_t end = size - start < MASK_BLOCK ? size : start + MASK_BLOCK, found = 0;
-    for (int64_t i = start; i < end; i++) {
-        chosen[found] = i;
-        found += mask[i] != 0;
+    uint64_t bits = 0;
+    int64_t k = 0;
+#ifdef __SSE2__
+    for (; k + 16 <= count && k < MASK_BLOCK; k += 16) {
+        __m128i part = _mm_loadu_si128((const __m128i *)(mask + k));
+        int unset = _mm_movemask_epi8(_mm_cmpeq_epi8(part, _mm_setzero_si128()));
+        bits |= (uint64_t)(~unset & 0xffff) << k;
     }
-    return found;
+#endif
+    for (; k < count && k < MASK_BLOCK; k++) {
+        bits |= (uint64_t)(mask[k] != 0) << k;
+    }
+    return bits;
 }
 
-#define FOR_CHOSEN(mask, size, most, body) \
-    for (int64_t start = 0; start < size && done < most; start += MASK_BLOCK) { \
-        int64_t found = block_chosen((const uint8_t *)mask, start, size, chosen); \
-        found = found < most - done ? found : most - done; \
-        for (int64_t k = 0; k < found; k++) { \
-            body \
+static inline int
+has_few_gaps(uint64_t bits)
+{
+    uint64_t gaps = ~bits;
+    for (int k = 0; k < FEW_GAPS; k++) {
+        gaps &= gaps - 1;
+    }
+    return gaps == 0;
+}
+
+/* Does ONE(i) for each i where a mask is set, or RUN(first, behind) for all from one to another, as often as `count` says;
+ * `done` counts. A block without any costs next to nothing, a full one what a copy costs. */
+#define FOR_CHOSEN(ONE, RUN) \
+    for (int64_t start = 0; start < size && done < count; start += MASK_BLOCK) { \
+        uint64_t bits = block_bits((const uint8_t *)mask + start, size - start); \
+        if (bits == 0) { \
+            continue; \
+        } \
+        if (count - done < MASK_BLOCK || !has_few_gaps(bits)) { \
+            for (; bits != 0 && done < count; bits &= bits - 1) { \
+                ONE(start + __builtin_ctzll(bits)) \
+                done++; \
+            } \
+            continue; \
+        } \
+        for (int64_t first = start, behind; first < start + MASK_BLOCK; first = behind + 1) { \
+            uint64_t gaps = ~bits >> (first - start); \
+            behind = gaps != 0 ? first + __builtin_ctzll(gaps) : start + MASK_BLOCK; \
+            RUN(first, behind) \
+            done += behind - first; \
         } \
     }
 
-#define PICK(type) FOR_CHOSEN(mask, size, count, ((type *)out)[done++] = ((const type *)data)[chosen[k]];)
-#define PUT(type) FOR_CHOSEN(mask, size, count, ((type *)data)[chosen[k]] = *(const type *)(values + step * done++);)
+#define PICK_ONE(i) to[done] = from[i];
+#define PICK_RUN(first, behind) memcpy(to + done, from + first, (behind - first) * sizeof(*to));
+#define PICK(type) { \
+    type *to = (type *)out; \
+    const type *from = (const type *)data; \
+    FOR_CHOSEN(PICK_ONE, PICK_RUN) \
+    }
 
 /* Leaves in `out` the elements where a mask is set, which are `count` unless another thread writes to it. */
 static int64_t
 runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count)
 {
-    int64_t chosen[MASK_BLOCK + 1], done = 0;
+    int64_t done = 0;
     OF_SIZE(itemsize, PICK)
     return 0;
 }
+
+#define PUT_ONE(i) to[i] = value[done];
+#define PUT_RUN(first, behind) memcpy(to + first, value + done, (behind - first) * sizeof(*to));
+#define PUT(type) { \
+    type *to = (type *)data; \
+    const type *value = (const type *)values; \
+    FOR_CHOSEN(PUT_ONE, PUT_RUN) \
+    }
+
+#define FILL_ONE(i) to[i] = value;
+#define FILL_RUN(first, behind) for (int64_t i = first; i < behind; i++) { to[i] = value; }
+#define FILL(type) { \
+    type *to = (type *)data; \
+    type value = *(const type *)values; \
+    FOR_CHOSEN(FILL_ONE, FILL_RUN) \
+    }
+#define FAR_ONE(i) memcpy((char *)data + (i) * itemsize, (const char *)values + step * done, itemsize);
+#define FAR_RUN(first, behind) for (int64_t i = first; i < behind; i++) { \
+        memcpy((char *)data + i * itemsize, (const char *)values + step * (done + i - first), itemsize); \
+    }
 
 /* Stores values where a mask is set: one for each, or the same for all if `step` is 0. */
 static int64_t
 runtime_mask_put(int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count, int64_t values, int64_t step)
 {
-    int64_t chosen[MASK_BLOCK + 1], done = 0;
-    OF_SIZE(itemsize, PUT)
+    int64_t done = 0;
+    if (count <= 0) {
+        return 0;
+    }
+    if (step == 0) {
+        OF_SIZE(itemsize, FILL)
+    }
+    else if (step == itemsize) {
+        OF_SIZE(itemsize, PUT)
+    }
+    else {
+        FOR_CHOSEN(FAR_ONE, FAR_RUN)
+    }
     return 0;
 }
 

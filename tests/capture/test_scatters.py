@@ -74,6 +74,21 @@ def test_masks(store):
         check(f, *calls[0], others=calls[1:], aliased=aliased, config=NUMBA, calls=1)
 
 
+DENSITIES = [0.0, 0.01, 0.3, 0.9, 0.97, 1.0]
+
+
+@pytest.mark.parametrize("store", ["r = x[m]", "x[m] = v[:m.sum()]", "x[m] = 2"])
+def test_masks_of_any_density(store):
+    """Blocks of a mask that are empty, full, or have few gaps go ways of their own; so do lengths between blocks."""
+    f = define("def f(x, m, v):\n    y = x * 2\n    r = 0\n    %s\n    return r, x, y - x" % store)
+    choose = np.random.RandomState(3)
+    calls = [(np.arange(float(size)), choose.random_sample(size) < density, np.arange(2.0 * size)[size:][::step])
+             for density in DENSITIES for size, step in ((63, 1), (64, 1), (65, -1), (300, 1), (517, -1))]
+    calls += [(x.astype(code), m, v.astype(code)) for x, m, v in calls[3::5] for code in "hD"]
+    with fail_unless_captured():
+        check(f, *calls[0], others=calls[1:], config=NUMBA, calls=1)
+
+
 def histogram(values, weights, edges, rounds):
     counts = np.zeros(edges, weights.dtype)
     for k in range(rounds):
