@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import numpy as np
 from pijit.core.capture.array_forms import FORM_METHODS
 from pijit.core.capture.array_reductions import REDUCTION_METHODS, REDUCTIONS
+from pijit.core.capture.array_scans import SCAN_METHODS, SCANS
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.complex_numbers import conjugated_array
 from pijit.core.capture.operators import describe
@@ -175,10 +176,12 @@ ARRAY_CALLS: List[Tuple[Any, Handler]] = [
     (np.full, call_full),
     (np.clip, call_clip),
     *REDUCTIONS,
+    *SCANS,
 ]
 
 METHODS: Dict[str, Handler] = {
     **REDUCTION_METHODS,
+    **SCAN_METHODS,
     "copy": call_copy,
     "astype": call_astype,
     "fill": call_fill,

@@ -39,10 +39,10 @@ def _reduced(self: Any, name: str, arguments: List[Abstract],
     keepdims = self.constant(named.get("keepdims", Const(False)))
     if type(keepdims) is not bool:
         raise Break("PJ211", callee=name)
-    return array, _axis(self, name, named.get("axis", Const(None)), array.type.ndim), keepdims
+    return array, one_axis(self, name, named.get("axis", Const(None)), array.type.ndim), keepdims
 
 
-def _axis(self: Any, name: str, given: Abstract, ndim: int) -> Optional[int]:
+def one_axis(self: Any, name: str, given: Abstract, ndim: int) -> Optional[int]:
     """The one axis that an argument names, or None for all."""
     if given == Const(None):
         return None
@@ -56,6 +56,11 @@ def _axis(self: Any, name: str, given: Abstract, ndim: int) -> Optional[int]:
     return several.pop() if len(axes) == 1 else None
 
 
+def leave_if_empty(self: Any, array: Tensor) -> None:
+    if EMPTY_HAVE_STRIDES:
+        self.emit("require", [self.emit("truth", [self.size(array)], FLAG)], None, exits=True)
+
+
 def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional[int],
             keepdims: bool = False) -> Abstract:
     sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")
@@ -64,8 +69,8 @@ def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional
         raise Break("PJ210", callee="%s of %s" % (name, array.type.dtype))
     if isinstance(result, Array) and array.type.layout != "C" and result.ndim > 1:
         raise Break("PJ210", callee="%s along an axis of a strided array" % name)
-    if isinstance(result, Array) and EMPTY_HAVE_STRIDES:
-        self.emit("require", [self.emit("truth", [self.size(array)], FLAG)], None, exits=True)
+    if isinstance(result, Array):
+        leave_if_empty(self, array)
     attrs = {"ufunc": ufunc, "axis": axis, "keepdims": keepdims, "types": result.dtype.char}
     value = self.emit("reduce", [array.value], result, attrs, exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(result, value)

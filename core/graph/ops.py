@@ -76,6 +76,9 @@ OPS: Dict[str, OpInfo] = {
                          "the same with out=first operand (overlap-safe, nothing written when it exits)"),
     "reduce": OpInfo("a", ("ufunc", "axis", "keepdims", "types"), False,
                      "ufunc.reduce over one axis or all (axis None); result is an array or np scalar; bits as NumPy"),
+    "scan": OpInfo("a", ("ufunc",), False,
+                   "ufunc.accumulate along the last axis, cast to the result's dtype first; exits when a floating-point flag "
+                   "is raised"),
     "where": OpInfo("a *", ("types",), False,
                     "np.where(a, x, y) of bools, as ufunc; types is '?dd->d'; arrays are in C order, x and y have the "
                     "result's dtype where they are arrays; exits on shape mismatch"),
@@ -196,7 +199,7 @@ NEVER, ALWAYS, UNKNOWN, LEAVES = range(4)
 VIEWS = frozenset(("view", "transpose", "part"))
 """Operations whose result looks into the memory of their first operand."""
 
-MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "gufunc", "product", "gather", "pick", "rows"))
+MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "gufunc", "product", "gather", "pick", "rows"))
 """Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "deque_item", "load_int", "get_int", "load_key", "entry_key", "entry_value", "get_key",

@@ -19,10 +19,10 @@ from pijit.core.graph.types import Array, Object
 from pijit.core.kernel.structure import Flow
 
 COUNTED = (Array, Object)
-ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "dim", "load", "gufunc", "gather", "pick", "rows", "shares"))
+ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "dim", "load", "gufunc", "gather", "pick", "rows", "shares"))
 """Operations that pass nothing of an array on but its elements."""
 
-TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "invoke", "gufunc", "product", "gather", "pick", "rows"))
+TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "invoke", "gufunc", "product", "gather", "pick", "rows"))
 
 
 class Lifetimes:

@@ -27,6 +27,7 @@ from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 from pijit.core.kernel.privacy import Privacy
+from pijit.core.kernel.scans import SCAN_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS)
@@ -301,4 +302,4 @@ def _where(emitter: NumbaEmitter, op: Op) -> None:
 
 _SPECIAL = {"where": _where, "const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "compare_size": _compare_size, "libm": _libm,
             "iterator_part": _iterator_part, "require": _require, "raised": _raised, "poll": _poll, **OBJECT_OPERATIONS,
-            **LIBRARY_OPERATIONS, **GUFUNC_OPERATIONS, **SCATTER_OPERATIONS, "gather": write_gather}
+            **LIBRARY_OPERATIONS, **GUFUNC_OPERATIONS, **SCATTER_OPERATIONS, **SCAN_OPERATIONS, "gather": write_gather}

@@ -12,7 +12,7 @@ from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import MAKERS, VIEWS
 from pijit.core.graph.types import Array
 
-ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "assign", "dim", "load", "store"))
+ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "assign", "dim", "load", "store"))
 """Operations that let nobody have an array but themselves."""
 
 

@@ -230,6 +230,11 @@ def _reduce(emitter: PythonEmitter, op: Op) -> str:
                                            bool(op.attrs["keepdims"]), op.attrs["types"])
 
 
+def _scan(emitter: PythonEmitter, op: Op) -> str:
+    return "scan(%s, %s, %s)" % (_name(op.args[0]), emitter.constant(op.attrs["ufunc"]),
+                                 emitter.constant(op.result.type.dtype))
+
+
 def _alloc(emitter: PythonEmitter, op: Op) -> str:
     return "alloc(%s, %s, %r, %r)" % (_shape(_args(op)), emitter.constant(op.result.type.dtype),
                                       op.attrs["fill"],
@@ -264,7 +269,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "complex": _complex, "part": lambda emitter, op: "%s.%s" % (_name(op.args[0]), op.attrs["which"]),
     "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
     "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
-    "load": _load, "gather": _load, "pick": _load, "rows": _load, "store": _store, "ufunc": _ufunc, "where": _where, "ufunc_into": _ufunc_into, "reduce": _reduce,
+    "load": _load, "gather": _load, "pick": _load, "rows": _load, "store": _store, "ufunc": _ufunc, "where": _where, "ufunc_into": _ufunc_into, "reduce": _reduce, "scan": _scan,
     "alloc": _alloc, "invoke": _invoke, "gufunc": _invoke, "product": _invoke, "dot": _invoke, "item": _item,
     "set_items": _set_items, "scatter": _set_items, "put_mask": _set_items,
     "shares": lambda emitter, op: "shares(%s)" % ", ".join(_args(op)),

@@ -160,6 +160,10 @@ def reduce(array: np.ndarray, function: Any, axis: Any, keepdims: bool, types: s
     return function.reduce(array, axis=axis, keepdims=keepdims, dtype=np.dtype(types[-1]))
 
 
+def scan(array: np.ndarray, function: Any, dtype: np.dtype) -> Any:
+    return function.accumulate(array, axis=-1, dtype=dtype)
+
+
 def alloc(shape: Tuple[int, ...], dtype: np.dtype, fill: Any, order: str) -> np.ndarray:
     make = {None: np.empty, 0: np.zeros, 1: np.ones}[fill]
     return make(shape, dtype, order)
@@ -206,6 +210,6 @@ NAMES: Dict[str, Any] = {
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "by_operator": by_operator, "ufunc_into": ufunc_into,
-    "assign": assign, "reduce": reduce, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
+    "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
     "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
 }

@@ -13,11 +13,13 @@ from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
+from pijit.core.kernel.scans import SCAN_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biufc")
 _FREE = frozenset(("const", "same", "flag", "require", "raised", "iterator_part",
-                   "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS, SCATTER_OPERATIONS, ["gather"])
+                   "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS, SCATTER_OPERATIONS, SCAN_OPERATIONS,
+                                      ["gather"])
 MAX_OPERANDS = 16
 
 

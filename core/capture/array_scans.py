@@ -1,0 +1,41 @@
+"""Calls of ``np.cumsum`` and ``np.cumprod``, as functions and as methods."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Tuple
+
+import numpy as np
+from pijit.core.capture import sampling
+from pijit.core.capture.array_reductions import leave_if_empty, one_axis
+from pijit.core.capture.call_arguments import Arguments, Handler
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import Abstract, Const, Tensor
+from pijit.core.errors import Break
+from pijit.core.kernel.scans import why_not_scan
+
+
+def _scan(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
+    """``np.cumsum(x)``, ``x.cumsum(axis=-1)`` and their kin along the last axis."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        named = dict(zip(("a", "axis"), arguments))
+        if len(arguments) not in (1, 2) or set(keywords) - {"axis"} or set(keywords) & set(named):
+            raise Break("PJ211", callee=name)
+        array, given = arguments[0], keywords.get("axis", named.get("axis", Const(None)))
+        if not isinstance(array, Tensor) or array.type.ndim == 0:
+            raise Break("PJ203", operand=describe(array))
+        kind, ndim = array.type, array.type.ndim
+        axis = one_axis(self, name, given, ndim)
+        if axis is None and ndim > 1 or axis not in (None, ndim - 1) or ndim > 1 and kind.layout != "C":
+            raise Break("PJ210", callee="%s along another axis than the last" % name)
+        result = sampling.type_of_result(getattr(np, name)(np.ones((2,) * ndim, kind.dtype), axis))
+        reason = why_not_scan(ufunc, kind.dtype, result.dtype)
+        if reason:
+            raise Break("PJ210", callee="%s of %s" % (name, kind.dtype))
+        leave_if_empty(self, array)
+        return Tensor(result, self.emit("scan", [array.value], result, {"ufunc": ufunc}, exits=True))
+    return call
+
+
+SCAN_METHODS: Dict[str, Handler] = {"cumsum": _scan("cumsum", np.add), "cumprod": _scan("cumprod", np.multiply)}
+
+SCANS: List[Tuple[Any, Handler]] = [(getattr(np, name), call) for name, call in SCAN_METHODS.items()]
