@@ -10,7 +10,7 @@ import collections
 import types
 from typing import Any, Dict, Optional, Union
 
-from pijit.guards._evaluate import UNBOUND, attribute_rule
+from pijit.guards._evaluate import UNBOUND, attribute_rule, find
 from pijit.guards.facts import is_exactly
 
 __all__ = ["NoPlaceError", "SourceError", "class_value", "dict_item", "instance_dict", "is_plain_tuple", "mro_of",
@@ -39,12 +39,12 @@ def dict_item(container: Dict[Any, Any], key: Any) -> Any:
     """The value under a key, or UNBOUND.
 
     Raises:
-        NoPlaceError: a key of the dict raised an exception when compared.
+        NoPlaceError: a key of the dict would be compared by code of its own.
     """
     try:
-        return dict.get(container, key, UNBOUND)
-    except Exception:
-        text = f"a key of the dict searched for {key!r} raised an exception when compared"
+        return find(container, key)
+    except LookupError:
+        text = f"a key of the dict that may be {key!r} is compared by code of its own"
         raise NoPlaceError(text) from None
 
 
@@ -96,7 +96,7 @@ def read_item(base: Any, key: Union[int, str]) -> Any:
     """The item as an Item source reads it, or UNBOUND where there is none.
 
     Raises:
-        NoPlaceError: a key of the dict raised an exception when compared.
+        NoPlaceError: a key of the dict would be compared by code of its own.
     """
     if type(base) is dict:
         return dict_item(base, key)

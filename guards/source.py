@@ -364,7 +364,7 @@ def is_absent(base: Any, source: Source) -> bool:
     """Whether `base` certainly has no such attribute or item as the Attr or Item source reads.
 
     Raises:
-        NoPlaceError: a key of a dict raised an exception when compared.
+        NoPlaceError: a key of a dict would be compared by code of its own.
     """
     if isinstance(source, Item):
         is_container = is_exactly(base, (dict, list)) or is_plain_tuple(base)

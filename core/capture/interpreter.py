@@ -59,6 +59,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
 from pijit.guards.facts import is_exactly
+from pijit.guards.reading import NoPlaceError
 
 REASON_OF = {"IMPORT_NAME": "PJ207", "IMPORT_FROM": "PJ207", "FORMAT_VALUE": "PJ216"}
 REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("BUILD_"))
@@ -154,6 +155,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         except Break:
             self.state = saved
             raise
+        except NoPlaceError:
+            self.state = saved
+            raise Break("PJ205", key="one that is compared by code of its own")
 
     def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
         """The outcomes of a call that is one if the FLAG is true, else the other, by their slots."""

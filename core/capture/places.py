@@ -68,7 +68,10 @@ class HeapPlace:
 
     def initial(self, facts: Any) -> Abstract:
         """What is known of it at function entry."""
-        found = self.sample(facts)
+        try:
+            found = self.sample(facts)
+        except sources.SourceError:
+            return UNBOUND
         return UNBOUND if found is sources.UNBOUND else known_of(found, self.source)
 
     def root(self, head: State, cells: int) -> Any:

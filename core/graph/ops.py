@@ -187,7 +187,7 @@ OPS: Dict[str, OpInfo] = {
 
 EFFECTS = frozenset(name for name, info in OPS.items() if info.effect)
 
-SURE = frozenset(("append", "insert", "extend", "reverse", "set_add"))
+SURE = frozenset(("append", "insert", "extend", "reverse"))
 """Effects that only a lack of memory prevents: without an exit that is raised."""
 
 ELIDED_BYTES = 256 * 1024

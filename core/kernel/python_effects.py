@@ -15,6 +15,7 @@ import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.types import Array
 from pijit.core.kernel.python_runtime import fitting
+from pijit.guards._evaluate import find
 from pijit.guards.facts import is_exactly
 from pijit.guards.held import is_heap_type
 from pijit.guards.reading import class_value
@@ -68,13 +69,13 @@ def store_attr(owner: Any, name: str, value: Any) -> None:
     elif sys.getrefcount(owner.__dict__) > 2:
         raise Declined
     else:
-        _replace(owner.__dict__.get(name))
+        _replace(_value(owner.__dict__, name))
     object.__setattr__(owner, name, value)
 
 
 def store_global(name: str, value: Any) -> None:
     scope = sys._getframe(2).f_globals
-    _replace(scope.get(name))
+    _replace(_value(scope, name))
     scope[name] = value
 
 
@@ -110,23 +111,35 @@ def clear(target: Any) -> None:
     target.clear()
 
 
+def _value(target: Any, key: Any, default: Any = None) -> Any:
+    """What a dict has under a key; raises where looking it up would run code of a key."""
+    found = find(target, key)
+    return default if found is UNBOUND else found
+
+
+def has_key(target: Any, key: Any) -> bool:
+    """Of a dict or a set."""
+    return find(target, key) is not UNBOUND
+
+
 def store_key(target: Any, key: Any, value: Any) -> None:
-    _replace(target.get(key))
+    _replace(_value(target, key))
     target[key] = value
 
 
 def delete_key(target: Any, key: Any) -> None:
-    _replace(target[key])
+    _replace(_value(target, key))
     del target[key]
 
 
 def update(target: Any, more: Any) -> None:
-    if not all(type(key) in (int, str) and _dies_quietly(target.get(key)) for key in more):
+    if not all(type(key) in (int, str) and _dies_quietly(_value(target, key)) for key in more):
         raise Declined
     target.update(more)
 
 
 def set_add(target: Any, value: Any) -> None:
+    find(target, value)
     target.add(value)
 
 
@@ -176,7 +189,7 @@ def load_item(owner: Any, index: int, kind: Any) -> Any:
 
 
 def load_key(owner: Any, key: Any, kind: Any) -> Any:
-    return _found(owner[key], kind)
+    return _found(_value(owner, key, UNBOUND), kind)
 
 
 def entry_key(owner: Any, behind: int, kind: Any) -> Any:
@@ -233,7 +246,7 @@ def hold(value: Any) -> None:
 
 
 def get_key(owner: Any, key: Any, value: Any, kind: Any) -> Any:
-    return _found(owner.get(key, value), kind)
+    return _found(_value(owner, key, value), kind)
 
 
 def pop_item(target: Any, index: int, kind: Any) -> Any:
@@ -243,13 +256,13 @@ def pop_item(target: Any, index: int, kind: Any) -> Any:
 
 
 def pop_key(target: Any, key: Any, kind: Any) -> Any:
-    found = _found(target[key], kind)
+    found = _found(_value(target, key, UNBOUND), kind)
     del target[key]
     return found
 
 
 def setdefault(target: Any, key: Any, value: Any, kind: Any) -> Any:
-    found = _found(target.get(key, value), kind)
+    found = _found(_value(target, key, value), kind)
     target.setdefault(key, value)
     return found
 
@@ -290,6 +303,6 @@ NAMES: Dict[str, Any] = {
     "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
     "deque_append": deque_append,
-    "deque_appendleft": deque_appendleft, "hold": hold, "new_set": new_set, "collect_pair": store_key,
-    "collect_member": set_add,
+    "deque_appendleft": deque_appendleft, "hold": hold, "new_set": new_set, "has_key": has_key,
+    "collect_pair": store_key, "collect_member": set_add,
 }

@@ -82,12 +82,9 @@ runtime_load_item(int64_t frame, int64_t owner, int64_t index, int64_t spec)
 static int64_t
 runtime_load_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 {
-    PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* borrowed */
-    if (found == NULL) {
-        PyErr_Clear();  /* bytecode asks again, and raises at its line */
-        return DECLINED;
-    }
-    return object_read(frame, found, (int64_t *)spec);
+    PyObject *found;  /* borrowed */
+    return dict_find((PyObject *)dict, (PyObject *)key, &found) == LOOKUP_FOUND
+        ? object_read(frame, found, (int64_t *)spec) : DECLINED;
 }
 
 /* Answers whether a dict or set has such a key in the first word of `spec`. */
@@ -95,21 +92,17 @@ static int64_t
 runtime_has_key(int64_t owner, int64_t key, int64_t spec)
 {
     PyObject *object = (PyObject *)owner;
-    int found = PyDict_Check(object) ? PyDict_Contains(object, (PyObject *)key) : PySet_Contains(object, (PyObject *)key);
+    PyObject *value;  /* borrowed */
+    int found = PyDict_Check(object) ? dict_find(object, (PyObject *)key, &value) : set_find(object, (PyObject *)key);
     *(int64_t *)spec = found;
-    if (found < 0) {
-        PyErr_Clear();
-        return DECLINED;
-    }
-    return 0;
+    return found < 0 ? DECLINED : 0;
 }
 
 static int64_t
 runtime_get_key(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
-    PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* owned from here on */
-    if (found == NULL && PyErr_Occurred()) {
-        PyErr_Clear();
+    PyObject *found;  /* owned from here on */
+    if (dict_find((PyObject *)dict, (PyObject *)key, &found) < 0) {
         return DECLINED;
     }
     Py_XINCREF(found);
@@ -189,7 +182,8 @@ runtime_clear_list(int64_t list)
 static PyObject *
 removable(int64_t dict, int64_t key)
 {
-    PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* borrowed: the result */
+    PyObject *found;  /* borrowed: the result */
+    (void)dict_find((PyObject *)dict, (PyObject *)key, &found);
     return found != NULL && dies_quietly(found) ? found : NULL;
 }
 
@@ -215,9 +209,10 @@ runtime_pop_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 static int64_t
 runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
-    PyObject *found = PyDict_GetItemWithError((PyObject *)dict, (PyObject *)key);  /* borrowed */
-    if (found != NULL || PyErr_Occurred()) {
-        return found == NULL ? LAUNCHER_ERROR : object_read(frame, found, (int64_t *)spec);
+    PyObject *found;  /* borrowed */
+    int known = dict_find((PyObject *)dict, (PyObject *)key, &found);
+    if (known != LOOKUP_ABSENT) {
+        return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
     }
     PyObject *value = value_box(kind, address);  /* owned */
     int64_t status = value == NULL ? LAUNCHER_ERROR : object_read(frame, value, (int64_t *)spec);
@@ -238,8 +233,8 @@ updates_quietly(PyObject *dict, PyObject *more)
         if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) {
             return 0;
         }
-        PyObject *old = PyDict_GetItemWithError(dict, key);  /* borrowed */
-        if (old == NULL ? PyErr_Occurred() != NULL : !gives_up_quietly(old, PyDict_GET_SIZE(more))) {
+        PyObject *old;  /* borrowed */
+        if (dict_find(dict, key, &old) < 0 || (old != NULL && !gives_up_quietly(old, PyDict_GET_SIZE(more)))) {
             return 0;
         }
     }
@@ -338,8 +333,8 @@ runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
         Py_XDECREF(key);
         return LAUNCHER_ERROR;
     }
-    PyObject *old = _PyDict_GetItem_KnownHash((PyObject *)dict, key, hash);  /* borrowed */
-    if (old == NULL ? PyErr_Occurred() != NULL : !dies_quietly(old)) {
+    PyObject *old;  /* borrowed */
+    if (dict_lookup((PyObject *)dict, key, hash, &old) < 0 || (old != NULL && !dies_quietly(old))) {
         PyErr_Clear();
         lookup_done(key);
         return DECLINED;
@@ -382,11 +377,17 @@ runtime_entry_value(int64_t frame, int64_t dict, int64_t behind, int64_t spec)
 
 /* ---- sets ---- */
 
-/* The value is a number or a string. */
+/* The value is a number, a string or a tuple of these. */
 static int64_t
 runtime_set_add(int64_t set, int64_t kind, int64_t address)
 {
-    return value_put(PySet_Add, set, kind, address);
+    PyObject *value = value_box(kind, address);  /* owned */
+    int64_t status = value == NULL ? LAUNCHER_ERROR : set_find((PyObject *)set, value) < 0 ? DECLINED : 0;
+    if (status == 0 && PySet_Add((PyObject *)set, value) < 0) {
+        status = LAUNCHER_ERROR;
+    }
+    Py_XDECREF(value);
+    return status;
 }
 
 #endif

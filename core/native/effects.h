@@ -8,6 +8,7 @@
 
 #include "launcher.h"
 #include <structmember.h>
+#include "lookup.h"
 
 #define DECLINED 1
 
@@ -136,8 +137,8 @@ static int64_t
 dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObject *owner)
 {
     Py_hash_t hash = PyObject_Hash(key);  /* once: tuples compute theirs each time */
-    PyObject *old = hash == -1 ? NULL : _PyDict_GetItem_KnownHash(dict, key, hash);  /* borrowed */
-    if (old == NULL ? PyErr_Occurred() != NULL : !dies_quietly(old)) {
+    PyObject *old = NULL;  /* borrowed */
+    if (hash == -1 || dict_lookup(dict, key, hash, &old) < 0 || (old != NULL && !dies_quietly(old))) {
         PyErr_Clear();  /* bytecode asks again, and raises at its line */
         return DECLINED;
     }

@@ -288,6 +288,24 @@ module_attribute_rule(PyObject *module, PyObject *object)
     return PyUnicode_FromString(names[attribute_rule(object)]);
 }
 
+static PyObject *
+module_find(PyObject *module, PyObject *args)
+{
+    PyObject *container, *key, *value = NULL;  /* borrowed */
+    if (!PyArg_ParseTuple(args, "OO:find", &container, &key)) {
+        return NULL;
+    }
+    int found = PyDict_Check(container) ? dict_find(container, key, &value)
+        : PyAnySet_Check(container) ? set_find(container, key) : LOOKUP_RUNS_CODE;
+    if (found == LOOKUP_RUNS_CODE) {
+        PyErr_SetString(PyExc_LookupError, "a key that is compared runs code of its own");
+        return NULL;
+    }
+    value = found == LOOKUP_ABSENT ? unbound : value != NULL ? value : key;
+    Py_INCREF(value);
+    return value;
+}
+
 static PyMethodDef module_methods[] = {
     {"set_mirror", module_set_mirror, METH_O,
      "set_mirror(enabled) -> whether it was on: compare every evaluation with the Python twin."},
@@ -295,6 +313,9 @@ static PyMethodDef module_methods[] = {
      "mirror_disagreements() -> how many evaluations so far differed from the twin."},
     {"attribute_rule", module_attribute_rule, METH_O,
      "attribute_rule(object) -> 'instance', 'type' or 'code' (not at all): how its attributes may be read."},
+    {"find", module_find, METH_VARARGS,
+     "find(container, key) -> the value of a dict, the key if a set has it, or UNBOUND; LookupError where a key would be "
+     "compared by code of its own."},
     {NULL},
 };
 

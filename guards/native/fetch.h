@@ -13,14 +13,16 @@
  *               values without __get__, and the builtin descriptors whose __get__(None, type) runs no user
  *               code. Then a metaclass attribute without __get__.
  *
- * One gap is CPython's own: a lookup in a dict compares keys of equal hash, and a key of a user class may
- * then run its __eq__. So registers hold strong references, and whoever walks a structure re-reads it after a
- * fetch. */
+ * A lookup in a dict that would compare with a key of a user class is refused (lookup.h). What the lookup of a class
+ * attribute compares is CPython's own affair; so registers hold strong references, and whoever walks a structure
+ * re-reads it after a fetch. */
 #ifndef PIJIT_GUARDS_FETCH_H
 #define PIJIT_GUARDS_FETCH_H
 
 #include <Python.h>
 #include <string.h>
+
+#include "lookup.h"
 
 /* Where an evaluation starts; all borrowed. */
 typedef struct {
@@ -37,21 +39,13 @@ root_get(const Roots *roots, Py_ssize_t index)
     return index < roots->nvalues ? roots->values[index] : NULL;
 }
 
-/* 1: found, *value is a NEW reference; 0: no such key; -1: a key's __eq__ raised (cleared); then *value is
- * NULL. */
+/* 1: found, *value is a NEW reference; 0: no such key; -1: a key would run code of its own; then *value is NULL. */
 static inline int
 dict_item_find(PyObject *dict, PyObject *key, PyObject **value)
 {
-    *value = PyDict_GetItemWithError(dict, key);  /* borrowed until the next line */
-    if (*value != NULL) {
-        Py_INCREF(*value);
-        return 1;
-    }
-    if (PyErr_Occurred()) {
-        PyErr_Clear();
-        return -1;
-    }
-    return 0;
+    int found = dict_find(dict, key, value);  /* borrowed until the next line */
+    Py_XINCREF(*value);
+    return found;
 }
 
 static inline PyObject *
@@ -203,7 +197,7 @@ instance_attribute_fetch(PyObject *object, PyObject *name)
         int is_slot = Py_TYPE(class_value) == &PyMemberDescr_Type;
         return is_slot ? descriptor_fetch(class_value, object, type) : NULL;
     }
-    Py_XINCREF(class_value);  /* owned from here: the dict lookup below may run __eq__ of a key */
+    Py_XINCREF(class_value);  /* owned from here */
     PyObject **dict = _PyObject_GetDictPtr(object);
     PyObject *value = NULL;  /* owned */
     int found = 0;
@@ -263,7 +257,7 @@ attribute_rule(PyObject *object)
     return plain ? ATTRIBUTES_OF_INSTANCE : ATTRIBUTES_BY_CODE;
 }
 
-/* 1: the instance's dict has no such key, or there is none; 0: it has, or a key's __eq__ raised. */
+/* 1: the instance's dict has no such key, or there is none; 0: it has, or a key would run code of its own. */
 static inline int
 instance_dict_lacks(PyObject *object, PyObject *name)
 {
@@ -323,7 +317,7 @@ raw_attribute_fetch(PyObject *object, PyObject *name)
         Py_XINCREF(value);
         return value;
     }
-    Py_XINCREF(on_type);  /* owned from here: the dict lookup below may run __eq__ of a key */
+    Py_XINCREF(on_type);  /* owned from here */
     if (on_type != NULL && !is_data && !instance_dict_lacks(object, name)) {
         Py_DECREF(on_type);
         return NULL;

@@ -1,0 +1,162 @@
+/* Lookups in dicts and sets that run no code of the program's.
+ *
+ * A lookup compares its key with the keys of equal hash, and one whose class has an __eq__ of its own would see that it
+ * is asked once more than by bytecode, or earlier. So the tables are searched here, as CPython 3.7 to 3.10 lay them
+ * out: a search ends without an answer where it meets such a key. What is looked up is a string, a number, or a tuple of
+ * these. */
+#ifndef PIJIT_GUARDS_LOOKUP_H
+#define PIJIT_GUARDS_LOOKUP_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+#include <numpy/arrayobject.h>
+
+enum { LOOKUP_ERROR = -2, LOOKUP_RUNS_CODE = -1, LOOKUP_ABSENT = 0, LOOKUP_FOUND = 1 };
+
+/* struct _dictkeysobject, which no header of Python's shows. */
+typedef struct {
+    Py_ssize_t references;
+    Py_ssize_t size;
+    void *lookup;
+    Py_ssize_t usable;
+    Py_ssize_t entries;
+    char indices[];
+} KeyTable;
+
+typedef struct {
+    Py_hash_t hash;
+    PyObject *key;
+    PyObject *value;
+} KeyEntry;
+
+enum { PERTURB_BITS = 5, SET_PROBES = 9, NO_ENTRY = -1 };
+
+/* Whether comparing a key with what is looked up runs no code of the program's. */
+static inline int
+compares_quietly(PyObject *key)
+{
+    PyTypeObject *type = Py_TYPE(key);
+    richcmpfunc compare = type->tp_richcompare;
+    if (compare == PyTuple_Type.tp_richcompare) {
+        Py_ssize_t i = 0;
+        while (i < PyTuple_GET_SIZE(key) && compares_quietly(PyTuple_GET_ITEM(key, i))) {
+            i++;
+        }
+        return i == PyTuple_GET_SIZE(key);
+    }
+    return compare == PyUnicode_Type.tp_richcompare || compare == PyLong_Type.tp_richcompare
+        || compare == PyFloat_Type.tp_richcompare || compare == PyComplex_Type.tp_richcompare
+        || compare == PyBaseObject_Type.tp_richcompare
+        || (compare == PyBytes_Type.tp_richcompare && !Py_BytesWarningFlag)
+        || (PyArray_IsScalar(key, Generic) && !PyArray_IsScalar(key, Void) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE));
+}
+
+static inline int
+texts_equal(PyObject *one, PyObject *other)
+{
+    return PyUnicode_KIND(one) == PyUnicode_KIND(other) && PyUnicode_GET_LENGTH(one) == PyUnicode_GET_LENGTH(other)
+        && memcmp(PyUnicode_DATA(one), PyUnicode_DATA(other), PyUnicode_GET_LENGTH(one) * PyUnicode_KIND(one)) == 0;
+}
+
+/* Whether a key of equal hash is the one that is looked up: FOUND, ABSENT, RUNS_CODE, or ERROR with an exception set. */
+static inline int
+lookup_compare(PyObject *key, PyObject *wanted)
+{
+    if (key == wanted) {
+        return LOOKUP_FOUND;
+    }
+    if (PyUnicode_CheckExact(key) && PyUnicode_CheckExact(wanted)) {  /* what has a hash is ready */
+        return texts_equal(key, wanted) ? LOOKUP_FOUND : LOOKUP_ABSENT;
+    }
+    if (!compares_quietly(key)) {
+        return LOOKUP_RUNS_CODE;
+    }
+    int equal = PyObject_RichCompareBool(key, wanted, Py_EQ);
+    return equal < 0 ? LOOKUP_ERROR : equal ? LOOKUP_FOUND : LOOKUP_ABSENT;
+}
+
+static inline Py_ssize_t
+table_entry(const KeyTable *table, size_t slot)
+{
+    if (table->size <= 0xff) {
+        return ((const int8_t *)table->indices)[slot];
+    }
+    if (table->size <= 0xffff) {
+        return ((const int16_t *)table->indices)[slot];
+    }
+    return table->size <= 0xffffffffLL ? ((const int32_t *)table->indices)[slot]
+                                       : (Py_ssize_t)((const int64_t *)table->indices)[slot];
+}
+
+static inline size_t
+index_bytes(const KeyTable *table)
+{
+    return table->size <= 0xff ? 1 : table->size <= 0xffff ? 2 : table->size <= 0xffffffffLL ? 4 : 8;
+}
+
+/* *value is BORROWED, NULL unless it is FOUND; `hash` is the key's. */
+static inline int
+dict_lookup(PyObject *dict, PyObject *key, Py_hash_t hash, PyObject **value)
+{
+    PyObject **split = ((PyDictObject *)dict)->ma_values;
+    const KeyTable *table = (const KeyTable *)((PyDictObject *)dict)->ma_keys;
+    const KeyEntry *entries = (const KeyEntry *)(table->indices + (size_t)table->size * index_bytes(table));
+    size_t mask = (size_t)table->size - 1, rest = (size_t)hash, slot = rest & mask;
+    Py_ssize_t at;
+    *value = NULL;
+    for (; (at = table_entry(table, slot)) != NO_ENTRY; slot = (slot * 5 + (rest >>= PERTURB_BITS) + 1) & mask) {
+        if (at < 0 || entries[at].hash != hash) {
+            continue;
+        }
+        int status = lookup_compare(entries[at].key, key);
+        if (status == LOOKUP_FOUND) {
+            *value = split != NULL ? split[at] : entries[at].value;
+            return *value != NULL ? LOOKUP_FOUND : LOOKUP_ABSENT;
+        }
+        if (status != LOOKUP_ABSENT) {
+            return status;
+        }
+    }
+    return LOOKUP_ABSENT;
+}
+
+/* As dict_lookup; an ERROR is cleared and counts as RUNS_CODE. */
+static inline int
+dict_find(PyObject *dict, PyObject *key, PyObject **value)
+{
+    Py_hash_t hash = PyObject_Hash(key);
+    *value = NULL;
+    int status = hash == -1 ? LOOKUP_ERROR : dict_lookup(dict, key, hash, value);
+    if (status == LOOKUP_ERROR) {
+        PyErr_Clear();
+        return LOOKUP_RUNS_CODE;
+    }
+    return status;
+}
+
+/* As dict_find of the members of a set. */
+static inline int
+set_find(PyObject *set, PyObject *key)
+{
+    const setentry *table = ((PySetObject *)set)->table;
+    Py_hash_t hash = PyObject_Hash(key);
+    size_t mask = (size_t)((PySetObject *)set)->mask, rest = (size_t)hash, slot = rest & mask;
+    int status = hash == -1 ? LOOKUP_ERROR : LOOKUP_ABSENT;
+    for (; status == LOOKUP_ABSENT; slot = (slot * 5 + 1 + (rest >>= PERTURB_BITS)) & mask) {
+        const setentry *entry = &table[slot], *last = slot + SET_PROBES <= mask ? entry + SET_PROBES : entry;
+        for (; entry <= last && status == LOOKUP_ABSENT; entry++) {
+            if (entry->key == NULL) {
+                return LOOKUP_ABSENT;
+            }
+            status = entry->hash == hash ? lookup_compare(entry->key, key) : LOOKUP_ABSENT;
+        }
+    }
+    if (status == LOOKUP_ERROR) {
+        PyErr_Clear();
+        return LOOKUP_RUNS_CODE;
+    }
+    return status;
+}
+
+#endif
