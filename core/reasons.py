@@ -90,10 +90,10 @@ _ROWS = (
            "lists, tuples, bytes and bytearrays, integers and slices on strings, and numbers, strings and tuples of these "
            "on dicts.",
            "Use basic indexing where it says the same."),
-    Reason("PJ206", "entry or exit of a with or try block",
-           "Entering and leaving a block decides which handler sees an exception, so that stays Python; "
-           "its body is compiled.",
-           "Nothing to do, unless the block is entered in the innermost loop: then move it out."),
+    Reason("PJ206", "entry or exit of a with block, or of an exception handler",
+           "A kernel leaves before anything is raised, so handlers are Python's, and so are context managers; what is in "
+           "such a block is compiled.",
+           "Nothing to do, unless a with block is entered in the innermost loop: then move it out."),
     Reason("PJ207", "import statement",
            "An import can run a whole module.",
            "Import at the top of the module."),

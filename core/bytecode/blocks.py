@@ -108,6 +108,11 @@ class CFG:
         """The innermost loop around a block, or None."""
         return self._loop_of.get(block)
 
+    def unwinding_returns(self) -> FrozenSet[int]:
+        """The returns that run finally bodies before the function ends; only CPython 3.7 has such."""
+        return frozenset(instr.index for instr in self.function.instructions
+                         if instr.opname == "RETURN_VALUE" and self.successors[instr.index])
+
     def decides_loop(self, instruction: int) -> bool:
         """Whether an instruction stands in a loop at the end of a block from which one way leads out of that loop."""
         index = self.block_of[instruction]

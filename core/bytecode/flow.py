@@ -155,14 +155,14 @@ class _Tracer:
                 self.instructions[i], known, (blocks, depth)))
 
     def _agree(self, left: Blocks, right: Blocks) -> bool:
-        """Whether two block stacks act alike: linked code may set up a loop (3.7) at more than one place."""
+        """Whether two block stacks act alike: linked code may set up a block at more than one place."""
         return len(left) == len(right) and all(
-            a == b or (a.kind == b.kind == "loop" and a.level == b.level and self._leads(a) == self._leads(b))
+            a == b or (a.kind == b.kind and a.level == b.level and self._leads(a.handler) == self._leads(b.handler))
             for a, b in zip(left, right))
 
-    def _leads(self, loop: BlockEntry) -> int:
-        """Where `break` leads at last; linked code may have a jump in between."""
-        index, seen = loop.handler, set()
+    def _leads(self, index: int) -> int:
+        """Where `break`, or an exception, leads at last; linked code may have a jump in between."""
+        seen = set()
         while self.instructions[index].opname == "JUMP_ABSOLUTE" and index not in seen:
             seen.add(index)
             index = _target(self.instructions[index])
@@ -222,6 +222,8 @@ class _Tracer:
         after = depth + fall_effect(instr.opcode, instr.arg)
         handler = _target(instr)
         kind = _KIND_OF_SETUP[instr.opname]
+        if kind != "loop":
+            handler = self._leads(handler)
         if kind == "finally" and self.instructions[handler].opname in _EXCEPT_CLAUSE_BEGINS:
             kind = "except"
         entry = BlockEntry(kind, handler, instr.index, after - _ABOVE_LEVEL.get(instr.opname, 0))
@@ -281,6 +283,18 @@ _SPECIAL: Dict[str, Callable[[_Tracer, Instr, Blocks, int], None]] = {
     "RETURN_VALUE": _Tracer._return_value,
 }
 _SPECIAL.update((name, _Tracer._setup) for name in BLOCK_PUSHES)
+
+
+def unwound_level(blocks: Blocks, opname: str) -> Optional[int]:
+    """The operand stack depth to which 3.7's BREAK_LOOP or CONTINUE_LOOP unwinds; None if that does more."""
+    level = None
+    for entry in reversed(blocks):
+        if entry.kind == "loop":
+            return entry.level if opname == "BREAK_LOOP" else level
+        if entry.kind != "except":
+            return None
+        level = entry.level
+    return None
 
 
 def trace_flow(function: Function) -> Flow:

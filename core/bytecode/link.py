@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
-from pijit.core.bytecode.moves import add_mover, add_start
+from pijit.core.bytecode.moves import add_mover, add_start, setup_of
 from pijit.core.bytecode.report import Report, call_report
 from pijit.core.bytecode.rest import Rest, call_rest
 
@@ -119,7 +119,7 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
         writer, over = _Writer(cfg, assembler, site, ways, announced), Label("over reentry")
         if site.gate is not None:
             assembler.insert(site.index, _gate(assembler, site.gate, ways[key], writer.line))
-        # In front of its loop, since CPython 3.7's SETUP_LOOP only leads forwards.
+        # In front of its loop, since setups only lead forwards.
         assembler.insert(site.index, [Op("JUMP_FORWARD", over, writer.line), ways[key]] + writer.write() + [
             Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line), over], redirect=False)
     return assembler.assemble()
@@ -267,13 +267,14 @@ class _Writer:
             self.op("DELETE_FAST", slot)
 
     def _mend_blocks(self, plan: ExitPlan) -> List[Tuple[Label, Label]]:
-        """CPython 3.7: pop and push loop blocks so that the target finds the block stack that it expects.
+        """Pop and push blocks of try statements, and CPython 3.7's of loops, so that the target finds the block stack
+        that it expects.
 
         Returns:
-            Labels to be placed behind, and where a jump there has to lead: SETUP_LOOP cannot name what is before it.
+            Labels to be placed behind, and where a jump there has to lead: no setup can name what is before it.
         """
-        have = [b for b in self.cfg.block_stack[self.site.index] or () if b.kind == "loop"]
-        want = [b for b in self.cfg.block_stack[plan.target] or () if b.kind == "loop"]
+        have, want = [[block for block in self.cfg.block_stack[index] or () if block.kind != "handler"]
+                      for index in (self.site.index, plan.target)]
         common = 0
         while common < min(len(have), len(want)) and have[common] == want[common]:
             common += 1
@@ -285,10 +286,11 @@ class _Writer:
         for _ in have[common:]:
             self.op("POP_BLOCK")
         stubs: List[Tuple[Label, Label]] = []
-        position, levels = self.site.depth, want[common:]
-        while levels or slots:
-            if levels and levels[0].level <= position:
-                self.op("SETUP_LOOP", self._forwards(levels.pop(0).handler, stubs))
+        position, missing = self.site.depth, want[common:]
+        while missing or slots:
+            if missing and missing[0].level <= position:
+                block = missing.pop(0)
+                self.op(setup_of(self.cfg, block), self._forwards(block.handler, stubs))
                 continue
             slot = slots.pop()
             self.op("LOAD_FAST", slot)

@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.flow import BlockEntry
 
 STACK = "$stack"
 MOVE = "$move"
@@ -54,13 +55,18 @@ def add_start(assembler: Assembler, cfg: CFG, header: int, to: Label) -> None:
 
 
 def stack_of(assembler: Assembler, cfg: CFG, index: int, slots: List[int]) -> List[Item]:
-    """Code that puts the operand stack of an instruction, and CPython 3.7's loop blocks, back from locals."""
+    """Code that puts the operand stack of an instruction, and the blocks around it, back from locals."""
     line = cfg.function.instructions[index].lineno
     items: List[Item] = []
-    loops = list(cfg.block_stack[index] or ())
+    blocks = list(cfg.block_stack[index] or ())
     for position in range(len(slots) + 1):
-        while loops and loops[0].level == position:
-            items.append(Op("SETUP_LOOP", assembler.inserted(loops.pop(0).handler), line))
+        while blocks and blocks[0].level == position:
+            items.append(Op(setup_of(cfg, blocks[0]), assembler.inserted(blocks.pop(0).handler), line))
         if position < len(slots):
             items += [Op("LOAD_FAST", slots[position], line), Op("DELETE_FAST", slots[position], line)]
     return items
+
+
+def setup_of(cfg: CFG, block: BlockEntry) -> str:
+    """The instruction that puts a block on the block stack."""
+    return cfg.function.instructions[block.pusher].opname

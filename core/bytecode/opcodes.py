@@ -14,10 +14,10 @@ _ARITHMETIC = ("ADD AND FLOOR_DIVIDE LSHIFT MATRIX_MULTIPLY MODULO MULTIPLY OR P
                "TRUE_DIVIDE XOR").split()
 
 # One row per kind of instruction: the names of all versions, and the class of the row.
-# Entering and leaving try and with statements, and what their handlers begin and end with.
+# Entering with statements, and what handlers begin and end with.
 _TRY_AND_WITH = """
-    SETUP_FINALLY SETUP_EXCEPT SETUP_WITH POP_EXCEPT BEGIN_FINALLY CALL_FINALLY POP_FINALLY END_FINALLY RERAISE
-    JUMP_IF_NOT_EXC_MATCH CONTINUE_LOOP WITH_CLEANUP_START WITH_CLEANUP_FINISH WITH_EXCEPT_START""".split()
+    SETUP_WITH POP_EXCEPT BEGIN_FINALLY CALL_FINALLY POP_FINALLY END_FINALLY RERAISE
+    JUMP_IF_NOT_EXC_MATCH WITH_CLEANUP_START WITH_CLEANUP_FINISH WITH_EXCEPT_START""".split()
 
 _ROWS = (
     # The symbolic interpreter can have a handler.
@@ -32,7 +32,7 @@ _ROWS = (
     (CAPTURED, "JUMP_IF_TRUE_OR_POP GET_ITER FOR_ITER RETURN_VALUE"),
     (CAPTURED, "POP_TOP ROT_TWO ROT_THREE ROT_FOUR ROT_N DUP_TOP DUP_TOP_TWO NOP EXTENDED_ARG"),
     (CAPTURED, "CALL_FUNCTION CALL_FUNCTION_KW CALL_FUNCTION_EX CALL_METHOD MAKE_FUNCTION LOAD_CLOSURE"),
-    (CAPTURED, "SETUP_LOOP BREAK_LOOP DELETE_SUBSCR"),
+    (CAPTURED, "SETUP_LOOP BREAK_LOOP CONTINUE_LOOP SETUP_FINALLY SETUP_EXCEPT POP_BLOCK DELETE_SUBSCR"),
     # Always the interpreter's: exception handling, deletion, imports, dicts, sets, strings, pattern matching.
     (FALLBACK, " ".join(_TRY_AND_WITH)),
     (FALLBACK, "RAISE_VARARGS LOAD_ASSERTION_ERROR"),
@@ -49,12 +49,8 @@ _ROWS = (
     (SKIP, "LOAD_NAME STORE_NAME DELETE_NAME LOAD_CLASSDEREF IMPORT_STAR SETUP_ANNOTATIONS PRINT_EXPR"),
 )
 
-# POP_BLOCK ends loops on 3.7, and only try and with statements from 3.8 on.
-_POP_BLOCK = CAPTURED if "SETUP_LOOP" in dis.opmap else FALLBACK
-
 #: The class of each opcode name that any supported version has.
 CLASS_OF_NAME: Dict[str, str] = {name: kind for kind, names in _ROWS for name in names.split()}
-CLASS_OF_NAME["POP_BLOCK"] = _POP_BLOCK
 
 #: The class of each opcode of the running version: "captured", "fallback" or "skip".
 CLASSIFICATION: Dict[str, str] = {name: kind for name, kind in CLASS_OF_NAME.items() if name in dis.opmap}
@@ -94,7 +90,7 @@ BLOCK_POPS = op_set("POP_BLOCK", "POP_EXCEPT", "BREAK_LOOP", "CONTINUE_LOOP", "E
 #: What a region of captured instructions must not contain half of.
 BLOCK_STACK_OPS = BLOCK_PUSHES | BLOCK_POPS
 
-#: The machinery of try and with statements, but for POP_BLOCK.
+#: The machinery of with statements and of handlers.
 TRY_AND_WITH = op_set(*_TRY_AND_WITH)
 
 LOCAL_LOADS = op_set("LOAD_FAST")

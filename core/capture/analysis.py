@@ -40,7 +40,7 @@ from pijit.core.graph.types import CELL, Type
 from pijit.guards.source import Local
 
 CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST",
-                  "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE"])
+                  "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_FINALLY", "SETUP_EXCEPT"])
 """Instructions that never raise."""
 MAX_VERSIONS = 4
 PARTED_VERSIONS = 8
@@ -83,18 +83,6 @@ class TypePropagator(Interpreter):
             return Outcomes(dict(enumerate(outcomes)), analysis.name)
         self.state.locals.update(outcomes[0].written)
         return outcomes[0].result  # type: ignore[no-any-return]
-
-    def in_loop_block(self, instr: Instr) -> bool:
-        return in_loop_block(self.cfg, instr)
-
-    def loop_depth(self, instr: Instr) -> int:
-        return self.cfg.block_stack[instr.index][-1].level
-
-
-def in_loop_block(cfg: CFG, instr: Instr) -> bool:
-    """Whether 3.7's loop block is the innermost one at ``instr``."""
-    blocks = cfg.block_stack[instr.index]
-    return bool(blocks) and blocks[-1].kind == "loop"
 
 
 class Analysis:
@@ -352,7 +340,7 @@ class Analysis:
             self.parted[last.index] = top
             return outcome_edges(top, last, state)
         if last.opname == "BREAK_LOOP":
-            return {1: (self.cfg.block_stack[last.index][-1].handler, state)}
+            return {1: (self.cfg.successors[last.index][0], state)}
         return edges_of(interpreter.flow, last, state)
 
     def _reach_handler(self, block: Block, instr: Instr, state: State) -> List[Version]:

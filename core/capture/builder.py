@@ -6,9 +6,10 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.aliases import Aliases
-from pijit.core.capture.analysis import Analysis, edges_of, in_loop_block, outcome_edges
+from pijit.core.capture.analysis import Analysis, edges_of, outcome_edges
 from pijit.core.capture.captured import Access, Captured, Fact, Refusal
 from pijit.core.capture.exits import Exits
 from pijit.core.capture.facts import Facts
@@ -93,8 +94,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             depth = self.cfg.stack_depth[index] or 0
             count = reach(instr)
             depths.append(max(depth - count, 0) if count is not None else 0)
-            if instr.opname == "BREAK_LOOP":
-                depths.append(self.loop_depth(instr))
+            if instr.opname in ("BREAK_LOOP", "CONTINUE_LOOP"):
+                depths.append(unwound_level(self.cfg.block_stack[index], instr.opname) or 0)
         return min(depths)
 
     def _state_for(self, piece: Piece) -> State:
@@ -304,7 +305,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
                 self.block.terminator = _arm_alone(self._arm(piece, slot, target, after))
             return
         if last.opname == "BREAK_LOOP":
-            edges = {1: (self.cfg.block_stack[last.index][-1].handler, self.state)}
+            edges = {1: (self.cfg.successors[last.index][0], self.state)}  # type: ignore[index]
         else:
             edges = edges_of(self.flow, last, self.state)
         arms = {slot: self._arm(piece, slot, target, after) for slot, (target, after) in edges.items()}
@@ -467,12 +468,6 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         parts = tuple(self._iterator_parts(object, part, path + (position,)) if isinstance(part, LoopIterator)
                       else type(part)(part.type, read(position, part.type)) for position, part in enumerate(value.parts))
         return LoopIterator(value.kind, words, parts, None, value.born)
-
-    def in_loop_block(self, instr: Instr) -> bool:
-        return in_loop_block(self.cfg, instr)
-
-    def loop_depth(self, instr: Instr) -> int:
-        return self.cfg.block_stack[instr.index][-1].level
 
 
 def _arm_alone(arm: Any) -> Any:

@@ -9,6 +9,7 @@ from pijit.core.bytecode.blocks import CFG, build_cfg
 from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.bytecode.normal import normal_code
 from pijit.core.capture import cost
 from pijit.core.capture.analysis import Analysis, entry_state
 from pijit.core.capture.builder import GraphBuilder, state_at
@@ -124,7 +125,7 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
 
     ``arrived`` is what is known of arguments that a running call has bound anew, ``hints`` are the function's.
     """
-    cfg = build_cfg(decode(code))
+    cfg = build_cfg(decode(normal_code(code, False)))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode(plain))
@@ -201,6 +202,7 @@ def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int
 
 def _finished(analysis: Analysis, captured: Captured, later: bool = False) -> Captured:
     captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph, later)]
+    captured.unwinding = analysis.cfg.unwinding_returns()
     captured.unsure = analysis.usedef.may_be_unbound(captured.start)
     verify(captured.graph)
     return captured

@@ -58,6 +58,7 @@ class Captured:
         unsure: locals that may be unbound where it begins, so that linked code cannot load them.
         has_loop: whether it loops, inlined callees included.
         inlined: how many instructions of callees were built into it.
+        unwinding: the returns that run finally bodies first, as on CPython 3.7.
         running: for the flow of callees with cell variables, that of their code as it runs.
     """
 
@@ -72,6 +73,7 @@ class Captured:
         self.unsure: FrozenSet[str] = frozenset()
         self.has_loop = region.has_loop
         self.inlined = 0
+        self.unwinding: FrozenSet[int] = frozenset()
         self.running: Dict[CFG, CFG] = {}
 
     @property
@@ -84,7 +86,8 @@ class Captured:
         if self.start != 0:
             return set()
         return {number for number, exit in enumerate(self.graph.exits) if not (exit.side or exit.poll)
-                and exit.stack == 1 and function.instructions[exit.target].opname == "RETURN_VALUE"}
+                and exit.stack == 1 and function.instructions[exit.target].opname == "RETURN_VALUE"
+                and exit.target not in self.unwinding}
 
 
 class Refusal(Break):

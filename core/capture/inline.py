@@ -12,12 +12,13 @@ import functools
 from types import CodeType, FunctionType
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
-from pijit.core.bytecode.blocks import CFG, build_cfg
+from pijit.core.bytecode.blocks import CFG, Block, build_cfg
 from pijit.core.bytecode.cells import without_cells
 from pijit.core.bytecode.consume import GENERATOR, Consumer, consumed
 from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.resume import Resumed, StepLiveness, resumed
 from pijit.core.capture.analysis import Analysis, TypePropagator, why_not_captured
 from pijit.core.capture.binding import bind
@@ -55,6 +56,8 @@ class CalleePropagator(TypePropagator):
     yields: Optional[Dict[int, int]] = None
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
+        if self.cfg.successors[instr.index]:
+            raise Break("PJ206", opcode=instr.opname)
         self.returned = self.handed_out(self.yields)
         self.flow = "return"
 
@@ -152,6 +155,10 @@ class CalleeAnalysis(Analysis):
             return {}
         return super()._edges(version, last, interpreter)
 
+    def _reach_handler(self, block: Block, instr: Instr, state: State) -> List[Version]:
+        """What would raise leaves the kernel: handlers in callees are bytecode's."""
+        return []
+
     def forget(self) -> None:
         super().forget()
         self.returned = {}
@@ -234,7 +241,8 @@ class Inliner:
         """The decoded body of a function."""
         code = callee.function.__code__
         if code not in self.bodies:
-            self.bodies[code] = body_of(without_cells(code, False) or code, callee.function.__globals__)
+            plain = normal_code(code, True)
+            self.bodies[code] = body_of(without_cells(plain, False) or plain, callee.function.__globals__)
         return self.bodies[code]
 
     def run(self, interpreter: Any, made: Made, locals: Dict[str, Abstract],
@@ -247,7 +255,7 @@ class Inliner:
         facts, code = interpreter.facts, made.code
         key = (code, consumer.name if consumer is not None else None)
         if key not in self.bodies:
-            plain = consumed(code, consumer) if consumer is not None else code
+            plain = consumed(code, consumer) if consumer is not None else normal_code(code, True)
             self.bodies[key] = body_of(without_cells(plain, True) or plain, made.facts.globals)
         body = self.bodies[key]
         entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_WITH, UNARY
 from pijit.core.capture.attributes import Attributes
@@ -65,6 +66,9 @@ REASON_OF = {"IMPORT_NAME": "PJ207", "IMPORT_FROM": "PJ207", "FORMAT_VALUE": "PJ
 REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("BUILD_"))
 REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 """Why instructions that never have a handler stay bytecode, where there is a better reason than PJ202."""
+
+PASSED = frozenset(["loop", "except", "finally"])
+"""Kinds of blocks that nothing is done for where control leaves them without an exception."""
 
 ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
@@ -373,28 +377,26 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     def op_JUMP_IF_TRUE_OR_POP(self, instr: Instr) -> None:
         self._conditional(True, True)
 
-    # blocks of 3.7 that are no more than a jump target
+    # blocks of try statements and of 3.7's loops: kernels raise nothing, so they only say what exits have to restore
 
-    def op_SETUP_LOOP(self, instr: Instr) -> None:
+    def op_SETUP_FINALLY(self, instr: Instr) -> None:
         """The block stack is restored by the exits."""
 
+    op_SETUP_EXCEPT = op_SETUP_LOOP = op_SETUP_FINALLY
+
     def op_POP_BLOCK(self, instr: Instr) -> None:
-        if not self.in_loop_block(instr):
+        if self.cfg.block_stack[instr.index][-1].kind not in PASSED:
             raise Break("PJ206", opcode=instr.opname)
 
     def op_BREAK_LOOP(self, instr: Instr) -> None:
-        if not self.in_loop_block(instr):
+        """3.7: out of the innermost loop, and of the blocks in it, or on with the next round."""
+        level = unwound_level(self.cfg.block_stack[instr.index], instr.opname)
+        if level is None:
             raise Break("PJ206", opcode=instr.opname)
-        self.state.stack = self.state.stack[:self.loop_depth(instr)]
+        self.state.stack = self.state.stack[:level]
         self.flow = "jump"
 
-    def in_loop_block(self, instr: Instr) -> bool:
-        """Whether the innermost block is 3.7's loop block."""
-        raise NotImplementedError
-
-    def loop_depth(self, instr: Instr) -> int:
-        """The operand stack depth at which the innermost loop was set up."""
-        raise NotImplementedError
+    op_CONTINUE_LOOP = op_BREAK_LOOP
 
     # shared by calls, attributes and subscripts
 

@@ -129,8 +129,7 @@ KNOWN: List[Known] = [
     Known(break_in_loop, [(X, 300)] * 3, 2, [2, 3, 4], {5: "PJ201"}),
     # After the block, z may be unbound: suppress() may have swallowed an exception.
     Known(break_in_with, [(X,)] * 3, None, [1, 3, 4], {2: "PJ201", 4: "PJ206"}, recompiles=["PJ302"]),
-    Known(break_in_try, [(X,)] * 3, 4, [1, 3, 5, 8],
-          {2: "PJ206", 4: "PJ201", 5: "PJ206", 6: "PJ206", 7: "PJ206"}),
+    Known(break_in_try, [(X,)] * 3, 3, [1, 5, 8], {4: "PJ201", 6: "PJ206", 7: "PJ206"}),
     Known(break_in_call, [(X,)] * 4, 1, [1, 2], {1: "PJ230"}, callees=["helper_that_prints"], recompiles=["PJ302"]),
     Known(inlined_call, [(X,)], 1, [1, 2]),
     Known(comprehension, [(X, 300)] * 3, 2, [1, 3], {2: "PJ201"}),

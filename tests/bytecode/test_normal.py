@@ -1,0 +1,64 @@
+"""Finally bodies copied for each way in do what they did once for all."""
+
+import pytest
+
+from bytecode_samples import NAMES, SAMPLES, Manager, outcome
+from pijit.core.bytecode.blocks import build_cfg
+from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.normal import COPIED_BY_COMPILER, normal_code
+from tests.bytecode.test_encode import with_code
+
+
+def loops_in_bodies(n):
+    log = []
+    for i in range(n):
+        try:
+            with Manager(log) as one, Manager(log):
+                if i == 3:
+                    continue
+                if i == 5:
+                    return one.log is log, log
+                log.append(10 // (i - 4))
+        except ZeroDivisionError:
+            log.append("zero")
+        finally:
+            for j in range(2):
+                try:
+                    if j == i:
+                        break
+                    log.append(j)
+                finally:
+                    log.append(-j)
+            else:
+                log.append("else")
+    return log
+
+
+MORE = SAMPLES + [(loops_in_bodies, [(i,) for i in range(8)])]
+
+
+@pytest.mark.parametrize("returns", [False, True])
+@pytest.mark.parametrize("function, calls", MORE, ids=NAMES + ["loops_in_bodies"])
+def test_copies_do_the_same(function, calls, returns):
+    edited = with_code(function, normal_code(function.__code__, returns))
+    for args in calls:
+        assert outcome(edited, args) == outcome(function, args)
+
+
+@pytest.mark.skipif(COPIED_BY_COMPILER, reason="the compiler does it")
+@pytest.mark.parametrize("function", [function for function, _ in MORE], ids=NAMES + ["loops_in_bodies"])
+def test_no_body_is_entered_without_an_exception(function):
+    cfg = build_cfg(decode(normal_code(function.__code__, True)))
+    handlers = {cfg.block_of[index] for index in cfg.flow.handlers}
+    reached, todo = {0}, [0]
+    while todo:
+        for successor in cfg.blocks[todo.pop()].successors:
+            if successor not in reached:
+                reached.add(successor)
+                todo.append(successor)
+    assert not reached & handlers
+
+
+def test_code_without_bodies_is_left_alone():
+    code = normal_code.__code__
+    assert normal_code(code, True) is code
