@@ -7,6 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook
+from pijit.core.bytecode.decode import Function
 from pijit.core.bytecode.link import Probe, Site, link
 from pijit.core.capture.capture import Candidate, Capture, capture
 from pijit.core.capture.captured import Captured
@@ -15,7 +16,7 @@ from pijit.core.capture.feedback import MAX_RENEWALS, Pending, Seen
 from pijit.core.capture.guarding import entry_program, lines_of
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.values import Abstract
-from pijit.core.errors import Break, LinkError, first_line
+from pijit.core.errors import Break, LinkError, first_line, is_strict
 from pijit.core.frameless import frameless
 from pijit.core.functions import stand_in
 from pijit.core.graph.key import graph_key
@@ -79,8 +80,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     def linked_from(header: Optional[int]) -> types.CodeType:
         instructions = result.cfg.function.instructions
         probes = [Probe(index, observer, unpacked(instructions[index])) for index, observer in observers.items()]
-        return _linked(result, sites, probes, {key: way.site for key, way in reentries.items()}, movers, header,
-                       call_sites)
+        return _linked(config, result, sites, probes, {key: way.site for key, way in reentries.items()}, movers,
+                       header, call_sites)
 
     linked = linked_from(None)
     moved = linked_from(start.header) if start is not None else None
@@ -171,11 +172,22 @@ def _inliner(config: Any) -> Inliner:
     return Inliner(config.max_inline_depth, config.allowed_inline_modules)
 
 
-def _linked(result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
+def _linked(config: Any, result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
+    """The linked code object; the `bytecode` library reads it too where calls are checked, and in tests."""
     try:
-        return link(result.cfg, sites, *args)
+        linked = link(result.cfg, sites, *args)
+        wrong = _second_opinion(linked, result.cfg.function) if config.check or is_strict() else None
     except Exception as error:
         raise LinkError(str(error)) from error
+    if wrong is not None:
+        raise LinkError("the linked code does not verify: " + wrong)
+    return linked
+
+
+def _second_opinion(linked: types.CodeType, function: Function) -> Optional[str]:
+    from pijit.core.bytecode.verify_linked import why_wrong  # what it needs is imported by those who ask
+
+    return why_wrong(linked, function)
 
 
 def _reentries(state: State, result: Capture, number: int, kept: List[Captured]) -> Dict[Any, Way]:

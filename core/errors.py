@@ -126,6 +126,11 @@ def set_strict(on: bool) -> bool:
     return previous
 
 
+def is_strict() -> bool:
+    """Whether internal errors are raised."""
+    return _strict
+
+
 def report_internal(reason_id: str, name: str, error: BaseException) -> None:
     """Log an internal error once per reason and function, or raise it when strict."""
     if _strict:

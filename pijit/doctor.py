@@ -48,11 +48,13 @@ def _pijit() -> Found:
 
 
 def _libraries() -> Found:
+    import bytecode
     import llvmlite
     import numba
     import numpy
 
-    yield True, "NumPy {}, numba {}, llvmlite {}".format(numpy.__version__, numba.__version__, llvmlite.__version__)
+    yield True, "NumPy {}, numba {}, llvmlite {}, bytecode {}".format(*(
+        library.__version__ for library in (numpy, numba, llvmlite, bytecode)))
 
 
 def _compiler() -> Found:

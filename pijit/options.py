@@ -120,7 +120,8 @@ _ROWS = (
            "Kernels, by the names that dumps show (`f_3`), in whose place bytecode runs: to find the one that gives "
            "a wrong answer."),
     Option("check", False, _SWITCH,
-           "Run every call also without pijit, on copies, and raise if anything differs."),
+           "Run every call also without pijit, on copies, and raise if anything differs. Linked code is verified by "
+           "the library `bytecode` before it runs."),
     Option("fastmath", False, _SWITCH,
            "Rearrange floating-point arithmetic: results may differ from NumPy's in the last bits, and nothing is "
            "said of overflow, division by zero and invalid values."),

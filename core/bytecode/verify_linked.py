@@ -1,0 +1,211 @@
+"""A second opinion on linked code, before it is installed: the `bytecode` library reads it in its own way.
+
+Asked for by the option `check` and under the strict switch. This module is the adapter too: it uses what the versions
+0.13 (CPython 3.7), 0.16 (3.8) and 0.17 (3.9, 3.10) have in common, and imports the library when it is first asked.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+
+from pijit.core.bytecode.decode import Function, decode
+from pijit.core.bytecode.linetable import LINE_TABLE_FIELD
+
+if TYPE_CHECKING:
+    from bytecode import ConcreteInstr, ControlFlowGraph
+
+_OFFSET_UNIT = 2 if sys.version_info >= (3, 10) else 1
+_KEPT = ("co_argcount", "co_kwonlyargcount", "co_posonlyargcount", "co_flags", "co_freevars", "co_cellvars",
+         "co_name", "co_filename", "co_firstlineno")
+_GROWING = ("co_consts", "co_names", "co_varnames")
+_INDEXED: Tuple[Tuple[List[int], str, Callable[[CodeType], int]], ...] = (
+    (dis.hasconst, "constants", lambda code: len(code.co_consts)),
+    (dis.hasname, "names", lambda code: len(code.co_names)),
+    (dis.haslocal, "local variables", lambda code: code.co_nlocals),
+    (dis.hasfree, "cells", lambda code: len(code.co_cellvars) + len(code.co_freevars)),
+)
+
+
+class _Row(NamedTuple):
+    """An instruction as the library reads it, EXTENDED_ARG prefixes folded; offsets in the library's unit."""
+
+    instr: ConcreteInstr
+    offset: int
+    target: Optional[int]
+
+    def __str__(self) -> str:
+        return "%s at %d" % (self.instr.name, self.offset * _OFFSET_UNIT)
+
+
+class _Reading:
+    """Linked code, what the library makes of it, and the function that it was linked from."""
+
+    __slots__ = ("code", "original", "rows", "_concrete", "_graph")
+
+    def __init__(self, code: CodeType, original: Function) -> None:
+        from bytecode import ConcreteBytecode, ConcreteInstr
+
+        self.code, self.original = code, original
+        self.rows: List[_Row] = []
+        self._concrete = ConcreteBytecode.from_code(code, extended_arg=False)
+        self._graph: Optional[ControlFlowGraph] = None
+        offset = 0
+        for instr in self._concrete:
+            assert isinstance(instr, ConcreteInstr)  # code objects of these versions have no pseudo-instructions
+            self.rows.append(_Row(instr, offset, instr.get_jump_target(offset)))
+            offset += instr.size // _OFFSET_UNIT
+
+    @property
+    def graph(self) -> ControlFlowGraph:
+        """The library's blocks; it needs valid jumps and indices to make them."""
+        from bytecode import ControlFlowGraph
+
+        if self._graph is None:
+            self._graph = ControlFlowGraph.from_bytecode(self._concrete.to_bytecode())
+        return self._graph
+
+
+_right: Set[Any] = set()
+"""What was found to be right, but for what `_wrong_tables` looks at: entries of a function often have equal code."""
+_RIGHT_KEPT = 1024
+
+
+def why_wrong(code: CodeType, original: Function) -> Optional[str]:
+    """What is wrong with code that was linked from a function, or None.
+
+    Example:
+        >>> function = decode(why_wrong.__code__)
+        >>> why_wrong(function.code, function) is None
+        True
+    """
+    wrong, key = _wrong_tables(code, original.code), _shape(code) + _shape(original.code)
+    if wrong is not None or key in _right:
+        return wrong
+    reading = _Reading(code, original)
+    wrong = next((sentence for sentence in (check(reading) for check in _CHECKS) if sentence is not None), None)
+    if wrong is None:
+        if len(_right) >= _RIGHT_KEPT:
+            _right.clear()
+        _right.add(key)
+    return wrong
+
+
+def _shape(code: CodeType) -> Tuple[Any, ...]:
+    return (code.co_code, getattr(code, LINE_TABLE_FIELD), code.co_firstlineno, code.co_stacksize,
+            len(code.co_consts), len(code.co_names), len(code.co_varnames), len(code.co_cellvars + code.co_freevars))
+
+
+def _argument(instr: ConcreteInstr) -> Optional[int]:
+    return instr.arg if instr.require_arg() else None
+
+
+def _wrong_tables(code: CodeType, before: CodeType) -> Optional[str]:
+    for field in _KEPT:
+        if getattr(code, field, None) != getattr(before, field, None):
+            return "%s is %r, not %r" % (field, getattr(code, field), getattr(before, field))
+    for field in _GROWING:
+        ours, theirs = getattr(code, field), getattr(before, field)
+        if len(ours) < len(theirs) or any(a is not b for a, b in zip(ours, theirs)):
+            return "%s does not begin with that of the function" % field
+    if code.co_nlocals != len(code.co_varnames):
+        return "co_nlocals is %d, and there are %d names" % (code.co_nlocals, len(code.co_varnames))
+    return None
+
+
+def _wrong_indices(reading: _Reading) -> Optional[str]:
+    limits = {opcode: (what, count(reading.code)) for opcodes, what, count in _INDEXED for opcode in opcodes}
+    for row in reading.rows:
+        what, limit = limits.get(row.instr.opcode, ("", 0))
+        if what and row.instr.arg >= limit:
+            return "%s takes number %d of %d %s" % (row, row.instr.arg, limit, what)
+    return None
+
+
+def _wrong_jumps(reading: _Reading) -> Optional[str]:
+    begins = {row.offset for row in reading.rows}
+    for row in reading.rows:
+        if row.target is not None and row.target not in begins:
+            return "%s leads to %d, where no instruction begins" % (row, row.target * _OFFSET_UNIT)
+    return None
+
+
+def _wrong_decoding(reading: _Reading) -> Optional[str]:
+    """Our decoder and the library read different instructions, or lines."""
+    ours = decode(reading.code).instructions
+    if len(ours) != len(reading.rows):
+        return "we read %d instructions, the library %d" % (len(ours), len(reading.rows))
+    for instr, row in zip(ours, reading.rows):
+        if (instr.opname, instr.arg, instr.lineno) != (row.instr.name, _argument(row.instr), row.instr.lineno):
+            return "we read %r, the library %r" % (instr, row.instr)
+    return None
+
+
+def _wrong_lines(reading: _Reading) -> Optional[str]:
+    known = {instr.lineno for instr in reading.original.instructions} | {None}
+    for row in reading.rows:
+        if row.instr.lineno not in known:
+            return "%s has line %d, which has no code" % (row, row.instr.lineno)
+    return None
+
+
+def _wrong_order(reading: _Reading) -> Optional[str]:
+    """The original instructions are there, in their order, with their arguments and lines."""
+    rows = iter([(row.instr.name, None if row.target is not None else _argument(row.instr), row.instr.lineno)
+                 for row in reading.rows])
+    for instr in reading.original.instructions:
+        if (instr.opname, None if instr.target is not None else instr.arg, instr.lineno) not in rows:
+            return "%r of the function is missing" % instr
+    return None
+
+
+def _wrong_stack(reading: _Reading) -> Optional[str]:
+    try:
+        size = reading.graph.compute_stacksize()
+    except RuntimeError as error:  # what the library raises below an empty stack
+        return "the operand stack runs empty: %s" % error
+    if size > reading.code.co_stacksize:
+        return "the operand stack needs %d items, co_stacksize is %d" % (size, reading.code.co_stacksize)
+    return None
+
+
+def _wrong_meeting(reading: _Reading) -> Optional[str]:
+    """Paths meet with one depth of the stack, none runs empty, none ends without a return.
+
+    Where END_FINALLY (3.7, 3.8) is, one to six items tell a finally body how it was entered: depths differ there.
+    """
+    if any(row.instr.name == "END_FINALLY" for row in reading.rows):
+        return None
+    start = reading.graph[0]
+    depths: Dict[int, int] = {id(start): 0}
+    todo = [start]
+    while todo:
+        block = todo.pop()
+        depth = depths[id(block)]
+        ways: List[Tuple[Any, int]] = []
+        for instr in block:
+            if instr.has_jump():
+                ways.append((instr.arg, depth + instr.stack_effect(jump=True)))
+            if not instr.is_final():
+                depth += instr.stack_effect(jump=False)
+            if depth < 0 or any(there < 0 for _, there in ways):
+                return "the operand stack runs empty at %r" % instr
+        if not block[-1].is_final():
+            if block.next_block is None:
+                return "the code ends with %r" % block[-1]
+            ways.append((block.next_block, depth))
+        for successor, there in ways:
+            if id(successor) not in depths:
+                depths[id(successor)] = there
+                todo.append(successor)
+            elif depths[id(successor)] != there:
+                return "paths meet at %r with %d and %d items on the stack" % (
+                    successor[0], depths[id(successor)], there)
+    return None
+
+
+_CHECKS: Tuple[Callable[[_Reading], Optional[str]], ...] = (
+    _wrong_indices, _wrong_jumps, _wrong_decoding, _wrong_lines, _wrong_order, _wrong_stack, _wrong_meeting)
+"""Each says what is wrong; the later ones rely on the earlier ones."""
