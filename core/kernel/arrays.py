@@ -177,14 +177,15 @@ class ArrayWriter:
             raise CompileError("the runtime has no function %r" % name)
         return "ld_i8(ld_i8(frame, 0), %d)" % (8 * index)
 
-    def clear_flags(self) -> None:
-        """Before what may raise floating-point flags that NumPy reports."""
+    def clear_flags(self, own: bool = False) -> None:
+        """Before what may raise floating-point flags that NumPy reports; ``own`` if no function that is called does."""
         if not self.flavour.fast:
-            self.line(self.runtime("flags_clear"))
+            self.line(self.runtime("own_flags_clear" if own else "flags_clear"))
 
-    def raised_flags(self) -> str:
+    def raised_flags(self, own: bool = False) -> str:
         """The condition that some were raised since then, "" where nobody wants to know."""
-        return "" if self.flavour.fast else "%s != 0" % self.runtime("flags_test", LISTENING)
+        name = "own_flags_test" if own else "flags_test"
+        return "" if self.flavour.fast else "%s != 0" % self.runtime(name, LISTENING)
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
         """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or

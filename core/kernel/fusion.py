@@ -107,10 +107,9 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     target = emitter.arrays[last.args[0]]
     for array in arrays:
         fits_into(emitter, first, array.shape, target.shape, False)
-    reports = bool(last.attrs.get("reports"))
-    raising = any(map(_finds if emitter.flavour.fast else may_leave, group[:-1] if reports else group))
+    raising = any(map(_finds if emitter.flavour.fast else may_leave, _asked(group)))
     overlap = _overlap(emitter, group, leaves, raising)
-    if reports and not raising:
+    if last.attrs.get("reports") and not any(map(raises_flags, _asked(group))):
         emitter.clear_flags()
     if overlap not in ("True", "False") and target in arrays:
         emitter.line("if %s:" % overlap)
@@ -142,19 +141,25 @@ def _finds(op: Op) -> bool:
     return op.name == "gather"
 
 
+def _asked(group: List[Op]) -> List[Op]:
+    """The operations whose flags must be known at the end of the nest: another one asks for those of a last that reports."""
+    return group[:-1] if group[-1].attrs.get("reports") else group
+
+
 def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
              scalars: List[str], result: ArrayVariable, raising: bool) -> None:
     """The nest, between the two questions about flags."""
-    if raising:
-        emitter.clear_flags()
+    flags = raising and any(map(raises_flags, _asked(group)))
+    if flags:
+        emitter.clear_flags(own=True)
     lasts, words = _operands(emitter, shape, arrays + [result])
     tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
                 "".join(code for _, code in _leaves(group)[1]), _steps(group), False, _kinds(tables),
                 emitter.flavour.least, next((k for k, array in enumerate(arrays) if array is result), -1))
     _run_nest(emitter, group, nest, shape, words + scalars, tables)
-    if raising:
-        emitter.guard(group[0], emitter.raised_flags())
+    if flags:
+        emitter.guard(group[0], emitter.raised_flags(own=True))
 
 
 def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:

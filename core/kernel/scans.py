@@ -47,10 +47,10 @@ def write_scan(emitter: Any, op: Op) -> None:
         emitter.depth -= 2
 
     if dtype.kind == "f":
-        emitter.clear_flags()
+        emitter.clear_flags(own=True)
     _rows(emitter, [source, result], row)
     if dtype.kind == "f":
-        emitter.guard(op, emitter.raised_flags())
+        emitter.guard(op, emitter.raised_flags(own=True))
     emitter.arrays[op.result] = result
 
 

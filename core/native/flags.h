@@ -4,18 +4,25 @@
 #ifndef PIJIT_FLAGS_H
 #define PIJIT_FLAGS_H
 
+#include "float_status.h"
 #include "launcher.h"
-#include <fenv.h>
 #include <numpy/ufuncobject.h>
-
-#define REPORTED_FLAGS (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)
 
 static int64_t
 runtime_flags_clear(void)
 {
     /* Loading the x87 environment, which clearing does, costs ten times what looking costs. */
-    if (fetestexcept(REPORTED_FLAGS) != 0) {
+    if (whole_status() != 0) {
         feclearexcept(REPORTED_FLAGS);
+    }
+    return 0;
+}
+
+static int64_t
+runtime_own_flags_clear(void)
+{
+    if (own_status() != 0) {
+        own_status_lower();
     }
     return 0;
 }
@@ -67,14 +74,28 @@ runtime_flags_listened(int64_t mask)
     return listened;
 }
 
+/* NumPy's numbers of raised flags of a mask that np.errstate does not ignore. */
 static int64_t
-runtime_flags_test(int64_t mask)
+flags_reported(int raised, int64_t mask)
 {
-    int raised = fetestexcept(REPORTED_FLAGS);
     int flags = (raised & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0) | (raised & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0)
                 | (raised & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0) | (raised & FE_INVALID ? NPY_FPE_INVALID : 0);
     flags &= (int)mask;
     return flags != 0 ? runtime_flags_listened(flags) : 0;
+}
+
+static int64_t
+runtime_flags_test(int64_t mask)
+{
+    int raised = whole_status();
+    return raised != 0 ? flags_reported(raised, mask) : 0;
+}
+
+static int64_t
+runtime_own_flags_test(int64_t mask)
+{
+    int raised = own_status();
+    return raised != 0 ? flags_reported(raised, mask) : 0;
 }
 
 #endif

@@ -43,6 +43,9 @@
  *   flags_test(mask) -> flags
  *       The raised flags of the mask that np.errstate does not ignore at this moment: 1 divide by zero,
  *       2 overflow, 4 underflow, 8 invalid, as NumPy numbers them. It is asked only when a flag is raised.
+ *   own_flags_clear() -> 0
+ *   own_flags_test(mask) -> flags
+ *       The same for arithmetic of the kernel's own: faster, but blind for what the inner loops of ufuncs raise.
  *   ufunc(frame, spec, shape, ndim) (*)
  *       Runs a ufunc inner loop over `shape` -> ndim words. spec -> [function, data, nin, nout, flags,
  *       (ndim_k, address of desc_k, itemsize_k) * (nin + nout)]. Operands have the loop's dtypes and broadcast to

@@ -75,6 +75,8 @@ nogil_asked(int64_t signals)
 #define nogil_layout_like runtime_layout_like
 #define nogil_flags_clear runtime_flags_clear
 #define nogil_flags_test runtime_flags_test
+#define nogil_own_flags_clear runtime_own_flags_clear
+#define nogil_own_flags_test runtime_own_flags_test
 #define nogil_parallel runtime_parallel
 #define nogil_copy_apart runtime_copy_apart
 #define nogil_flags_listened runtime_flags_listened
@@ -86,7 +88,7 @@ nogil_asked(int64_t signals)
 #define nogil_load_scalar runtime_load_scalar
 
 #define NOGIL_ENTRIES(X) \
-    X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(flags_listened) X(ufunc) \
+    X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(own_flags_clear) X(own_flags_test) X(flags_listened) X(ufunc) \
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(box) \
     X(own) \
     X(invoke) X(product) X(gufunc) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \

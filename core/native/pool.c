@@ -2,8 +2,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include "breaker.h"
+#include "float_status.h"
 #include "pool.h"
-#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -163,7 +163,7 @@ job_share(Job *job, int helpers)
     }
     pthread_mutex_unlock(&pool.lock);
     if (job->flags != 0) {
-        feraiseexcept(job->flags);
+        own_status_raise(job->flags);
     }
 }
 

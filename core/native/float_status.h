@@ -1,0 +1,69 @@
+/* Floating-point exception flags of this thread's processor.
+ *
+ * x86 has two sets: arithmetic on float and double raises those of MXCSR, long doubles and feraiseexcept (by which NumPy's
+ * loops tell what they found out) may raise those of the x87 unit alone. To look at one takes a third of fetestexcept. */
+#ifndef PIJIT_FLOAT_STATUS_H
+#define PIJIT_FLOAT_STATUS_H
+
+#include <fenv.h>
+
+#define REPORTED_FLAGS (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+/* Those that machine code without calls has raised. */
+static inline int
+own_status(void)
+{
+    return (int)__builtin_ia32_stmxcsr() & REPORTED_FLAGS;
+}
+
+static inline void
+own_status_lower(void)
+{
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() & ~(unsigned)REPORTED_FLAGS);
+}
+
+static inline void
+own_status_raise(int flags)
+{
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | (unsigned)(flags & REPORTED_FLAGS));
+}
+
+/* Those that anything has raised. */
+static inline int
+whole_status(void)
+{
+    unsigned short x87;
+    __asm__ __volatile__("fnstsw %0" : "=a"(x87));
+    return (x87 & REPORTED_FLAGS) | own_status();
+}
+
+#else
+
+static inline int
+own_status(void)
+{
+    return fetestexcept(REPORTED_FLAGS);
+}
+
+static inline void
+own_status_lower(void)
+{
+    feclearexcept(REPORTED_FLAGS);
+}
+
+static inline void
+own_status_raise(int flags)
+{
+    feraiseexcept(flags & REPORTED_FLAGS);
+}
+
+static inline int
+whole_status(void)
+{
+    return fetestexcept(REPORTED_FLAGS);
+}
+
+#endif
+#endif
