@@ -15,12 +15,12 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.opcodes import LOCAL_LOADS
 from pijit.core.bytecode.usedef import UseDef
-from pijit.core.capture.closures import made_function
+from pijit.core.capture.closures import MADE_KNOWN
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.outcomes import Outcomes
-from pijit.core.capture.places import after_bytecode, is_place, stored_by
+from pijit.core.capture.places import after_bytecode, identity_of, is_place, stored_by
 from pijit.core.capture.states import (
     State,
     forget_items,
@@ -108,7 +108,7 @@ class Analysis:
         self.refused: Dict[int, Break] = {}
         self.parted: Dict[int, Outcomes] = {}
         self.peeled: Set[int] = set()
-        self.made: Dict[int, Optional[Abstract]] = {}
+        self.made: Dict[Any, Optional[Abstract]] = {}
         self.entry = entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
@@ -276,10 +276,8 @@ class Analysis:
 
     def _after_break(self, instr: Instr, state: State, depth: int) -> State:
         result = self.facts.feedback.get(instr.index) or self.facts.said.found.get(instr.index)
-        if instr.opname == "MAKE_FUNCTION" and self.facts.inliner is not None:
-            if instr.index not in self.made:
-                self.made[instr.index] = made_function(self.function, self.facts, instr)
-            result = self.made[instr.index]
+        if instr.opname in MADE_KNOWN and self.facts.inliner is not None:
+            result = self._made_by(instr, state.stack[-1]) or result
         after = apply_fallback(instr, state, depth, result)
         if self.facts.places and not is_shuffle(instr):
             self._write_places(instr, state, after)
@@ -287,6 +285,13 @@ class Analysis:
             forget_items(after)
             forget_iterators(after)
         return after
+
+    def _made_by(self, instr: Instr, top: Abstract) -> Optional[Abstract]:
+        """What bytecode is known to make, the same in all versions and runs."""
+        key = instr.index, identity_of(top)
+        if key not in self.made:
+            self.made[key] = MADE_KNOWN[instr.opname](self.function, self.facts, instr, top)
+        return self.made[key]
 
     def _write_places(self, instr: Instr, state: State, after: State) -> None:
         """Bytecode may have written any place; ``instr`` is known to write its own."""
