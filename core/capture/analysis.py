@@ -19,8 +19,10 @@ from pijit.core.capture.closures import MADE_KNOWN
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
+from pijit.core.capture.record_values import after_bytecode_saw, made_object
 from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.places import after_bytecode, identity_of, is_place, stored_by
+from pijit.core.capture.record import Record, numbered
 from pijit.core.capture.states import (
     State,
     forget_items,
@@ -72,6 +74,8 @@ class TypePropagator(Interpreter):
         return Value(-1, kind)
 
     def object_value(self, value: Abstract) -> Value:
+        if isinstance(value, Record) and value.root is None:
+            return made_object(self, value)
         return Value(-1, object_type(value))
 
     def cell_value(self, root: Any) -> Value:
@@ -206,8 +210,9 @@ class Analysis:
     def _prune(self, state: State, index: int) -> State:
         """Without what nothing reads any more."""
         live = self.liveness.live_in(index)
-        return State({name: value for name, value in state.locals.items() if name in live or is_place(name)},
-                     list(state.stack))
+        pruned = State({name: value for name, value in state.locals.items() if name in live or is_place(name)},
+                       list(state.stack))
+        return numbered(pruned, not self.facts.depth)
 
     def _interpret(self, version: Version) -> List[Version]:
         """Run a block; returns the versions whose entry state changed."""
@@ -284,6 +289,7 @@ class Analysis:
         if not is_shuffle(instr):
             forget_items(after)
             forget_iterators(after)
+            after_bytecode_saw(instr, state, after)
         return after
 
     def _made_by(self, instr: Instr, top: Abstract) -> Optional[Abstract]:

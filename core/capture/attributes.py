@@ -15,7 +15,9 @@ from pijit.core.capture.bound import bound_attribute, super_attribute
 from pijit.core.capture.complex_numbers import is_complex, part_of
 from pijit.core.capture.conditions import ClassHolds
 from pijit.core.capture.object_calls import method_of
+from pijit.core.capture.objects import record_attribute
 from pijit.core.capture.operators import describe
+from pijit.core.capture.record import Record
 from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Super, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -68,6 +70,8 @@ class Attributes:
             return self._array_attribute(owner, name)
         if method_of(owner, name) is not None:
             return Method(owner, name)
+        if isinstance(owner, Record):
+            return record_attribute(self, owner, name)
         if isinstance(owner, Super):
             return super_attribute(self, owner, name)
         if isinstance(owner, (Const, Opaque)) and not is_complex(owner):

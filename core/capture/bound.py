@@ -16,7 +16,8 @@ from pijit.core.capture.callees import place_of
 from pijit.core.capture.conditions import HasType
 from pijit.core.capture.facts import Place
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Super
+from pijit.core.capture.record import Record
+from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Super, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
 from pijit.guards.reading import mro_of, own_value
@@ -30,11 +31,11 @@ def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optio
     raw = read_class_attribute(sample, name)
     if raw is UNBOUND:
         return None
-    return _bind(self, raw, place_of(owner).then(ClassAttr, name), owner,
+    return bind_attribute(self, raw, place_of(owner).then(ClassAttr, name), owner,
                  None if issubclass(type(sample), type) else type(sample))
 
 
-def _bind(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
+def bind_attribute(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
     """What ``raw``, found on a class, gives when read of ``owner``: an object of class ``kind``, or a class: None."""
     if issubclass(type(raw), FUNCTIONS):
         function = self.known_object(raw, *place)
@@ -43,9 +44,7 @@ def _bind(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[typ
         self.rely(place, HasType(classmethod))
         cls = owner
         if kind is not None:
-            where = place_of(owner).then(TypeOf)
-            cls = Const(kind, where.source)
-            cls.root = where.root
+            cls = class_object(self, owner)
         return Bound(self.known_object(raw.__func__, *place.then(Attr, "__func__")), cls)
     if type(raw) is staticmethod and issubclass(type(raw.__func__), FUNCTIONS):
         self.rely(place, HasType(staticmethod))
@@ -57,16 +56,27 @@ def _bind(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[typ
     return None
 
 
+def class_object(self: Any, owner: Abstract) -> Abstract:
+    """``type(owner)`` of an object, and where it is found."""
+    if isinstance(owner, Record):
+        return self.use(owner.cls)  # type: ignore[no-any-return]
+    where = place_of(owner).then(TypeOf)
+    cls = Const(class_of(owner), where.source)
+    cls.root = where.root
+    return cls
+
+
 def super_attribute(self: Any, found: Super, name: str) -> Abstract:
     """``super().name``: what the classes behind one hold for an object."""
-    kind = type(found.owner.sample)  # type: ignore[attr-defined]
+    kind: type = class_of(found.owner)  # type: ignore[assignment]
     mro = mro_of(kind)
     position = next(k for k, cls in enumerate(mro) if cls is found.cls) + 1
     raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
     if raw is not read_class_attribute(mro[position], name):
         raise Break("PJ204", attribute=name, object="super")  # the class behind has bases of its own in between
-    place = place_of(found.owner).then(TypeOf).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
-    bound = _bind(self, raw, place, found.owner, kind)
+    classes = place_of(class_object(self, found.owner)).then(Inner, "__mro__")
+    place = classes.then(Item, position).then(ClassAttr, name)
+    bound = bind_attribute(self, raw, place, found.owner, kind)
     if bound is None:
         raise Break("PJ204", attribute=name, object="super")
     return bound
@@ -77,8 +87,8 @@ def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     only(arguments, keywords, "super", 0, 2)
     cls, owner = arguments if arguments else _class_and_first_argument(self)
     known = cls.object if isinstance(cls, Const) else None
-    if (not isinstance(owner, Opaque) or type(known) is not type
-            or not is_among(known, mro_of(type(owner.sample))[:-1])):
+    if (not isinstance(owner, (Opaque, Record)) or type(known) is not type
+            or not is_among(known, mro_of(class_of(owner))[:-1])):  # type: ignore[arg-type]
         raise Break("PJ203", operand="super of %s" % describe(owner))
     return Super(known, owner)
 

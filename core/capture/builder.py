@@ -15,10 +15,12 @@ from pijit.core.capture.exits import Exits
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import reach
 from pijit.core.capture.interpreter import Interpreter
-from pijit.core.capture.iterators import iterator_type
+from pijit.core.capture.iterators import iterator_input
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
-from pijit.core.capture.roots import Root, rooted, with_items, with_value
+from pijit.core.capture.record_values import made_object, record_parameters, record_parts
+from pijit.core.capture.record import Record, may_be_stored_into, records_in, renumbered
+from pijit.core.capture.roots import Root, rooted, with_attributes, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.states import State, forgotten
 from pijit.core.capture.suspended import Suspended, is_generating
@@ -105,7 +107,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         sample = self.entry.get(piece)
         locals: Dict[str, Abstract] = {}
         for name, value in joined.locals.items():
-            if name not in self.stored:
+            if not self._carries(name, value):
                 locals[name] = _no_more_than(self.head.locals.get(name, value), value)
             else:
                 locals[name] = self._parameters(value, block, name, sample.locals.get(name) if sample else None)
@@ -115,12 +117,18 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             stack.append(self._parameters(joined.stack[position], block, "", like))
         return State(locals, stack)
 
+    def _carries(self, name: str, value: Abstract) -> bool:
+        """Whether a variable may change in the region, or what is known of an object that it has."""
+        return name in self.stored or any(map(may_be_stored_into, records_in(value)))
+
     def _state_at_join(self, piece: Piece) -> State:
         """What is known where all edges to a piece meet."""
         return piece.version.state
 
     def _parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
         """A copy of ``value`` whose parts are parameters of ``block``."""
+        if isinstance(value, Record):
+            return record_parameters(self, value, block, hint, like)
         if isinstance(value, Known):
             made = self.graph.new_value(value.type, hint)
             block.params.append(made)
@@ -227,14 +235,17 @@ class GraphBuilder(Aliases, Exits, Interpreter):
     def _arguments(self, target: State, state: State) -> List[Value]:
         """The values that the edge's state gives to the parameters that were made for ``target``."""
         arguments: List[Value] = []
+        self.state = state.copy()
         for name, value in target.locals.items():
-            if name in self.stored:
+            if self._carries(name, value):
                 arguments += self._parts(value, state.locals.get(name))
         for position in range(self.depth, len(target.stack)):
             arguments += self._parts(target.stack[position], state.stack[position])
         return arguments
 
     def _parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
+        if isinstance(wanted, Record):
+            return record_parts(self, wanted, given)
         if isinstance(wanted, Number):
             return [self.number_value(self.use(given))]
         if isinstance(wanted, Instance):
@@ -395,6 +406,9 @@ class GraphBuilder(Aliases, Exits, Interpreter):
 
     def object_value(self, value: Abstract) -> Value:
         value = self.use(value)
+        if isinstance(value, Record):
+            root = value.root
+            return self._input(root, Object(value.python)) if root is not None else made_object(self, value)
         if isinstance(value, (Instance, Sequence)) and value.value is not None:
             return value.value
         if isinstance(value, Sequence) and value.root is None:
@@ -415,6 +429,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             self.note_closure(value)
         if isinstance(value, Known):
             return with_items(value) if value.value is None else value
+        if isinstance(value, Record) and value.root is not None:
+            return with_attributes(value)
         if isinstance(value, Typed) and value.value is None:
             if value.root is None:
                 raise Break("PJ218")
@@ -429,7 +445,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             copy.root = value.root
             return copy
         if isinstance(value, LoopIterator) and value.root is not None:
-            return self._iterator_input(value)
+            return iterator_input(self, value)
         return value
 
     def rely(self, value: Any, condition: Any) -> None:
@@ -451,24 +467,6 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             self.captured.inputs.append(root)
         return known
 
-    def _iterator_input(self, value: LoopIterator) -> LoopIterator:
-        object = self._input(value.root, iterator_type(value))
-        found = self._iterator_parts(object, value, ())
-        found.input = self.graph.inputs.index(object)
-        return found
-
-    def _iterator_parts(self, object: Value, value: LoopIterator, path: Tuple[Any, ...]) -> LoopIterator:
-        """The iterator that ``path`` leads to, with its words and arrays read where the graph begins."""
-        def read(step: Any, type: Type) -> Value:
-            result = self.graph.new_value(type, str(step))
-            self.graph.blocks[0].ops.append(Op("iterator_part", [object], {"path": path + (step,)}, result))
-            return result
-
-        words = tuple(read(name, WORD) for name in ITERATOR_WORDS[value.kind])
-        parts = tuple(self._iterator_parts(object, part, path + (position,)) if isinstance(part, LoopIterator)
-                      else type(part)(part.type, read(position, part.type)) for position, part in enumerate(value.parts))
-        return LoopIterator(value.kind, words, parts, None, value.born)
-
 
 def _arm_alone(arm: Any) -> Any:
     return Leave(arm) if isinstance(arm, SideExit) else arm
@@ -476,7 +474,7 @@ def _arm_alone(arm: Any) -> Any:
 
 def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:
     """A variable that the region does not store, where paths meet on which its items may have changed."""
-    return forgotten(value) if forgotten(joined) is joined else value
+    return renumbered(forgotten(value) if forgotten(joined) is joined else value, joined)
 
 
 def state_at(analysis: Analysis, piece: Piece) -> State:

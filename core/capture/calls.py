@@ -21,6 +21,7 @@ from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.library_calls import function_of, method_row
 from pijit.core.capture.number_calls import NUMBER_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
+from pijit.core.capture.objects import construct
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
 from pijit.core.capture.states import State
@@ -30,6 +31,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import Function
 from pijit.guards.facts import type_module, type_name
+from pijit.guards.reading import class_value
 
 CALLS: Dict[int, Handler] = {
     id(target): handler
@@ -142,7 +144,10 @@ class Calls:
         handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
         if handler is not None or row is not None:
             return self._call_known(handler, row, arguments, keywords)
-        found = find_callee(callee, arguments, keywords, self) if self.facts.inliner is not None else None
+        inlines = self.facts.inliner is not None
+        if inlines and type(target) is type and class_value(target, "__new__") is object.__new__:
+            return construct(self, callee, arguments, keywords)  # type: ignore[arg-type]
+        found = find_callee(callee, arguments, keywords, self) if inlines else None
         if found is not None:
             return self.facts.inliner.call(self, *found)  # type: ignore[no-any-return]
         module, name = _origin(target)

@@ -90,3 +90,14 @@ class HasType(NamedTuple):
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.IsType(source, self.type)]
+
+
+class Holds(NamedTuple):
+    """A class has this very object under a name, or nothing."""
+
+    name: str
+    object: Any
+
+    def guards(self, source: Any) -> List[Any]:
+        path = Attr(source, self.name)
+        return [kinds.IsAbsent(path) if self.object is UNBOUND else kinds.IsIdentical(path, self.object)]

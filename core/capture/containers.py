@@ -10,11 +10,12 @@ from collections import deque
 from typing import Any, Callable, List, Optional
 
 import numpy as np
-from pijit.core.capture.conditions import ClassLacks, HasItem, HasLength, LacksItem
+from pijit.core.capture.conditions import HasItem, HasLength, LacksItem
 from pijit.core.capture.deques import item_of_deque
 from pijit.core.capture.operators import describe
 from pijit.core.capture.sampling import PYTHON_OPERATORS
-from pijit.core.capture.specials import contains_special
+from pijit.core.capture.record import Record
+from pijit.core.capture.specials import contains_special, rely_on_class
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -136,9 +137,9 @@ class Containers:
         kind = class_of(value)
         if kind is None or any(class_value(kind, name) is not UNBOUND for name in ("__bool__", "__len__")):
             raise Break("PJ203", operand=describe(value))
-        if isinstance(value, Opaque):
-            self.rely(value, ClassLacks("__bool__"))
-            self.rely(value, ClassLacks("__len__"))
+        if isinstance(value, (Opaque, Record)):
+            rely_on_class(self, value, "__bool__", UNBOUND)
+            rely_on_class(self, value, "__len__", UNBOUND)
         return True
 
     def contains(self, owner: Abstract, value: Abstract) -> Abstract:

@@ -10,6 +10,7 @@ from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.joining import JOINS, copied, is_short, part_of, taken_apart, taken_apart_with_rest
+from pijit.core.capture.objects import shared
 from pijit.core.capture.operators import describe
 from pijit.core.capture.states import State, item_kinds
 from pijit.core.capture.values import (
@@ -53,11 +54,13 @@ class Displays:
         """A new tuple of these values; one with slices is an index, one of cells a closure, and no object."""
         if any(isinstance(item, (Slice, CellRef)) for item in items):
             return Sequence(items)
+        items = shared(self, items)
         parts = [self.stored_value(self.alone(item)) for item in items]
         return Sequence(items, value=self.emit("new_tuple", parts, Object(tuple)))
 
     def new_list(self, items: List[Abstract]) -> Known:
         """A new list of these values."""
+        items = shared(self, items)
         made = self.emit("new_list", [self.stored_value(item) for item in items], Object(list))
         return Known(Object(list), None, items, made)
 
@@ -65,6 +68,7 @@ class Displays:
         """A new dict of these keys, each an int or a string, and values."""
         if any(not is_exactly(key, KEY_CLASSES) for key in keys) or len(set(keys)) != len(keys):
             raise Break("PJ216", keys="equal, or no ints and strings")
+        values = shared(self, values)
         pairs = [self.stored_value(part) for key, value in zip(keys, values) for part in (Const(key), value)]
         return Known(Object(dict), tuple(keys), values, self.emit("new_dict", pairs, Object(dict)))
 

@@ -11,8 +11,10 @@ from typing import Any, Callable, List, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.objects import shared, store_in_record
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
+from pijit.core.capture.record import Record
 from pijit.core.capture.states import State, forget_items, loosen
 from pijit.core.capture.values import (
     Abstract,
@@ -120,12 +122,16 @@ class Effects:
         return value
 
     def _write_place(self, place: HeapPlace, operation: str, operands: List[Value], value: Abstract) -> None:
+        value = shared(self, [value])[0]
         self.emit(operation, operands + [self.stored_value(value)], None, exits=True)
         self.facts.stores.setdefault(self.instr.index, set()).add(place.name)
         self.state.locals[place.name] = value
 
     def op_STORE_ATTR(self, instr: Instr) -> None:
         owner, value = self.pop(), self.pop()
+        if isinstance(owner, Record):
+            store_in_record(self, owner, instr.value, value)
+            return
         if isinstance(owner, Tensor):
             self.store_part(owner, instr.value, value)
             return
@@ -190,7 +196,7 @@ class Effects:
             attrs = {"function": "builtins.slice", "keywords": ()}
             return self.emit("invoke", parts, Object(slice), attrs, exits=True)  # type: ignore[return-value]
         found = value.root is not None and not isinstance(value, LoopIterator)
-        if found or isinstance(value, (Instance, Opaque, Sequence)):
+        if found or isinstance(value, (Instance, Opaque, Sequence, Record)):
             return self.object_value(value)
         if number_type(value) is not None:
             return self.number_value(value)

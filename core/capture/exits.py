@@ -9,9 +9,11 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.report import Report
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.captured import Refusal
+from pijit.core.capture.record_values import record_output
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.generators import function_output, suspended_output
 from pijit.core.capture.places import is_place
+from pijit.core.capture.record import Record
 from pijit.core.capture.states import State
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import (
@@ -149,6 +151,8 @@ class Exits:
             return Output("value", self._input(value.root, SKIP))
         if isinstance(value, Sequence) and value.value is not None:
             return Output("value", value.value)
+        if isinstance(value, Record):
+            return record_output(self, value)
         if isinstance(value, Sequence):
             self._leave_once(value)
             return Output("tuple", None, [self._output(item) for item in value.items])

@@ -29,7 +29,9 @@ from pijit.core.capture.generators import generator_of
 from pijit.core.capture.inline_builder import InlineBuilder
 from pijit.core.capture.libraries import SWITCHES, in_library, in_standard_library, module_of
 from pijit.core.capture.outcomes import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
+from pijit.core.capture.objects import Lent
 from pijit.core.capture.places import is_place
+from pijit.core.capture.record import LENT
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, parts_of
 from pijit.core.capture.suspended import Suspended
@@ -294,12 +296,17 @@ class Inliner:
         """The result of a call, with these variables; places are variables of both."""
         outer = interpreter.state.locals
         entry = State(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
+        lent = Lent(interpreter, entry)
         analysis = self.analyse(body, name, facts, entry)
         if analysis.written:
-            interpreter.facts.stores.setdefault(interpreter.instr.index, set()).update(analysis.written)
+            interpreter.facts.stores.setdefault(interpreter.instr.index, set()).update(
+                name for name in analysis.written if not name.startswith(LENT))
         if len(analysis.outcomes) > 1:
-            part(interpreter, Outcomes(dict(enumerate(analysis.outcomes)), name))
-        result = interpreter.enter(analysis, facts, entry.copy())
+            outcomes = Outcomes(dict(enumerate(analysis.outcomes)), name)
+            if any(name.startswith(LENT) for name in analysis.written):
+                raise outcomes.why_not()
+            part(interpreter, outcomes)
+        result = lent.given_back(interpreter.enter(analysis, facts, entry.copy()))
         if analysis.facts.mutates:  # the caller may have any list or dict that the callee has
             interpreter.facts.mutates = True
             forget_items(interpreter.state)

@@ -14,6 +14,7 @@ from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
+from pijit.core.capture.record import Record
 from pijit.core.capture.segments import Piece
 from pijit.core.capture.states import State, parts_of
 from pijit.core.capture.suspended import Suspended
@@ -106,6 +107,8 @@ class InlineBuilder(GraphBuilder):
 
     def _joined(self, values: List[Abstract], like: Abstract, block: Block) -> Abstract:
         """One value for all that paths return: parameters of ``block`` where they are typed."""
+        if isinstance(like, Record):
+            return self._parameters(like, block, "", values[0])
         if isinstance(like, (Typed, Range, LoopIterator, Unrolled)):
             return self._parameters(like, block, "", None)
         if isinstance(like, Suspended):

@@ -7,7 +7,7 @@ made at its position, or the object that came in is moved there.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
@@ -27,8 +27,19 @@ from pijit.core.capture.values import (
     class_of,
 )
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, TEXT_ITERATORS, WORD, Holding, IteratorType, Object, numpy_scalar
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.types import (
+    FLAG,
+    INT,
+    ITERATOR_WORDS,
+    TEXT_ITERATORS,
+    WORD,
+    Holding,
+    IteratorType,
+    Object,
+    Type,
+    numpy_scalar,
+)
 from pijit.core.graph.types import moving_words as words_that_move
 from pijit.guards.facts import is_among
 
@@ -252,3 +263,24 @@ _STEPS: Dict[str, Callable[[Any, LoopIterator], Step]] = {
     "zip": _step_zip, "list": _step_list, "dict_keys": _step_dict, "dict_values": _step_dict,
     "dict_items": _step_dict, "text": _step_list, "bytes": _step_list,
 }
+
+
+def iterator_input(self: Any, value: LoopIterator) -> LoopIterator:
+    """An iterator that the segment finds, with its words and arrays."""
+    object = self._input(value.root, iterator_type(value))
+    found = _iterator_parts(self, object, value, ())
+    found.input = self.graph.inputs.index(object)
+    return found
+
+
+def _iterator_parts(self: Any, object: Value, value: LoopIterator, path: Tuple[Any, ...]) -> LoopIterator:
+    """The iterator that ``path`` leads to, with its words and arrays read where the graph begins."""
+    def read(step: Any, type: Type) -> Value:
+        result = self.graph.new_value(type, str(step))
+        self.graph.blocks[0].ops.append(Op("iterator_part", [object], {"path": path + (step,)}, result))
+        return result
+
+    words = tuple(read(name, WORD) for name in ITERATOR_WORDS[value.kind])
+    parts = tuple(_iterator_parts(self, object, part, path + (position,)) if isinstance(part, LoopIterator)
+                  else type(part)(part.type, read(position, part.type)) for position, part in enumerate(value.parts))
+    return LoopIterator(value.kind, words, parts, None, value.born)

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.capture.array_forms import UFUNC_METHODS
+from pijit.core.capture.bound import class_object
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.complex_numbers import CONJUGATES
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
@@ -18,6 +19,7 @@ from pijit.core.capture.deques import DEQUE_METHODS
 from pijit.core.capture.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.operators import describe
+from pijit.core.capture.record import Record
 from pijit.core.capture.texts import TEXT, TEXT_METHODS
 from pijit.core.capture.values import Abstract, Const, Lazy, Made, Number, Opaque, class_of
 from pijit.core.errors import Break
@@ -38,7 +40,8 @@ def _known_class(value: Abstract) -> type:
 def call_type(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``type(x)``."""
     only(arguments, keywords, "type", 1)
-    return Const(_known_class(arguments[0]))
+    kind = _known_class(arguments[0])
+    return class_object(self, arguments[0]) if isinstance(arguments[0], (Opaque, Record)) else Const(kind)
 
 
 ABSTRACT = ("numbers", "collections.abc")

@@ -10,6 +10,7 @@ from pijit.core.bytecode.consume import Nothing
 from pijit.core.bytecode.report import Report
 from pijit.core.capture import sampling
 from pijit.core.capture.complex_numbers import COMMUTING, is_complex, power, require_plain_products
+from pijit.core.capture.record import Record
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
 from pijit.core.capture.specials import binary_special, call_special, compare_special, inplace_special
 from pijit.core.capture.states import State
@@ -334,6 +335,8 @@ def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract
 
 def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
     """Whether two values are one object, when that is certain: one is known by identity, or their types differ."""
+    if isinstance(left, Record) and isinstance(right, Record):
+        return left.token == right.token
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const):
             kind = class_of(other)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from pijit.core.capture.record import Record
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -19,7 +20,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.guards.source import Item
+from pijit.guards.source import Attr, Item, TypeOf
 
 
 class Root(NamedTuple):
@@ -53,6 +54,19 @@ def with_items(value: Known) -> Known:
     return copy
 
 
+def found_record(value: Record, root: Any) -> Record:
+    """An object that captured code has made before, where the segment finds it."""
+    cls = Const(value.python)
+    cls.root = TypeOf(root) if root is not None else None
+    return value.like(cls=cls, items=tuple(rooted(item, None) for item in value.items), value=None, origin=None)
+
+
+def with_attributes(value: Record) -> Record:
+    """An object that the segment finds, whose attributes know where they are found."""
+    held = zip(value.names, value.items)
+    return value.like(items=tuple(rooted(item, Attr(value.root, name)) for name, item in held))
+
+
 def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     """A copy of ``value`` that knows where the segment finds it; parts that were known by number are forgotten."""
     if isinstance(value, Known):
@@ -67,6 +81,8 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
         copy = Const(value.object, value.source, value.born)
     elif isinstance(value, Opaque):
         copy = Opaque(value.sample, value.source, value.born)
+    elif isinstance(value, Record):
+        copy = found_record(value, root)
     elif isinstance(value, Sequence):
         items = value.items if keep else [rooted(item, None) for item in value.items]
         copy = Sequence(list(items), value.source, value.born, value.value if keep else None)

@@ -13,8 +13,9 @@ from typing import Any, Optional, Tuple
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.opcodes import BINARY, INPLACE, UNARY
-from pijit.core.capture.conditions import ClassHolds, ClassLacks
+from pijit.core.capture.conditions import ClassHolds, ClassLacks, Holds
 from pijit.core.capture.facts import Place
+from pijit.core.capture.record import Record
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Opaque, class_of, number_type
 from pijit.core.errors import Break
@@ -48,7 +49,7 @@ def method_called(instr: Instr) -> Optional[Tuple[str, int]]:
 
 def operator_method(instr: Instr, value: Abstract) -> Any:
     """The Python function that an operator or a subscript calls of its first operand, or None."""
-    kind = class_of(value) if isinstance(value, (Opaque, Instance)) else None
+    kind = class_of(value) if isinstance(value, (Opaque, Instance, Record)) else None
     name = method_called(instr)[0]  # type: ignore[index]
     found = _python_method(kind, name)
     return _python_method(kind, "__" + name[3:]) if found is None and instr.opname in INPLACE else found
@@ -56,7 +57,7 @@ def operator_method(instr: Instr, value: Abstract) -> Any:
 
 def special_method(value: Abstract, name: str) -> Any:
     """What the class of an object from outside defines under a name, if that is a Python function; else None."""
-    return _python_method(type(value.sample), name) if isinstance(value, Opaque) else None
+    return _python_method(class_of(value), name) if isinstance(value, (Opaque, Record)) else None
 
 
 def _python_method(kind: Optional[type], name: str) -> Any:
@@ -69,11 +70,27 @@ def call_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) ->
     found = special_method(owner, name)
     if found is None:
         return None
-    place = Place(owner.source, owner.root).then(TypeOf).then(Attr, name)
+    place = _class_place(self, owner).then(Attr, name)
     result = self.call(self.known_object(found, *place), [owner, *arguments], {})
     if isinstance(result, Const) and result.object is NotImplemented:
         raise Break("PJ203", operand="%s that is not implemented" % name)
     return result  # type: ignore[no-any-return]
+
+
+def _class_place(self: Any, value: Abstract) -> Place:
+    """Where the class of an object is."""
+    if isinstance(value, Record):
+        cls = self.use(value.cls)
+        return Place(cls.source, cls.root)
+    return Place(value.source, value.root).then(TypeOf)
+
+
+def rely_on_class(self: Any, value: Abstract, name: str, found: Any) -> None:
+    """The class of an object must have this under a name, or nothing."""
+    if isinstance(value, Record):
+        self.rely(self.use(value.cls), Holds(name, found))
+    else:
+        self.rely(value, ClassLacks(name) if found is UNBOUND else ClassHolds(name, found))
 
 
 def ask_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
@@ -99,9 +116,9 @@ def inplace_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> 
     name = OPERATORS[symbol]
     found = call_special(self, "__i%s__" % name, left, right)
     if found is None and special_method(left, "__%s__" % name) is not None:
-        if class_value(type(left.sample), "__i%s__" % name) is not UNBOUND:  # type: ignore[attr-defined]
+        if class_value(class_of(left), "__i%s__" % name) is not UNBOUND:  # type: ignore[arg-type]
             raise Break("PJ203", operand=type_name(class_of(left)))
-        self.rely(left, ClassLacks("__i%s__" % name))
+        rely_on_class(self, left, "__i%s__" % name, UNBOUND)
     return found
 
 
@@ -111,13 +128,14 @@ def compare_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> 
     if special_method(left, own) is not None:
         _refuse_subclass(left, right)
         return call_special(self, own, left, right)
-    undefined = isinstance(left, Opaque) and class_value(type(left.sample), own) is getattr(object, own)
+    undefined = (isinstance(left, (Opaque, Record))
+                 and class_value(class_of(left), own) is getattr(object, own))  # type: ignore[arg-type]
     if symbol == "!=" and undefined and special_method(left, "__eq__") is not None:
         _refuse_subclass(left, right)
-        self.rely(left, ClassHolds(own, object.__ne__))
+        rely_on_class(self, left, own, object.__ne__)
         return self.negated(ask_special(self, "__eq__", left, right))  # type: ignore[no-any-return]
     if undefined and symbol not in ("==", "!=") and special_method(right, reflected) is not None:
-        self.rely(left, ClassHolds(own, getattr(object, own)))
+        rely_on_class(self, left, own, getattr(object, own))
         return call_special(self, reflected, right, left)
     return call_special(self, reflected, right, left) if _gives_way(left, right) else None
 
@@ -132,7 +150,8 @@ def _refuse_subclass(left: Abstract, right: Abstract) -> None:
 def _gives_way(left: Abstract, right: Abstract) -> bool:
     """Whether the left operand is a number of Python's, which leaves the operation to any object that is none."""
     kind = number_type(left)
-    ours = isinstance(right, Opaque) and not issubclass(type(right.sample), (int, float, complex))
+    ours = isinstance(right, (Opaque, Record))
+    ours = ours and not issubclass(class_of(right), (int, float, complex))  # type: ignore[arg-type]
     return ours and kind is not None and kind.family == "py"
 
 
@@ -153,12 +172,12 @@ def length_special(self: Any, value: Abstract) -> Optional[Abstract]:
 def truth_special(self: Any, value: Abstract) -> Abstract:
     """A bool, or a length, in place of an object whose class says in Python whether it is true; any other value
     itself."""
-    if not isinstance(value, Opaque):
+    if not isinstance(value, (Opaque, Record)):
         return value
-    if class_value(type(value.sample), "__bool__") is UNBOUND:
+    if class_value(class_of(value), "__bool__") is UNBOUND:  # type: ignore[arg-type]
         length = length_special(self, value)
         if length is not None:
-            self.rely(value, ClassLacks("__bool__"))
+            rely_on_class(self, value, "__bool__", UNBOUND)
         return length if length is not None else value
     answer = ask_special(self, "__bool__", value)
     return _checked_bool(answer, value) if answer is not None else value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterator, List, Optional, Set, Tuple
 
+from pijit.core.capture.record import Record
 from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import (
     FRAGILE,
@@ -52,6 +53,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     if left is right:
         return left
     if left == right:
+        if isinstance(left, Record):
+            return left.covering(right, [join(a, b) for a, b in zip(left.items, right.items)])  # type: ignore
         if isinstance(left, Known):
             return left.like([join(a, b) for a, b in zip(left.items, right.items)],
                              None)  # type: ignore[attr-defined]
@@ -77,6 +80,10 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
         if not any(map(knows_nothing, parts)):
             return left.like(parts)
+    if isinstance(left, Record) and isinstance(right, Record) and left.is_like(right):
+        items = [join(a, b) for a, b in zip(left.items, right.items)]
+        if not any(map(knows_nothing, items)):
+            return left.covering(right, items)
     if isinstance(left, Slice) and isinstance(right, Slice):
         return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
     classes = pointer_class(left), pointer_class(right)
@@ -115,7 +122,7 @@ def may_be_unbound(value: Optional[Abstract]) -> bool:
 
 def knows_nothing(value: Abstract) -> bool:
     """Whether the value, or a part of it, is Unknown."""
-    if isinstance(value, Sequence):
+    if isinstance(value, (Sequence, Record)):
         return any(knows_nothing(item) for item in value.items)
     if isinstance(value, (LoopIterator, Suspended)):
         return any(knows_nothing(part) for part in value.parts)
@@ -133,7 +140,7 @@ def rounds_of(value: Abstract) -> Tuple[int, ...]:
 
 def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
     """The values that a tuple, an iterator or a function that is made consists of."""
-    if isinstance(value, Sequence):
+    if isinstance(value, (Sequence, Record)):
         return value.items
     if isinstance(value, LoopIterator):
         return value.parts
@@ -157,6 +164,8 @@ def forgotten(value: Abstract) -> Abstract:
     """What is left of a value when any list or dict may have changed."""
     if isinstance(value, Known):
         return value.forgotten()
+    if isinstance(value, Record) and any(forgotten(item) is not item for item in value.items):
+        return value.like(items=tuple(map(forgotten, value.items)))
     if isinstance(value, Sequence) and any(forgotten(item) is not item for item in value.items):
         copy = Sequence([forgotten(item) for item in value.items], value.source, value.born, value.value)
         copy.root = value.root

@@ -34,6 +34,7 @@ class Abstract:
     """
 
     __slots__ = ("source", "born", "root")
+    python: Optional[type] = None
 
     def __init__(self, source: Any = None, born: int = -1) -> None:
         self.source = source
@@ -410,7 +411,7 @@ def class_of(value: Abstract) -> Optional[type]:
         return type(value.sample)
     if isinstance(value, Instance):
         return value.type.python
-    return {Tensor: np.ndarray, Sequence: tuple, Slice: slice, Range: range}.get(type(value))
+    return {Tensor: np.ndarray, Sequence: tuple, Slice: slice, Range: range}.get(type(value)) or value.python
 
 
 def layout_of(array: np.ndarray) -> str:

@@ -90,6 +90,11 @@ OPS: Dict[str, OpInfo] = {
     "new_tuple": OpInfo("v*", (), False, "a new tuple of the values"),
     "new_list": OpInfo("v*", (), False, "a new list of the values"),
     "new_dict": OpInfo("v*", (), False, "a new dict; the operands are keys and values in turn, keys are exact ints and strings"),
+    "new_instance": OpInfo("s o o v*", (), False,
+                           "the object at the address in the WORD, or where it is 0 a new instance of a plain class "
+                           "whose attributes of these names have these values"),
+    "changed_instance": OpInfo("s o o v*", (), False, "the same; the object at the address gets these attributes first"),
+    "origin": OpInfo("o", (), False, "WORD: the address of an object that the launcher holds"),
     "new_set": OpInfo("v*", (), False, "a new set of the values, which are numbers or strings"),
     "box": OpInfo("v", (), False, "a number as an object"),
     "collect_pair": OpInfo("o o v", (), False, "dict[key] = value of a dict that nobody has yet, as collect"),

@@ -36,11 +36,13 @@ def flavour_of(config: Any) -> Flavour:
     return Flavour(config.nogil, LEAST[config.parallel], config.fastmath)
 
 
-_AT_ONCE = frozenset("new_tuple new_list new_dict new_set box invoke item".split()) | GUFUNC_OPERATIONS.keys()
+_AT_ONCE = (frozenset("new_instance changed_instance new_tuple new_list new_dict new_set box invoke item".split())
+            | GUFUNC_OPERATIONS.keys())
 """Operations that need the GIL no longer than they take: what they make is nobody else's yet."""
 
 
-_PURE = (frozenset("const cast same flag compare compare_size libm iterator_part require poll where gather".split())
+_PURE = (frozenset("const cast same flag compare compare_size libm iterator_part origin require poll where".split())
+         | {"gather"}
          | ARRAY_OPERATIONS.keys() | {name for name, _, _ in ROWS})
 
 

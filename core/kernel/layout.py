@@ -32,7 +32,9 @@ ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "r
 _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
 MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip",
                            "dict_keys", "dict_values", "dict_items", "text_iterator", "bytes_iterator", "map", "filter",
-                           "function", "generator", "stepped", "stepped_reversed", "stepped_values", "stepped_items"))
+                           "function", "generator", "instance", "kept_instance", "changed_instance", "stepped",
+                           "stepped_reversed", "stepped_values", "stepped_items"))
+INSTANCES = ("instance", "kept_instance", "changed_instance")
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
 
 
@@ -109,6 +111,7 @@ class Layout:
         self._known: Dict[Any, int] = {}
         self._scratch_used = 0
         self._scratch_words = 0
+        self._instances: List[Any] = []
         for block in graph.blocks:
             for op in block.ops:
                 if op.exit is not None:
@@ -136,6 +139,7 @@ class Layout:
         """The kernel exit id and the values to leave in consecutive output words, in order."""
         codes, values = [], []  # type: Tuple[List[Any], List[Value]]
         word = self.output_word
+        self._instances = []
         for output in exit.outputs:
             code, word = self._output(output, word, values)
             codes.append(code)
@@ -155,6 +159,8 @@ class Layout:
         if kind == "value":
             values.append(output.value)
             return _value_code(output.value.type, word), word + value_words(output.value.type)
+        if kind in INSTANCES and output.value[1] in self._instances:
+            return ("again", self._instances.index(output.value[1])), word
         code: Tuple[Any, ...] = (kind,)
         if kind in MADE_OF_PARTS:
             parts = []
@@ -162,7 +168,10 @@ class Layout:
                 item, word = self._output(part, word, values)
                 parts.append(item)
             code += (tuple(parts),)
-        if output.value is not None:
+        if kind in INSTANCES:
+            self._instances.append(output.value[1])
+            code += (output.value[0],)
+        elif output.value is not None:
             code += (output.value,)
         values.extend(output.words)
         return code + (word,) * bool(output.words), word + len(output.words)

@@ -64,6 +64,10 @@ def _display(emitter: Any, op: Op) -> None:
     emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
 
 
+def _origin(emitter: Any, op: Op) -> None:
+    emitter.define(op.result, emitter.text[op.args[0]])
+
+
 def _of_object(emitter: Any, op: Op) -> None:
     """A new object made of another: the runtime leaves it in a word."""
     address = emitter.let("set_words(frame, %d, 0)" % emitter.layout.scratch(1))
@@ -165,6 +169,7 @@ OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "store_key": _effect, "store_int": _effect, "insert": _effect, "set_add": _effect,
     "delete_item": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain,
     "update": _plain, "clear_dict": _plain,
+    "new_instance": _display, "changed_instance": _display, "origin": _origin,
     "new_tuple": _display, "new_list": _display, "new_dict": _display, "new_set": _display, "box": _display,
     "deque_append": _effect, "deque_appendleft": _effect, "deque_take": _plain,
     "deque_drop": _plain, "hold": _hold,

@@ -17,7 +17,7 @@ from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType,
 from pijit.core.kernel import python_effects, python_runtime
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.layout import Layout
+from pijit.core.kernel.layout import INSTANCES, Layout
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&",
            "or": "|",
@@ -61,8 +61,9 @@ class PythonEmitter(Emitter):
     def take(self, exit: SideExit) -> None:
         number, _ = self.layout.exit(exit)
         items = [str(number)]
+        instances: List[Any] = []
         for output in exit.outputs:
-            items += _answers(output)
+            items += _answers(output, instances)
         self.line("return (%s,)" % ", ".join(items))
 
     def operation(self, op: Op) -> None:
@@ -93,14 +94,20 @@ def _name(value: Value) -> str:
     return "v%d" % value.id
 
 
-def _answers(output: Output) -> List[str]:
-    """The objects that the launcher takes from the kernel's answer for one output."""
+def _answers(output: Output, instances: List[Any]) -> List[str]:
+    """The objects that the launcher takes from the kernel's answer for one output; each of ``instances`` is made
+    once."""
     if output.kind == "value":
         return [_name(output.value)]
     words = [_name(word) for word in output.words]
     if output.kind in ("range", "range_iterator"):
         return ["%s(%s)" % ("range" if output.kind == "range" else "make_iterator", ", ".join(words))]
-    return [item for part in output.parts for item in _answers(part)] + words
+    if output.kind in INSTANCES and output.value[1] in instances:
+        return []
+    found = [item for part in output.parts for item in _answers(part, instances)] + words
+    if output.kind in INSTANCES:
+        instances.append(output.value[1])
+    return found
 
 
 # ---- operations: expressions ----
@@ -280,6 +287,9 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "poll": lambda emitter, op: "poll()",
     "length": lambda emitter, op: "len(%s)" % _name(op.args[0]),
     "next_entry": lambda emitter, op: "next_entry(%s, %s)" % tuple(_args(op)),
+    "new_instance": lambda emitter, op: "new_instance(%s)" % ", ".join(_args(op)),
+    "changed_instance": lambda emitter, op: "changed_instance(%s)" % ", ".join(_args(op)),
+    "origin": lambda emitter, op: "id(%s)" % _name(op.args[0]),
     "new_tuple": lambda emitter, op: _shape(_args(op)),
     "char_code": lambda emitter, op: "ord(%s[%s])" % tuple(_args(op)),
     "text_add": lambda emitter, op: "%s + %s" % tuple(_args(op)),

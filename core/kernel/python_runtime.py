@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import math
 import operator
@@ -174,6 +175,21 @@ def infinite(value: complex) -> bool:
     return math.isinf(value.real) or math.isinf(value.imag)
 
 
+def new_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) -> Any:
+    """The object at an address, or where it is 0 a new one with these attributes."""
+    if origin:
+        return ctypes.cast(origin, ctypes.py_object).value
+    return changed_instance(0, kind, names, *values)
+
+
+def changed_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) -> Any:
+    """The object at an address, or where it is 0 a new one, with these attributes."""
+    made = ctypes.cast(origin, ctypes.py_object).value if origin else object.__new__(kind)
+    for name, value in zip(names, values):
+        object.__setattr__(made, name, value)
+    return made
+
+
 def require(flag: bool) -> None:
     if not flag:
         raise AssertionError
@@ -211,5 +227,6 @@ NAMES: Dict[str, Any] = {
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "by_operator": by_operator, "ufunc_into": ufunc_into,
     "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
+    "new_instance": new_instance, "changed_instance": changed_instance,
     "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
 }

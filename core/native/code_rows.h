@@ -24,7 +24,7 @@ static const CodeRow input_rows[] = {
 };
 
 static const CodeRow output_rows[] = {
-    {"fetched", OUT_FETCHED, 2, 0}, {"const", OUT_CONST, 2, 0}, {"tuple", OUT_TUPLE, 2, 0},
+    {"fetched", OUT_FETCHED, 2, 0}, {"again", OUT_AGAIN, 2, 0}, {"const", OUT_CONST, 2, 0}, {"tuple", OUT_TUPLE, 2, 0},
     {"int", OUT_INT, 2, 1}, {"float", OUT_FLOAT, 2, 1}, {"bool", OUT_BOOL, 2, 1}, {"complex", OUT_COMPLEX, 2, 2},
     {"scalar", OUT_SCALAR, 3, 1}, {"array", OUT_OBJECT, 2, 1}, {"object", OUT_OBJECT, 2, 1},
     {"range", OUT_RANGE, 2, 3}, {"range_iterator", OUT_RANGE_ITERATOR, 2, 4}, {"advance", OUT_ADVANCE, 3, 1},
@@ -33,7 +33,8 @@ static const CodeRow output_rows[] = {
     {"reversed_iterator", OUT_REVERSED_ITERATOR, 3, 1},
     {"enumerate", OUT_ENUMERATE, 3, 1}, {"zip", OUT_ZIP, 2, 0},
     {"map", OUT_MAP, 2, 0}, {"filter", OUT_FILTER, 2, 0}, {"function", OUT_FUNCTION, 2, 0},
-    {"generator", OUT_GENERATOR, 3, 0},
+    {"instance", OUT_INSTANCE, 3, 0}, {"kept_instance", OUT_KEPT_INSTANCE, 4, 1},
+    {"changed_instance", OUT_CHANGED_INSTANCE, 4, 1}, {"generator", OUT_GENERATOR, 3, 0},
     {"dict_keys", OUT_DICT_KEYS, 3, 3}, {"dict_values", OUT_DICT_VALUES, 3, 3},
     {"dict_items", OUT_DICT_ITEMS, 3, 3},
     {"stepped", OUT_STEPPED, 3, 0}, {"stepped_reversed", OUT_STEPPED_REVERSED, 3, 0},

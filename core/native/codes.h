@@ -30,9 +30,9 @@ typedef struct Input {
 
 typedef enum {
     /* Known without the kernel. */
-    OUT_FETCHED, OUT_CONST,
+    OUT_FETCHED, OUT_CONST, OUT_AGAIN,
     /* Made of other outputs. */
-    OUT_TUPLE, OUT_ZIP, OUT_MAP, OUT_FILTER, OUT_FUNCTION, OUT_GENERATOR,
+    OUT_TUPLE, OUT_ZIP, OUT_MAP, OUT_FILTER, OUT_FUNCTION, OUT_INSTANCE, OUT_KEPT_INSTANCE, OUT_CHANGED_INSTANCE, OUT_GENERATOR,
     OUT_SEQUENCE_ITERATOR, OUT_LIST_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE, OUT_DICT_KEYS, OUT_DICT_VALUES,
     OUT_DICT_ITEMS,
     OUT_STEPPED, OUT_STEPPED_REVERSED, OUT_STEPPED_VALUES, OUT_STEPPED_ITEMS,
@@ -44,8 +44,8 @@ typedef struct Output {
     OutputKind kind;
     int typenum;                /* OUT_SCALAR */
     Py_ssize_t word;            /* the first frame word */
-    Py_ssize_t input;           /* OUT_FETCHED, OUT_ADVANCE */
-    PyObject *object;           /* owned: the constant, the scalar's type, or OUT_GENERATOR's plan */
+    Py_ssize_t input;           /* OUT_FETCHED, OUT_ADVANCE; OUT_AGAIN: which of the exit's instances */
+    PyObject *object;           /* owned: the constant, the scalar's type, OUT_GENERATOR's plan, an instance's names */
     const Input *moved;         /* OUT_ADVANCE: borrowed from the launcher */
     Py_ssize_t steps;           /* OUT_STEPPED and its kin; OUT_ADVANCE: the words that move */
     Py_ssize_t count;           /* of what it is made of */

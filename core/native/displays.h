@@ -6,6 +6,7 @@
 #define PIJIT_DISPLAYS_H
 
 #include "effects.h"
+#include "instances.h"
 
 #define SPEC_WORDS 3
 
@@ -93,6 +94,41 @@ runtime_new_set(int64_t frame, int64_t count, int64_t address)
         Py_XDECREF(value);
     }
     return spec_answer(frame, spec, set);
+}
+
+/* The values are the address of an object or 0, a class, a tuple of names, and that many values. */
+static int64_t
+runtime_changed_instance(int64_t frame, int64_t count, int64_t address)
+{
+    int64_t *spec = (int64_t *)address;
+    PyObject *made = NULL;  /* owned, moved to the frame */
+    PyObject *values = PyTuple_New(count - 3);  /* owned */
+    for (int64_t i = 3; values != NULL && i < count; i++) {
+        PyObject *value = spec_box(spec, i);  /* moved into the tuple */
+        if (value == NULL) {
+            Py_CLEAR(values);
+            break;
+        }
+        PyTuple_SET_ITEM(values, i - 3, value);
+    }
+    if (values != NULL) {
+        made = instance_make((PyObject *)spec[1], (PyObject *)spec[SPEC_WORDS + 1], (PyObject *)spec[2 * SPEC_WORDS + 1],
+                             &PyTuple_GET_ITEM(values, 0));
+        Py_DECREF(values);
+    }
+    return spec_answer(frame, spec, made);
+}
+
+static int64_t
+runtime_new_instance(int64_t frame, int64_t count, int64_t address)
+{
+    int64_t *spec = (int64_t *)address;
+    PyObject *found = (PyObject *)spec[1];  /* borrowed: the launcher holds it */
+    if (found == NULL) {
+        return runtime_changed_instance(frame, count, address);
+    }
+    Py_INCREF(found);
+    return spec_answer(frame, spec, found);
 }
 
 /* The object of one value. */

@@ -56,6 +56,21 @@ plan_check(PyObject *plan)
     return 1;
 }
 
+/* Whether an object is a tuple of `count` strings. */
+static int
+names_check(PyObject *names, Py_ssize_t count)
+{
+    if (!PyTuple_CheckExact(names) || PyTuple_GET_SIZE(names) != count) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyUnicode_CheckExact(PyTuple_GET_ITEM(names, i))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static int outputs_parse(const CodeLimits *limits, PyObject *codes, Output **items, Py_ssize_t *count);
 
 static int
@@ -91,6 +106,18 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
         output->object = PyTuple_GET_ITEM(code, 2);
         Py_INCREF(output->object);
         return 0;
+    }
+    if (row->kind >= OUT_INSTANCE && row->kind <= OUT_CHANGED_INSTANCE) {
+        if (!names_check(PyTuple_GET_ITEM(code, 2), output->count - 1)) {
+            PyErr_Format(PyExc_ValueError, "not the names of its attributes: %R", code);
+            return -1;
+        }
+        output->object = PyTuple_GET_ITEM(code, 2);
+        Py_INCREF(output->object);
+    }
+    if (row->kind == OUT_AGAIN) {
+        output->input = code_integer(code, 1, 0, PY_SSIZE_T_MAX);
+        return output->input < 0 ? -1 : 0;
     }
     if (row->kind == OUT_CONST) {
         output->object = PyTuple_GET_ITEM(code, 1);

@@ -111,7 +111,7 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
 {
     OwnedList owned;
     PyObject *result;
-    ValueSource source = {fetched, frame, NULL, 0, caller->globals};
+    ValueSource source = {fetched, frame, NULL, 0, caller->globals, NULL};
 
     owned_init(&owned);
     frame[0] = (int64_t)(self->nogil ? runtime_table_nogil : runtime_table);
@@ -130,6 +130,7 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
             PyErr_Format(PyExc_SystemError, "kernel of %R returned %lld without a reason", self->name, (long long)id);
         }
     }
+    Py_XDECREF(source.instances);
     owned_clear(&owned);
     return result;
 }
@@ -140,7 +141,7 @@ python_run(Launcher *self, PyObject *const *fetched, Caller *caller)
     PyObject *arguments = NULL;  /* owned */
     PyObject *answer = NULL;     /* owned */
     PyObject *result = NULL;     /* new: the result */
-    ValueSource source = {fetched, NULL, NULL, 1, caller->globals};
+    ValueSource source = {fetched, NULL, NULL, 1, caller->globals, NULL};
 
     if (PyThreadState_Get()->recursion_depth > Py_GetRecursionLimit() - PYTHON_KERNEL_DEPTH) {
         return launcher_miss(self);
@@ -176,6 +177,7 @@ python_run(Launcher *self, PyObject *const *fetched, Caller *caller)
         Py_CLEAR(result);
     }
 error:
+    Py_XDECREF(source.instances);
     Py_XDECREF(arguments);
     Py_XDECREF(answer);
     return result;

@@ -10,6 +10,7 @@
 #include "codes.h"
 #include "generators.h"
 #include "iterators.h"
+#include "instances.h"
 #include <numpy/arrayscalars.h>
 
 /* What SCALAR_VALUE relies on. */
@@ -24,6 +25,7 @@ typedef struct {
     PyObject *answer;           /* borrowed: the tuple of a Python kernel, or NULL */
     Py_ssize_t next;            /* the next item of `answer` */
     PyObject *globals;          /* borrowed: the function's */
+    PyObject *instances;        /* owned: the list of the instances of this exit, NULL as long as there are none */
 } ValueSource;
 
 static inline int64_t
@@ -246,6 +248,47 @@ tuple_build(const Output *output, ValueSource *source)
     return result;
 }
 
+/* A new object, or the one that the word has the address of; others of the exit may be the same. */
+static PyObject *
+instance_build(const Output *output, ValueSource *source)
+{
+    int64_t origin = 0;
+    PyObject *result = NULL;  /* new: the result */
+    PyObject *parts = tuple_build(output, source);  /* owned */
+    if (parts == NULL || (output->kind != OUT_INSTANCE && words_read(output, source, &origin, 1) < 0)) {
+        Py_XDECREF(parts);
+        return NULL;
+    }
+    if (origin != 0 && output->kind == OUT_KEPT_INSTANCE) {
+        result = (PyObject *)origin;
+        Py_INCREF(result);
+    }
+    else {
+        result = instance_make((PyObject *)origin, PyTuple_GET_ITEM(parts, 0), output->object, &PyTuple_GET_ITEM(parts, 1));
+    }
+    Py_DECREF(parts);
+    if (result != NULL && source->instances == NULL) {
+        source->instances = PyList_New(0);
+    }
+    if (result != NULL && (source->instances == NULL || PyList_Append(source->instances, result) < 0)) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+/* An object that was made for an output of the exit before. */
+static PyObject *
+again_build(const Output *output, ValueSource *source)
+{
+    if (source->instances == NULL || output->input >= PyList_GET_SIZE(source->instances)) {
+        PyErr_SetString(PyExc_SystemError, "an exit hands over an object before it is made");
+        return NULL;
+    }
+    PyObject *result = PyList_GET_ITEM(source->instances, output->input);  /* borrowed, then the result */
+    Py_INCREF(result);
+    return result;
+}
+
 /* What is made of a tuple of its parts. */
 static PyObject *
 composite_build(const Output *output, ValueSource *source)
@@ -287,6 +330,12 @@ output_build(const Output *output, ValueSource *source)
     case OUT_FUNCTION:
     case OUT_GENERATOR:
         return composite_build(output, source);
+    case OUT_INSTANCE:
+    case OUT_KEPT_INSTANCE:
+    case OUT_CHANGED_INSTANCE:
+        return instance_build(output, source);
+    case OUT_AGAIN:
+        return again_build(output, source);
     case OUT_SEQUENCE_ITERATOR:
     case OUT_LIST_ITERATOR:
     case OUT_REVERSED_ITERATOR:

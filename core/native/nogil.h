@@ -27,6 +27,8 @@ TAKES_GIL(view, (int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int
           (frame, desc, ndim, typenum, base))
 TAKES_GIL(copy, (int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int64_t src, int64_t src_ndim),
           (frame, dst, dst_ndim, typenum, src, src_ndim))
+TAKES_GIL(changed_instance, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
+TAKES_GIL(new_instance, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(new_tuple, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(new_list, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(new_dict, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
@@ -89,7 +91,7 @@ nogil_asked(int64_t signals)
 
 #define NOGIL_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(own_flags_clear) X(own_flags_test) X(flags_listened) X(ufunc) \
-    X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(box) \
+    X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(box) \
     X(own) \
     X(invoke) X(product) X(gufunc) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
     X(clear_exception) X(parallel) X(copy_apart)

@@ -1,0 +1,176 @@
+"""Making objects of plain classes in captured code, and what is done with them: nothing of it needs the object.
+
+An object is made where something else needs it: a container, a call that stays one, or bytecode at an exit.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Dict, List, Optional
+
+from pijit.core.capture.bound import bind_attribute
+from pijit.core.capture.conditions import Holds
+from pijit.core.capture.facts import Place
+from pijit.core.capture.operators import describe
+from pijit.core.capture.outcomes import Outcomes
+from pijit.core.capture.record import FRESH, LENT, Record, has_dict, lend, records_in, taken_back
+from pijit.core.capture.record_values import change_record, made_object, origin_of
+from pijit.core.capture.roots import Root
+from pijit.core.capture.states import is_confined, knows_nothing
+from pijit.core.capture.suspended import Suspended
+from pijit.core.capture.values import Abstract, Const, LoopIterator
+from pijit.core.errors import Break
+from pijit.guards.facts import type_name
+from pijit.guards.held import is_heap_type
+from pijit.guards.reading import class_value, mro_of
+from pijit.guards.source import UNBOUND, Attr, ClassAttr
+
+OBJECTS_OWN = {name: object.__dict__[name] for name in ("__setattr__", "__getattribute__")}
+NEVER = ("__del__", "__getattr__")
+"""What the class of an object that captured code makes must not define."""
+
+
+def why_not_made(kind: type) -> Optional[str]:
+    """Why objects of a class are made by bytecode, or None."""
+    if type(kind) is not type or not all(is_heap_type(base) for base in mro_of(kind)[:-1]):
+        return "its class, or a base, is written in C or has a metaclass"
+    if class_value(kind, "__new__") is not object.__new__:
+        return "its class has __new__"
+    if class_value(kind, "__getattribute__") is not OBJECTS_OWN["__getattribute__"]:
+        return "its class has __getattribute__"
+    defined = [name for name in NEVER if class_value(kind, name) is not UNBOUND]
+    if class_value(kind, "__class__") is not object.__dict__["__class__"]:
+        defined.append("__class__")
+    return "its class has %s" % defined[0] if defined else None
+
+
+def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Record:
+    """``cls(...)``: the object as its ``__init__`` leaves it."""
+    kind = target.object
+    why = why_not_made(kind)
+    if why is not None:
+        raise Break("PJ230", callee=type_name(kind), because=why)
+    if is_found_anywhere(target.root):
+        target = self.use(self.facts.base.classes.setdefault(id(kind), target))
+    place = Place(target.source, target.root)
+    for name in ("__new__", "__getattribute__") + NEVER:
+        self.rely(target, Holds(name, class_value(kind, name)))
+    made = class_value(kind, "__init__")
+    record = Record(target, next(FRESH))
+    record.born = self.instr.index
+    if type(made) is not types.FunctionType:
+        if made is not object.__init__ or arguments or keywords:
+            raise Break("PJ230", callee=type_name(kind), because="its __init__ is no Python function")
+        self.rely(target, Holds("__init__", made))
+        return record
+    self.state.stack.append(record)
+    before, self.derived = self.derived, True
+    try:
+        result = self.call(self.known_object(made, *place.then(Attr, "__init__")), [record, *arguments], keywords)
+    finally:
+        self.derived = before
+    if result != Const(None):
+        raise Break("PJ230", callee=type_name(kind), because="its __init__ returns something")
+    return self.state.stack.pop()  # type: ignore[no-any-return]
+
+
+def is_found_anywhere(path: Any) -> bool:
+    """Whether a path starts from globals or constants alone, not from a variable of a segment."""
+    return path is not None and not isinstance(path, Root) and all(map(is_found_anywhere, path.children))
+
+
+def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
+    """``owner.name``."""
+    if name in owner.names:
+        if owner.shared and any(key[0] == name for key in self.facts.changed):
+            raise Break("PJ219", object=describe(owner))
+        return self.use(owner.items[owner.names.index(name)])  # type: ignore[no-any-return]
+    cls = self.use(owner.cls)
+    if name == "__class__":
+        return cls  # type: ignore[no-any-return]
+    raw = class_value(owner.python, name)
+    place = Place(owner.source, owner.root) if owner.root is not None else Place(cls.source, cls.root)
+    place = place.then(ClassAttr, name)
+    bound = bind_attribute(self, raw, place, owner, owner.python) if raw is not UNBOUND else None
+    if bound is not None:
+        return bound
+    if raw is UNBOUND or class_value(type(raw), "__get__") is not UNBOUND:
+        raise Break("PJ204", attribute=name, object=type_name(owner.python))
+    return self.known_object(raw, *place)  # type: ignore[no-any-return]
+
+
+def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainly: bool = False) -> None:
+    """``owner.name = value``, or ``plainly`` as ``object.__setattr__`` does it."""
+    why = _why_not_stored(owner, name, plainly)
+    if why is not None:
+        raise Break("PJ220", attribute=name, object=describe(owner), because=why)
+    if isinstance(value, (LoopIterator, Suspended)) or is_confined(value) or knows_nothing(value):
+        raise Break("PJ202", value=describe(value))
+    if any(record.token == owner.token for record in records_in(value)):
+        raise Break("PJ220", attribute=name, object=describe(owner), because="it would hold itself")
+    cls = self.use(owner.cls)
+    self.rely(cls, Holds(name, class_value(owner.python, name)))
+    if not plainly:
+        self.rely(cls, Holds("__setattr__", OBJECTS_OWN["__setattr__"]))
+    stored = owner.holding(name, value)
+    if owner.root is not None:
+        stored = stored.like(origin=origin_of(self, owner))
+    change_record(self, owner.token, as_left(stored))
+
+
+def as_left(left: Any) -> Any:
+    """What makes of a record what is known of the same object after stores."""
+    return lambda record: record.like(names=left.names, items=left.items, origin=left.origin, changed=left.changed,
+                                      root=left.root)
+
+
+def _why_not_stored(owner: Record, name: str, plainly: bool) -> Optional[str]:
+    if not owner.writable or owner.shared:
+        return "others may have it"
+    if not plainly and class_value(owner.python, "__setattr__") is not OBJECTS_OWN["__setattr__"]:
+        return "its class has __setattr__"
+    found = class_value(owner.python, name)
+    if type(found) is types.MemberDescriptorType:
+        return None
+    if class_value(type(found), "__set__") is not UNBOUND or class_value(type(found), "__delete__") is not UNBOUND:
+        return "it is a property or another descriptor"
+    return None if has_dict(owner.python) else "it has no such slot"
+
+
+def shared(self: Any, values: List[Abstract]) -> List[Abstract]:
+    """What values are once a container holds them."""
+    if not any(True for value in values for _ in records_in(value)):
+        return values
+    self.state.stack += values
+    for value in values:
+        for record in records_in(value):
+            made_object(self, record)
+    found = self.state.stack[-len(values):]
+    del self.state.stack[-len(values):]
+    return found
+
+
+class Lent:
+    """The objects that an inlined call gets, which it may change: in ``entry`` they are its caller's."""
+
+    def __init__(self, interpreter: Any, entry: Any) -> None:
+        state = interpreter.state
+        self.interpreter = interpreter
+        self.outside = lend(entry)
+        self.own = {name: value for name, value in state.locals.items() if name.startswith(LENT)}
+        state.locals = {name: value for name, value in state.locals.items() if name not in self.own}
+
+    def given_back(self, result: Abstract) -> Abstract:
+        """The result of the call for the caller, once the caller has the objects as the call has left them."""
+        interpreter, fresh = self.interpreter, {}  # type: Any, Dict[int, int]
+        left = {token: interpreter.state.locals.pop(LENT + str(-1 - number), None)
+                for number, token in enumerate(self.outside)}
+        interpreter.state.locals.update(self.own)
+        for token, record in left.items():
+            if record is not None:
+                change_record(interpreter, token, as_left(taken_back(record, self.outside, fresh)))
+
+        def back(value: Abstract) -> Abstract:
+            return taken_back(value, self.outside, fresh)
+
+        return result.map(back) if isinstance(result, Outcomes) else back(result)

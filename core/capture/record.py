@@ -1,0 +1,209 @@
+"""Objects that captured code has made, as abstract values: what their attributes hold, instead of an object."""
+
+from __future__ import annotations
+
+import itertools
+import types
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+
+from pijit.core.capture.suspended import Suspended
+from pijit.core.capture.values import Abstract, Const, Known, LoopIterator, Made, Sequence, Unrolled
+from pijit.core.graph.ir import Value
+from pijit.guards.reading import class_value
+
+FRESH = itertools.count(1000000)
+
+
+class Record(Abstract):
+    """An instance of the plain class ``python``, which is found by ``cls``; ``items`` are its attributes in order.
+
+    Two records of one state are one object exactly if they have one ``token``; those below 0 are objects of the
+    callers. ``writable``: only variables have the object, so a store into it changes no more than what is known of it.
+    ``shared``: it is an object that ``value`` carries. ``settled``: control may have come from bytecode, so that it may
+    be an object that the segment has found, whose address, or 0, is ``origin``; ``changed``: that object may have to
+    get other attributes.
+    """
+
+    __slots__ = ("python", "cls", "names", "items", "token", "writable", "shared", "settled",
+                 "changed", "value", "origin")
+
+    def __init__(self, cls: Const, token: int) -> None:
+        super().__init__()
+        self.python: type = cls.object
+        self.cls = cls
+        self.names: Tuple[str, ...] = ()
+        self.items: Tuple[Abstract, ...] = ()
+        self.token = token
+        self.writable = True
+        self.shared = self.settled = self.changed = False
+        self.value: Optional[Value] = None
+        self.origin: Optional[Value] = None
+
+    def key(self) -> Any:
+        flags = self.writable, self.shared, self.settled, self.changed
+        return id(self.python), self.names, self.items, self.token, flags
+
+    def like(self, **changes: Any) -> "Record":
+        """A copy that differs in some attributes."""
+        copy = Record(self.cls, self.token)
+        for name in ("source", "born", "root") + Record.__slots__:
+            setattr(copy, name, changes[name] if name in changes else getattr(self, name))
+        return copy
+
+    def is_like(self, other: "Record") -> bool:
+        """Whether both differ in what their attributes hold alone."""
+        return self.python is other.python and self.names == other.names and self.token == other.token
+
+    def holding(self, name: str, value: Abstract) -> "Record":
+        """The same after a store."""
+        held = dict(zip(self.names, self.items))
+        held[name] = value
+        return self.like(names=tuple(held), items=tuple(held.values()), root=None, changed=self.settled)
+
+    def covering(self, other: "Record", items: Iterable[Abstract]) -> "Record":
+        """What is known if it is this or another one that is like it, with these items."""
+        return self.like(items=tuple(items), writable=self.writable and other.writable,
+                         shared=self.shared or other.shared, settled=self.settled or other.settled,
+                         changed=self.changed or other.changed, value=None, origin=None, root=None)
+
+
+def mapped(value: Abstract, change: Callable[[Record], Record]) -> Abstract:
+    """A value with every record in it replaced; itself where none is."""
+    if isinstance(value, Record):
+        items = tuple(mapped(item, change) for item in value.items)
+        return change(value if _same(items, value.items) else value.like(items=items))
+    parts = _parts(value)
+    new = tuple(mapped(part, change) for part in parts)
+    if _same(new, parts):
+        return value
+    copy = _with_parts(value, new)
+    copy.root = value.root
+    return copy
+
+
+def _same(one: Tuple[Abstract, ...], other: Tuple[Abstract, ...]) -> bool:
+    return all(a is b for a, b in zip(one, other))
+
+
+def _parts(value: Abstract) -> Tuple[Abstract, ...]:
+    if isinstance(value, (Sequence, Known)):
+        return value.items
+    if isinstance(value, (LoopIterator, Suspended)):
+        return value.parts
+    if isinstance(value, Unrolled):
+        return (value.owner,)
+    return value.free if isinstance(value, Made) else ()
+
+
+def _with_parts(value: Abstract, parts: Tuple[Abstract, ...]) -> Abstract:
+    if isinstance(value, Sequence):
+        return Sequence(list(parts), value.source, value.born, value.value)
+    if isinstance(value, Known):
+        return value.like(list(parts), value.value, value.source)
+    if isinstance(value, LoopIterator):
+        return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
+    if isinstance(value, Suspended):
+        return value.like(parts)
+    if isinstance(value, Unrolled):
+        return value.over(parts[0], value.position)
+    return value.with_free(parts)  # type: ignore[attr-defined]
+
+
+def records_in(value: Abstract) -> Iterator[Record]:
+    """The records that a value is or has inside, inner ones first."""
+    for part in value.items if isinstance(value, Record) else _parts(value):
+        yield from records_in(part)
+    if isinstance(value, Record):
+        yield value
+
+
+def replace_in(state: Any, change: Callable[[Record], Record]) -> None:
+    """Replace every record of a state."""
+    state.locals = {name: mapped(value, change) for name, value in state.locals.items()}
+    state.stack = [mapped(value, change) for value in state.stack]
+
+
+def find_in(state: Any, token: int) -> Optional[Record]:
+    """The record with a token in a state."""
+    for value in itertools.chain(state.locals.values(), state.stack):
+        for record in records_in(value):
+            if record.token == token:
+                return record
+    return None
+
+
+def numbered(state: Any, settles: bool) -> Any:
+    """The state, whose records get tokens that depend on their order alone, so that states which are alike are equal.
+
+    ``settles``: control may come here from bytecode too, which has real objects.
+    """
+    ordered = [state.locals[name] for name in sorted(state.locals)] + state.stack
+    found = [record for value in ordered for record in records_in(value)]
+    if not found:
+        return state
+    tokens: Dict[int, int] = {}
+    for record in found:
+        tokens.setdefault(record.token, record.token if record.token < 0 else len(tokens))
+    replace_in(state, lambda record: record.like(token=tokens[record.token],
+                                                 settled=record.settled or settles))
+    return state
+
+
+LENT = "place: object "
+"""Begins the names under which an inlined callee's state has the objects of its callers, as places that it may
+write."""
+
+
+def lend(state: Any) -> List[int]:
+    """Make the records of an inlined callee's entry its callers': they get the tokens -1, -2 ..., and a name each in
+    the state. Returns the tokens that they have outside."""
+    state.locals = {name: value for name, value in state.locals.items() if not name.startswith(LENT)}
+    outside: List[int] = []
+    for value in state.locals.values():
+        outside += [record.token for record in records_in(value) if record.token not in outside]
+    if not outside:
+        return outside
+    tokens = {token: -1 - number for number, token in enumerate(outside)}
+    replace_in(state, lambda record: record.like(token=tokens[record.token]))
+    for token in tokens.values():
+        state.locals[LENT + str(token)] = find_in(state, token)
+    return outside
+
+
+def taken_back(value: Abstract, outside: List[int], fresh: Dict[int, int]) -> Abstract:
+    """A value that a callee gives, in terms of the caller: ``fresh`` are tokens of objects that the callee has
+    made."""
+    def change(record: Record) -> Record:
+        if record.token < 0:
+            return record.like(token=outside[-1 - record.token])
+        return record.like(token=fresh.setdefault(record.token, next(FRESH)))
+
+    return mapped(value, change)
+
+
+def has_dict(kind: type) -> bool:
+    """Whether instances of a class have a dict."""
+    return kind.__dictoffset__ != 0
+
+
+def names_in_dict(record: Record) -> List[str]:
+    """The attributes that are in the object's dict, not in slots."""
+    return [name for name in record.names if type(class_value(record.python, name)) is not types.MemberDescriptorType]
+
+
+def has_pointer(record: Record) -> bool:
+    """Whether a segment that is built carries an object's pointer, or its address where it may have been found."""
+    return record.shared or record.settled
+
+
+def renumbered(value: Abstract, like: Abstract) -> Abstract:
+    """A value whose records have the tokens of another one that is like it."""
+    tokens = dict(zip([record.token for record in records_in(value)], [record.token for record in records_in(like)]))
+    if all(old == new for old, new in tokens.items()):
+        return value
+    return mapped(value, lambda record: record.like(token=tokens.get(record.token, record.token)))
+
+
+def may_be_stored_into(record: Record) -> bool:
+    """Whether captured code may change what is known of an object."""
+    return record.writable and not record.shared

@@ -1,0 +1,102 @@
+"""What graphs carry of objects that captured code has made, and where such an object is made after all."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional
+
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.fallback import pops
+from pijit.core.capture.places import after_bytecode
+from pijit.core.capture.record import LENT, Record, find_in, has_pointer, records_in, replace_in
+from pijit.core.capture.values import Abstract, Const
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Output, Value
+from pijit.core.graph.types import WORD, Object
+from pijit.guards.facts import type_name
+
+LOOK_AROUND = (locals, vars, eval, exec)
+"""What gives the variables of its caller to others."""
+
+
+def record_parameters(self: Any, value: Record, block: Block, hint: str, like: Optional[Abstract]) -> Record:
+    """A copy of ``value`` whose attributes are parameters of ``block``; and its object, if it may have one."""
+    known = like if isinstance(like, Record) else value
+    items = tuple(self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, known.items))
+    found: Dict[str, Any] = dict(cls=known.cls, items=items, root=None, source=None, value=None, origin=None)
+    if has_pointer(value):
+        made = self.graph.new_value(Object(value.python) if value.shared else WORD, hint)
+        block.params.append(made)
+        found["value" if value.shared else "origin"] = made
+    return value.like(**found)
+
+
+def record_parts(self: Any, wanted: Record, given: Any) -> List[Value]:
+    """The values for these parameters."""
+    given = self.use(given)
+    if not isinstance(given, Record) or given.names != wanted.names:
+        raise Break("PJ213")
+    parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+    if has_pointer(wanted):
+        parts.append(self.object_value(given) if wanted.shared else origin_of(self, given))
+    return parts
+
+
+def record_output(self: Any, value: Record) -> Output:
+    """An object that is made where the kernel leaves, once for all that have it."""
+    if value.value is not None:
+        return Output("value", value.value)
+    if value.token < 0:
+        raise Break("PJ231")
+    if value.cls.root is None:
+        raise Break("PJ202", value=repr(value))
+    parts = [Output("value", self.object_value(self.use(value.cls)))] + [self._output(item) for item in value.items]
+    if value.origin is None:
+        return Output("instance", (value.names, value.token), parts)
+    kind = "changed_instance" if value.changed else "kept_instance"
+    return Output(kind, (value.names, value.token), parts, (value.origin,))
+
+
+def origin_of(self: Any, record: Record) -> Value:
+    """The address of the object that a record was where the segment begins, or 0."""
+    if record.origin is not None:
+        return record.origin
+    if record.root is not None:
+        return self.emit("origin", [self.object_value(record)], WORD)  # type: ignore[no-any-return]
+    return self.emit("const", [], WORD, {"value": 0})  # type: ignore[no-any-return]
+
+
+def made_object(self: Any, record: Record) -> Value:
+    """The pointer to the object that a record is, which is made now; from now on others may have it."""
+    if not record.shared:
+        record = find_in(self.state, record.token) or record
+    if record.shared or record.value is not None:
+        return record.value if record.value is not None else Value(-1, Object(record.python))
+    if record.token < 0:
+        raise Break("PJ216", because="the %s is an object of the caller's" % type_name(record.python))
+    cls, names = self.object_value(self.use(record.cls)), self.object_value(Const(record.names))
+    operands = [origin_of(self, record), cls, names] + [self.stored_value(self.use(item)) for item in record.items]
+    made = self.emit("changed_instance" if record.changed else "new_instance", operands, Object(record.python))
+    token = record.token
+    change_record(self, token, lambda one: one.like(shared=True, writable=False, value=made, origin=None,
+                                                        changed=False))
+    return made  # type: ignore[no-any-return]
+
+
+def change_record(self: Any, token: int, change: Callable[[Record], Record]) -> None:
+    """Replace an object in all that is known, and note it where it is the callers'."""
+    before = self.state.locals
+    replace_in(self.state, lambda record: change(record) if record.token == token else record)
+    for name, value in self.state.locals.items():
+        if name.startswith(LENT) and value is not before[name]:
+            self.facts.stores.setdefault(self.instr.index, set()).add(name)
+
+
+def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:
+    """Objects behind an instruction that stays bytecode: it may have changed them, and others may have those that it
+    took."""
+    count = pops(instr)
+    taken = before.stack[-count:] if count else before.stack if count is None else []
+    looks = any(isinstance(value, Const) and any(value.object is one for one in LOOK_AROUND) for value in taken)
+    known = {record.token for value in taken for record in records_in(value)}
+    replace_in(after, lambda record: record.like(items=tuple(map(after_bytecode, record.items)),
+                                                 writable=record.writable and not looks and record.token not in known))

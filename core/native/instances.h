@@ -1,0 +1,32 @@
+/* New instances of plain classes, for exits and for kernels. */
+#ifndef PIJIT_INSTANCES_H
+#define PIJIT_INSTANCES_H
+
+#include <Python.h>
+
+/* The object `made`, or if that is NULL a new instance of a class whose __new__ is that of object, with the attributes
+ * `names` set in order to `values` as object's __setattr__ does it; a new reference, NULL with an exception set. */
+static PyObject *
+instance_make(PyObject *made, PyObject *type, PyObject *names, PyObject *const *values)
+{
+    if (!PyType_Check(type)) {
+        PyErr_SetString(PyExc_SystemError, "the class of an instance is no class");
+        return NULL;
+    }
+    if (made != NULL) {
+        Py_INCREF(made);
+    }
+    else {
+        PyObject *none = PyTuple_New(0);  /* owned */
+        made = none != NULL ? PyBaseObject_Type.tp_new((PyTypeObject *)type, none, NULL) : NULL;  /* new: the result */
+        Py_XDECREF(none);
+    }
+    for (Py_ssize_t i = 0; made != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        if (PyObject_GenericSetAttr(made, PyTuple_GET_ITEM(names, i), values[i]) < 0) {
+            Py_CLEAR(made);
+        }
+    }
+    return made;
+}
+
+#endif
