@@ -52,7 +52,7 @@ callee_is_idle(Callee *callee)
 static void
 site_forget(void)
 {
-    if (here.site != NULL) {
+    if (hook.needs > 0 && here.site != NULL) {
         hook_drop();
         Py_CLEAR(here.site);
     }
@@ -103,9 +103,9 @@ site_ask(CallSite *site, PyFrameObject *frame)
 {
     PyObject *find = site->find;  /* owned */
     Py_INCREF(find);
-    here.disabled++;
+    pause_begin();
     PyObject *answer = PyObject_CallFunctionObjArgs(find, (PyObject *)frame->f_code, frame->f_globals, NULL);  /* owned */
-    here.disabled--;
+    pause_end();
     Py_DECREF(find);
     if (++site->asked >= OPEN_LIMIT) {
         Py_CLEAR(site->find);

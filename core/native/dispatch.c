@@ -93,17 +93,21 @@ defaults_bind(const PyFunctionObject *function, const PyCodeObject *code, PyObje
     return 1;
 }
 
-/* Fill the slots of a call, which are NULL, as a frame has them at its start, with references that are owned; whether
- * that was possible. */
+/* Fill the slots of a call as a frame has them at its start, with references that are owned, or NULL; whether that was
+ * possible. */
 static int
 arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const Arguments *arguments,
-               PyObject **slots)
+               PyObject **slots, Py_ssize_t nslots)
 {
-    if (arguments->npositional > code->co_argcount) {
-        return 0;
-    }
-    for (Py_ssize_t i = 0; i < arguments->npositional; i++) {
+    Py_ssize_t given = arguments->npositional <= code->co_argcount ? arguments->npositional : 0;
+    for (Py_ssize_t i = 0; i < given; i++) {
         slot_fill(slots, i, arguments->positional[i]);
+    }
+    if (given < nslots) {
+        memset(slots + given, 0, (nslots - given) * sizeof(PyObject *));
+    }
+    if (given < arguments->npositional) {
+        return 0;
     }
     for (Py_ssize_t i = 0; i < arguments->nkeywords; i++) {
         Py_ssize_t slot = keyword_slot(code, arguments->names[i]);
@@ -136,10 +140,9 @@ dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *fu
     if (nslots > MOST_SLOTS) {
         return 0;
     }
-    memset(slots, 0, nslots * sizeof(PyObject *));
     Py_INCREF(code);
     PyObject *found = NULL;  /* owned */
-    if (arguments_bind(function, code, arguments, slots)) {
+    if (arguments_bind(function, code, arguments, slots, nslots)) {
         found = guards->cache_lookup(cache, slots, nslots, function->func_globals, NULL);
     }
     for (Py_ssize_t i = 0; i < nslots; i++) {
@@ -287,7 +290,7 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
         pace->rest--;
         return DISPATCH_PLAIN;
     }
-    if (!hook_mark_of(code, &mark)) {
+    if (!hook_mark_of(tstate, code, &mark)) {
         return DISPATCH_PLAIN;
     }
     Py_ssize_t nslots = code->co_nlocals + PyTuple_GET_SIZE(code->co_freevars);
@@ -296,12 +299,11 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
         return DISPATCH_HOOKED;
     }
     BoundCall call = {function, code, function_builtins(tstate, function), slots, nslots};
-    memset(slots, 0, nslots * sizeof(PyObject *));
     /* What runs may unmark the code, or give the function another. */
     Py_INCREF(code);
     Py_INCREF(mark.cache);
     Py_INCREF(mark.on_miss);
-    Dispatched done = call.builtins != NULL && arguments_bind(function, code, arguments, slots)
+    Dispatched done = arguments_bind(function, code, arguments, slots, nslots) && call.builtins != NULL
                           ? call_serve(&mark, pace, &call, run, result) : DISPATCH_HOOKED;
     for (Py_ssize_t i = 0; i < nslots; i++) {
         Py_XDECREF(slots[i]);

@@ -63,7 +63,7 @@ typedef struct {
 } Mark;
 
 /* hook.c: whether a call of `code` on this thread goes through its mark; *mark is set if so. */
-int hook_mark_of(PyCodeObject *code, Mark *mark);
+int hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark);
 
 /* hook.c: what on_miss answers for the slots of a frame (locals, cells, free variables): a NEW reference, or NULL
  * with the exception of on_miss set. */

@@ -11,6 +11,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <frameobject.h>
+#include "untraced.h"
 
 /* A PEP 523 frame evaluator. Its true signature differs by version, so it is only stored, compared, and
  * passed back. */
@@ -31,8 +32,12 @@ void evaluator_set(Evaluator evaluator);
 /* frame_*.c: run a frame. Returns a NEW reference, or NULL with an exception set. */
 PyObject *evaluator_call(Evaluator evaluator, PyThreadState *tstate, PyFrameObject *frame, int throwflag);
 
-/* frame_*.c: whether sys.settrace or sys.setprofile is active on a thread. */
-int thread_is_traced(PyThreadState *tstate);
+/* Whether sys.settrace or sys.setprofile is active on a thread. */
+static inline int
+thread_is_traced(PyThreadState *tstate)
+{
+    return *thread_tracing(tstate);
+}
 
 /* frame_*.c: the builtins that a frame of the function would have, borrowed; NULL if only CPython can tell. */
 PyObject *function_builtins(PyThreadState *tstate, PyFunctionObject *function);

@@ -47,12 +47,6 @@ evaluator_call(Evaluator evaluator, PyThreadState *Py_UNUSED(tstate), PyFrameObj
     return ((_PyFrameEvalFunction)evaluator)(frame, throwflag);
 }
 
-int
-thread_is_traced(PyThreadState *tstate)
-{
-    return tstate->use_tracing;
-}
-
 PyObject *
 function_builtins(PyThreadState *tstate, PyFunctionObject *function)
 {

@@ -41,16 +41,6 @@ evaluator_call(Evaluator evaluator, PyThreadState *tstate, PyFrameObject *frame,
     return ((_PyFrameEvalFunction)evaluator)(tstate, frame, throwflag);
 }
 
-int
-thread_is_traced(PyThreadState *tstate)
-{
-#if PY_VERSION_HEX >= 0x030a0000
-    return tstate->cframe->use_tracing;
-#else
-    return tstate->use_tracing;
-#endif
-}
-
 PyObject *
 function_builtins(PyThreadState *tstate, PyFunctionObject *function)
 {

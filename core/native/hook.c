@@ -43,6 +43,7 @@ static struct {
     unsigned long long filter_serial;
     PyObject *error_handler;             /* owned; NULL: sys.unraisablehook */
     int plain;                           /* every thread runs everything as it is */
+    Py_ssize_t pauses;                   /* all threads' `disabled`: while it is 0 nobody looks at `here` for that */
     Py_ssize_t frames, shadow_frames, hits, misses;
 } hook;
 
@@ -53,11 +54,26 @@ static __thread struct {
     PyFrameObject *caller;               /* never followed; the frame that called the last site */
 } here;
 
+/* Have this thread run everything as if nothing were marked, until pause_end. */
+static void
+pause_begin(void)
+{
+    here.disabled++;
+    hook.pauses++;
+}
+
+static void
+pause_end(void)
+{
+    here.disabled--;
+    hook.pauses--;
+}
+
 /* Whether this thread runs everything as if nothing were marked. */
-static int
+static inline int
 thread_is_off(void)
 {
-    return here.disabled > 0 || hook.plain;
+    return hook.plain || (hook.pauses > 0 && here.disabled > 0);
 }
 
 #include "code_extra.h"
@@ -132,9 +148,9 @@ error_report(PyCodeObject *code)
     }
     PyObject *handler = hook.error_handler;  /* owned: the handler may replace itself */
     Py_INCREF(handler);
-    here.disabled++;
+    pause_begin();
     PyObject *result = PyObject_CallFunctionObjArgs(handler, (PyObject *)code, value, NULL);  /* owned */
-    here.disabled--;
+    pause_end();
     if (result == NULL) {
         PyErr_WriteUnraisable(handler);
     }
@@ -148,9 +164,9 @@ error_report(PyCodeObject *code)
 void
 hook_tell(PyObject *callable, PyObject *args, PyObject *code)
 {
-    here.disabled++;
+    pause_begin();
     PyObject *done = args != NULL ? PyObject_Call(callable, args, NULL) : NULL;  /* owned */
-    here.disabled--;
+    pause_end();
     if (done == NULL) {
         error_report((PyCodeObject *)code);
     }
@@ -204,9 +220,9 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
 /* ---- For JitFunction ----------------------------------------------------------------------------------- */
 
 int
-hook_mark_of(PyCodeObject *code, Mark *mark)
+hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark)
 {
-    if (thread_is_off() || (code->co_flags & GENERATOR_FLAGS) || thread_is_traced(PyThreadState_Get())) {
+    if (thread_is_off() || (code->co_flags & GENERATOR_FLAGS) || thread_is_traced(tstate)) {
         return 0;
     }
     CodeExtra *extra = code_extra_get(code);

@@ -75,7 +75,7 @@ code_marked(PyObject *Py_UNUSED(module), PyObject *code)
 static PyObject *
 thread_disable(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args))
 {
-    here.disabled++;
+    pause_begin();
     Py_RETURN_NONE;
 }
 
@@ -86,7 +86,7 @@ thread_enable(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args))
         PyErr_SetString(PyExc_RuntimeError, "enable() without a disable() on this thread");
         return NULL;
     }
-    here.disabled--;
+    pause_end();
     Py_RETURN_NONE;
 }
 
@@ -237,7 +237,7 @@ module_add(PyObject *module, const char *name, PyObject *object)
     return 0;
 }
 
-PyMODINIT_FUNC
+MODULE_INIT
 PyInit__hook(void)
 {
     if (PyType_Ready(&Unbound_Type) < 0 || PyType_Ready(&Disabled_Type) < 0 || PyType_Ready(&Move_Type) < 0

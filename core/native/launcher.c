@@ -465,7 +465,7 @@ word_add(PyObject *module, const char *name, int *address)
     return 0;
 }
 
-PyMODINIT_FUNC
+MODULE_INIT
 PyInit__launcher(void)
 {
     import_array();

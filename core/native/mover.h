@@ -108,10 +108,10 @@ mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
     PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->visits) : NULL;  /* owned */
     PyObject *answer = NULL;  /* owned */
     if (visits != NULL) {
-        here.disabled++;
+        pause_begin();
         answer = PyObject_CallFunctionObjArgs(self->ask, (PyObject *)run->code, slots, frame->f_globals,
                                               frame->f_builtins, visits, NULL);
-        here.disabled--;
+        pause_end();
     }
     Py_XDECREF(slots);
     Py_XDECREF(visits);

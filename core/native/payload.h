@@ -42,10 +42,10 @@ hook_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize
     if (list == NULL) {
         return NULL;
     }
-    here.disabled++;
+    pause_begin();
     PyObject *answer = PyObject_CallFunctionObjArgs(on_miss, (PyObject *)code, list, globals, builtins,
                                                     NULL);  /* owned */
-    here.disabled--;
+    pause_end();
     Py_DECREF(list);
     /* There was no room to compile after all, but there may be for the function itself. */
     if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
@@ -89,9 +89,9 @@ payload_of_filter(PyCodeObject *code)
         PyObject *filter = hook.filter;  /* owned: the filter may be replaced meanwhile */
         Py_INCREF(filter);
         extra->filter_serial = hook.filter_serial;
-        here.disabled++;
+        pause_begin();
         answer = PyObject_CallFunctionObjArgs(filter, (PyObject *)code, NULL);
-        here.disabled--;
+        pause_end();
         Py_DECREF(filter);
         PyObject *old = extra->replacement;
         extra->replacement = answer;

@@ -5,6 +5,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+/* All names are hidden but for these functions: up to CPython 3.8 PyMODINIT_FUNC does not say so. */
+#define MODULE_INIT __attribute__((visibility("default"))) PyMODINIT_FUNC
+
 /* The struct, which begins with an int that says its version, in the capsule `name`, "<module>._C_API": borrowed, valid
  * for ever; NULL with ImportError set. */
 static inline const void *

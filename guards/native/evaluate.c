@@ -363,7 +363,7 @@ object_shared(void *object)
     return object;
 }
 
-PyMODINIT_FUNC
+MODULE_INIT
 PyInit__evaluate(void)
 {
     import_array();
