@@ -133,7 +133,7 @@ _ROWS = (
     Option("perf_statistics", "auto", _SWITCH_OR_AUTO,
            "Measure compiled code against bytecode in some of the first calls and keep the faster; \"auto\": only where a "
            "call takes less than a millisecond, 50 with loops that touch objects in each round, or 200 without compiled "
-           "loops; and loops with breaks while a long call runs."),
+           "loops, or where kernels take next to nothing of it; and loops with breaks while a long call runs."),
     Option("auto_mixed_precision", None, _one_of(None),
            "The dtype policy for the captured graph; none exists in this version.", works=False),
     Option("force_breaks", None, _one_of(None, "every"),

@@ -96,7 +96,7 @@ is_launcher(PyObject *object)
 }
 
 static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end, is_launcher,
-                        &loop_windows};
+                        &loop_windows, &kernel_clock};
 
 int
 launch_api_register(PyObject *module, PyTypeObject *type)

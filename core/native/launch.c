@@ -22,6 +22,7 @@ typedef struct {
 } Caller;
 
 const GuardsAPI *guards_api;
+KernelClock kernel_clock;
 
 int
 launch_ready(void)
@@ -106,6 +107,18 @@ nogil_kernel(KernelFunction kernel, int64_t *frame)
     return id;
 }
 
+/* Runs a kernel that does without the GIL, or is timed. */
+static int64_t
+special_kernel(Launcher *self, int64_t *frame)
+{
+    int64_t start = kernel_clock.watchers > 0 ? now_ns() : 0;
+    int64_t id = self->nogil ? nogil_kernel(self->kernel, frame) : self->kernel(frame);
+    if (start != 0) {
+        kernel_clock.ns += now_ns() - start;
+    }
+    return id;
+}
+
 static PyObject *
 native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *caller)
 {
@@ -117,7 +130,7 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
     frame[0] = (int64_t)(self->nogil ? runtime_table_nogil : runtime_table);
     frame[1] = (int64_t)&owned;
     memset(frame + self->output_word, 0, (self->words - self->output_word) * sizeof(int64_t));
-    int64_t id = self->nogil ? nogil_kernel(self->kernel, frame) : self->kernel(frame);
+    int64_t id = self->nogil || kernel_clock.watchers > 0 ? special_kernel(self, frame) : self->kernel(frame);
     if (id >= 0) {
         result = exit_build(self, id, &source, caller);
     }
@@ -323,9 +336,10 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
             return answer;
         }
     }
+    PyThreadState *tstate = PyThreadState_Get();
     self->calls++;
     /* Switched on since the frame started: what the kernel would do has frames and calls that are to be seen. */
-    if (*thread_tracing(PyThreadState_Get())) {
+    if (*thread_tracing(tstate)) {
         return launcher_miss(self);
     }
     if (self->trial != NULL && trial_declines(self)) {
@@ -337,7 +351,8 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
             return status < 0 ? NULL : launcher_miss(self);
         }
     }
-    Caller caller = {PyEval_GetGlobals(), PyEval_GetBuiltins(), 0, 0};
+    PyFrameObject *frame = tstate->frame;  /* borrowed */
+    Caller caller = {frame != NULL ? frame->f_globals : NULL, frame != NULL ? frame->f_builtins : NULL, 0, 0};
     return self->nslots == 0 ? sized_run(self, values, nvalues, &caller) : slots_run(self, values, nvalues, &caller);
 }
 

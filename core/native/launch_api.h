@@ -9,7 +9,7 @@
 #include <frameobject.h>
 #include "../../guards/native/capsule.h"
 
-#define LAUNCH_API_VERSION 2
+#define LAUNCH_API_VERSION 3
 #define LAUNCH_API_CAPSULE "pijit.core._launcher._C_API"
 
 typedef enum {
@@ -30,6 +30,12 @@ typedef struct HandOver {
     int taken;
 } HandOver;
 
+/* How long kernels take, while somebody wants to know; one inside another counts twice. */
+typedef struct {
+    int watchers;
+    int64_t ns;
+} KernelClock;
+
 typedef struct {
     int version;
 
@@ -45,6 +51,8 @@ typedef struct {
 
     /* Grows with each window in which a loop was measured (loop_trial.h). */
     const int64_t *loop_windows;
+
+    KernelClock *kernel_clock;
 } LaunchAPI;
 
 /* The API of the imported pijit.core._launcher, or NULL with an exception set. */

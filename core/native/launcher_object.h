@@ -43,6 +43,9 @@ typedef struct {
 /* launch.c: set when the first launcher with a guard program is made. */
 extern const GuardsAPI *guards_api;
 
+/* launch.c: what runs kernels moves it on. */
+extern KernelClock kernel_clock;
+
 /* launch.c: checks what calls rely on; 0, or -1 with an exception set. */
 int launch_ready(void);
 

@@ -2,7 +2,8 @@
  *
  *   WARMING    the first calls run the payload
  *   MEASURING  calls run one or the other, in random order, and are timed, until there are enough of both or it is
- *              clear that the payload wins; a payload that takes long is not measured: the function may take far longer
+ *              clear that the payload wins; a payload that takes long is not measured, for the function may take far longer,
+ *              unless kernels take next to nothing of that time: they are left all the time, and bytecode runs anyway
  *   KEPT       the payload runs; on_verdict is to take the Trial out of the cache
  *   LOST       the function runs as it is. Some runs in a row that take far longer than those that were measured start
  *              the measurement anew, a few times: larger arrays may be another matter
@@ -16,6 +17,7 @@
 #define LONGER 4                 /* so many times the median of a lost trial is another matter */
 #define LONGER_RUNS 3            /* in a row: an interrupt makes one run longer */
 #define NEW_STARTS 3
+#define SMALL_PART 100           /* so many times what kernels take in such a run; bytecode may take 1000 times as long */
 
 typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
 
@@ -26,6 +28,8 @@ typedef struct {
     int64_t limit;               /* ns; what takes longer is not measured; 0: no limit */
     TrialState state;
     TrialSide next;
+    enum { PART_UNKNOWN, PART_ASKED, PART_SMALL, PART_LARGE } part;  /* what kernels take of a run */
+    int64_t kernels_before;      /* the kernels' clock when the run began in which that is measured */
     int busy;                    /* a measured call is running; those inside it are not measured */
     int warm;
     int longer;                  /* how many runs of a lost trial in a row took far longer */
@@ -41,6 +45,7 @@ measuring_start(Trial *self)
     self->state = MEASURING;
     comparison_start(&self->runs);
     self->longer = 0;
+    self->part = PART_UNKNOWN;
     self->next = TRIAL_KERNELS;
 }
 
@@ -61,7 +66,12 @@ verdict_give(Trial *self, TrialState state)
 static void
 measuring_judge(Trial *self)
 {
-    Outcome outcome = comparison_judge(&self->runs, self->limit);
+    Outcome outcome = comparison_judge(&self->runs, self->part == PART_SMALL ? 0 : self->limit);
+    if (outcome == COMPARISON_WON && self->runs.plain.count == 0 && self->part == PART_UNKNOWN) {
+        self->part = PART_ASKED;
+        self->next = TRIAL_KERNELS;
+        return;
+    }
     if (outcome != COMPARISON_OPEN) {
         verdict_give(self, outcome == COMPARISON_LOST ? LOST : KEPT);
         return;
@@ -70,34 +80,27 @@ measuring_judge(Trial *self)
 }
 
 PyObject *
-trial_payload(PyObject *payload)
+trial_subject(PyObject *payload)
 {
-    if (Py_TYPE(payload) != &Trial_Type) {
-        return payload;
-    }
     Trial *self = (Trial *)payload;
     return self->state == LOST ? Py_None : self->payload;
 }
 
 TrialSide
-trial_side(PyObject *payload)
+trial_next(PyObject *payload)
 {
-    if (Py_TYPE(payload) != &Trial_Type) {
-        return TRIAL_UNTIMED;
-    }
     Trial *self = (Trial *)payload;
     return self->busy && self->state != LOST ? TRIAL_UNTIMED : self->next;
 }
 
 void
-trial_begin(TrialRun *run, PyObject *payload)
+trial_start(TrialRun *run, PyObject *payload)
 {
-    run->side = trial_side(payload);
-    run->trial = NULL;
-    if (Py_TYPE(payload) != &Trial_Type || ((Trial *)payload)->busy) {
+    Trial *self = (Trial *)payload;
+    run->side = trial_next(payload);
+    if (self->busy) {
         return;
     }
-    Trial *self = (Trial *)payload;
     if (self->state == WARMING && ++self->warm >= WARM_RUNS) {
         measuring_start(self);
     }
@@ -106,20 +109,31 @@ trial_begin(TrialRun *run, PyObject *payload)
         Py_INCREF(payload);
         run->trial = payload;
         self->windows = *launch_api->loop_windows;
+        launch_api->kernel_clock->watchers += self->part == PART_ASKED;
+        self->kernels_before = launch_api->kernel_clock->ns;
         run->start = now_ns();
     }
 }
 
-void
-trial_end(TrialRun *run, int succeeded)
+/* A run is over in which kernels were timed. */
+static void
+part_note(Trial *self, int64_t ns)
 {
-    if (run->trial == NULL) {
-        return;
-    }
+    KernelClock *clock = launch_api->kernel_clock;
+    clock->watchers--;
+    self->part = (clock->ns - self->kernels_before) * SMALL_PART < ns ? PART_SMALL : PART_LARGE;
+}
+
+void
+trial_finish(TrialRun *run, int succeeded)
+{
     int64_t ns = now_ns() - run->start;
     Trial *self = (Trial *)run->trial;  /* owned */
     run->trial = NULL;
     self->busy = 0;
+    if (self->part == PART_ASKED) {
+        part_note(self, ns);
+    }
     if (succeeded && self->state == LOST) {
         self->longer = ns > LONGER * self->plain_median ? self->longer + 1 : 0;
         if (self->longer == LONGER_RUNS && self->new_starts < NEW_STARTS) {

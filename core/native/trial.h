@@ -20,18 +20,46 @@ typedef struct {
 
 extern PyTypeObject Trial_Type;
 
+/* trial.c: these four for a Trial, or a run of one. */
+PyObject *trial_subject(PyObject *trial);
+TrialSide trial_next(PyObject *trial);
+void trial_start(TrialRun *run, PyObject *trial);
+void trial_finish(TrialRun *run, int succeeded);
+
 /* What calls run for a payload of an entry cache, borrowed: what a Trial is about, Py_None if it has lost; other
  * payloads are returned as they are. */
-PyObject *trial_payload(PyObject *payload);
+static inline PyObject *
+trial_payload(PyObject *payload)
+{
+    return Py_TYPE(payload) == &Trial_Type ? trial_subject(payload) : payload;
+}
 
 /* What a call is to run for a payload: which side a Trial has next; TRIAL_UNTIMED for other payloads. */
-TrialSide trial_side(PyObject *payload);
+static inline TrialSide
+trial_side(PyObject *payload)
+{
+    return Py_TYPE(payload) == &Trial_Type ? trial_next(payload) : TRIAL_UNTIMED;
+}
 
 /* Start the clock for a payload, as trial_side says. `run` is filled in any case. */
-void trial_begin(TrialRun *run, PyObject *payload);
+static inline void
+trial_begin(TrialRun *run, PyObject *payload)
+{
+    run->side = TRIAL_UNTIMED;
+    run->trial = NULL;
+    if (Py_TYPE(payload) == &Trial_Type) {
+        trial_start(run, payload);
+    }
+}
 
 /* The call is over, with or without a result, which is the caller's; an exception that is set stays so. */
-void trial_end(TrialRun *run, int succeeded);
+static inline void
+trial_end(TrialRun *run, int succeeded)
+{
+    if (run->trial != NULL) {
+        trial_finish(run, succeeded);
+    }
+}
 
 /* Look a measured call up in its cache once more: before the clock started the guards were checked, and they are a part of
  * what compiled code costs. */

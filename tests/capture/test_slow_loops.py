@@ -75,6 +75,22 @@ def test_other_loops_keep_their_kernels(measured, slow_kernels):
     assert any(launcher.calls > launcher.misses for launcher in f.state.entries[-1].launchers)
 
 
+def bits(numbers):
+    s = 0
+    for i in range(len(numbers)):
+        s += numbers[i] & 7
+    return s
+
+
+@pytest.mark.parametrize("numbers, tried", [([i | i % 2 << 64 for i in range(30000)], True), (list(range(1000000)), False)])
+def test_long_calls_are_measured_where_kernels_are_left_all_the_time(measured, numbers, tried):
+    f = jit(bits)
+    expected = bits(numbers)
+    assert [f(numbers) for _ in range(60)] == [expected] * 60
+    launcher = f.state.entries[-1].launchers[0]
+    assert (launcher.calls < 59) == tried  # bytecode had its turn
+
+
 @pytest.mark.parametrize("config", [{"perf_statistics": False}, {"backend": "python"}])
 def test_nothing_is_measured_unless_asked(measured, config):
     f = jit(mixed, jit_config=config)
