@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import inspect
 from types import CodeType
-from typing import Callable, Dict, List
+from typing import Any, Callable, Dict, List
 
-from pijit.core.capture.values import Abstract, Keywords, Sequence
+from pijit.core.bytecode.decode import Function
+from pijit.core.capture.values import FRAGILE, Abstract, Keywords, Sequence
 from pijit.core.errors import Break
 
 Default = Callable[[int, str], Abstract]
 """The default of a parameter: a positional one by its position from the end, a keyword-only one (0) by name."""
+
+
+HANDS_ON = frozenset(["CALL_FUNCTION_EX", "DICT_MERGE", "BUILD_MAP_UNPACK_WITH_CALL"])
 
 
 def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract],
@@ -55,3 +59,19 @@ def _bind_keywords(code: CodeType, bound: Dict[str, Abstract], keywords: Dict[st
         else:
             bound[name] = value
     return others
+
+
+def with_dicts(interpreter: Any, body: Function, bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
+    """The parameters' values with a dict for `**keywords` where the function does more than hand them on."""
+    for name, value in bound.items():
+        plain = isinstance(value, Keywords) and not any(isinstance(item, FRAGILE) for item in value.items.values())
+        if plain and _is_read(body, name):
+            bound[name] = interpreter.new_dict(list(value.items), list(value.items.values()))  # type: ignore[attr-defined]
+    return bound
+
+
+def _is_read(body: Function, name: str) -> bool:
+    """Whether something else than a call with `**name` reads a variable."""
+    following = zip(body.instructions, body.instructions[1:])
+    return any(one.opname == "LOAD_FAST" and one.value == name and other.opname not in HANDS_ON
+               for one, other in following)

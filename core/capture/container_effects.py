@@ -7,14 +7,16 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import ItemPlace, identity_of
 from pijit.core.capture.states import forgotten, loosen
-from pijit.core.capture.values import Abstract, Const, class_of, pointer_class
+from pijit.core.capture.values import Abstract, Const, Known, Opaque, class_of, pointer_class
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, WORD
-from pijit.guards.facts import is_among
+from pijit.guards.facts import is_among, is_exactly
+from pijit.guards.source import UNBOUND, read_item
 
 
 class ContainerEffects:
@@ -99,9 +101,13 @@ def _extend(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstra
 
 
 def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``list.pop()``, ``list.pop(index)`` and ``dict.pop(key)``; a container that is taken out may die, which only
+    """``list.pop()``, ``list.pop(index)``, ``dict.pop(key)`` and ``dict.pop(key, default)``; a container that is taken out may die, which only
     bytecode does in time."""
     of_dict = class_of(arguments[0]) is dict
+    if of_dict and len(arguments) == 3:
+        if not _has_now(self, *arguments[:2]):
+            return arguments[2]
+        del arguments[2]
     only(arguments, keywords, "pop", 2, 2 if of_dict else 1)
     owner, index = arguments[0], arguments[1] if len(arguments) == 2 else Const(-1)
     if self.is_dropped():
@@ -113,6 +119,20 @@ def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     operands = self.item_operands(owner, index)
     self.changing_container(owner)
     return self.found("pop_key" if of_dict else "pop_item", operands, like)  # type: ignore[no-any-return]
+
+
+def _has_now(self: Any, owner: Abstract, index: Abstract) -> bool:
+    """Whether a dict has a key, as it has when the function is captured; the kernel leaves where that is otherwise."""
+    key = self.constant(index)
+    if isinstance(owner, Known) and is_exactly(key, ITEM_KEYS):
+        return self.holds_item(owner, key)  # type: ignore[no-any-return]
+    if not isinstance(owner, Opaque) or not is_exactly(key, ITEM_KEYS):
+        raise Break("PJ203", operand=describe(owner))
+    expected = read_item(owner.sample, key) is not UNBOUND
+    found = self.truth(self.has_key_now(owner, index))
+    wanted = found if expected else self.emit("not", [found], FLAG)
+    self.emit("require", [wanted], None, exits=True)
+    return expected
 
 
 def _setdefault(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -20,6 +20,7 @@ from pijit.core.capture.values import (
     Abstract,
     Const,
     Instance,
+    Keywords,
     Known,
     Number,
     Opaque,
@@ -258,6 +259,10 @@ class Containers:
         if class_of(owner) is deque:
             return item_of_deque(self, owner, index)
         key = self.constant(index)
+        if isinstance(owner, Keywords):
+            if type(key) is not str or key not in owner.items:
+                raise Break("PJ205", index=describe(index))
+            return owner.items[key]
         if self._is_read_now(owner, key, index):
             return self.read_now(owner, index)
         if is_container(owner):

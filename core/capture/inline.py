@@ -21,7 +21,7 @@ from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.resume import Resumed, StepLiveness, resumed
 from pijit.core.capture.analysis import Analysis, TypePropagator, why_not_captured
-from pijit.core.capture.binding import bind
+from pijit.core.capture.binding import bind, with_dicts
 from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of
 from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
@@ -200,6 +200,7 @@ class Inliner:
         if code.co_flags & GENERATOR:
             return generator_of(callee, bound)
         body = self.body_of(callee)
+        bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         result = self._enter(interpreter, body, callee.name, CalleeFacts(body.cfg.function, callee, facts), locals)
         forget_items(interpreter.state)

@@ -1,5 +1,5 @@
-"""Calls on numbers that have no operation of their own: functions of ``operator``, which are operators, and those of
-``math`` and builtins that the kernel calls as they are."""
+"""Calls that are operators, those of ``operator``, and calls on numbers of functions of ``math`` and builtins that the
+kernel makes as they are."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ BINARY: Dict[str, str] = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "f
                           "matmul": "@"}
 COMPARISONS: Dict[str, str] = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "is_": "is",
                                "is_not": "is not"}
+CONTAINING: Dict[str, str] = {"contains": "in"}
+INPLACE: Dict[str, str] = {"i" + name.rstrip("_"): symbol for name, symbol in BINARY.items()}
 UNARY: Dict[str, str] = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "abs"}
 
 
@@ -34,6 +36,20 @@ def _comparison(name: str, symbol: str) -> Handler:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         return self.compare(symbol, *arguments)  # type: ignore[no-any-return]
+    return call
+
+
+def _containing(name: str, symbol: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 2)
+        return self.compare(symbol, arguments[1], arguments[0])  # type: ignore[no-any-return]
+    return call
+
+
+def _inplace(name: str, symbol: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 2)
+        return self.inplace(symbol, *arguments)  # type: ignore[no-any-return]
     return call
 
 
@@ -61,6 +77,35 @@ def call_getitem(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
     return self.subscript(*arguments)  # type: ignore[no-any-return]
 
 
+def call_setitem(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.setitem(x, index, value)``."""
+    only(arguments, keywords, "setitem", 3)
+    owner, index, value = arguments
+    self.store_subscript(index, owner, value)
+    return Const(None)
+
+
+def call_delitem(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.delitem(x, index)``."""
+    only(arguments, keywords, "delitem", 2)
+    self.remove(*arguments)
+    return Const(None)
+
+
+def call_not(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.not_(x)``."""
+    return self.negated(call_bool(self, arguments, keywords))  # type: ignore[no-any-return]
+
+
+def call_index(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.index(x)`` of an integer."""
+    only(arguments, keywords, "index", 1)
+    kind = number_type(arguments[0])
+    if kind is None or kind.dtype.kind not in "iu":
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return call_int(self, arguments, keywords)
+
+
 def call_slice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``slice(stop)`` and ``slice(start, stop, step)``."""
     only(arguments, keywords, "slice", 1, 2, 3)
@@ -73,9 +118,12 @@ def _rows() -> List[Tuple[Any, Handler]]:
     tables = ((ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"), (ON_COMPLEX, "fiubc"))
     rows = [(FUNCTIONS[path].object, _as_it_is(path, kinds)) for table, kinds in tables for path in table
             if path in FUNCTIONS]
-    for names, make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary)):
+    for names, make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary), (INPLACE, _inplace),
+                        (CONTAINING, _containing)):
         rows += [(getattr(operator, name), make(name, symbol)) for name, symbol in names.items()]
-    return rows + [(operator.getitem, call_getitem), (builtins.slice, call_slice)]
+    return rows + [(operator.getitem, call_getitem), (operator.setitem, call_setitem),
+                   (operator.delitem, call_delitem), (operator.truth, call_bool), (operator.not_, call_not),
+                   (operator.index, call_index), (builtins.slice, call_slice)]
 
 
 def _item(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -306,7 +306,7 @@ class Operators:
     def _identity(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         known = _identical(left, right)
         if known is None:
-            raise Break("PJ203", operand="identity of numbers")
+            raise Break("PJ203", operand="identity of %s and %s" % (describe(left), describe(right)))
         return Const(known == (symbol == "is"))
 
 

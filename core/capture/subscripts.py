@@ -63,7 +63,10 @@ class Subscripts:
         self.push(self.subscript(owner, index))
 
     def op_STORE_SUBSCR(self, instr: Instr) -> None:
-        index, owner, value = self.pop(), self.pop(), self.pop()
+        self.store_subscript(self.pop(), self.pop(), self.pop())
+
+    def store_subscript(self, index: Abstract, owner: Abstract, value: Abstract) -> None:
+        """``owner[index] = value``."""
         if pointer_class(owner) is list:
             self.store_item(owner, index, value)
             return

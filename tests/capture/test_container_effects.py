@@ -56,6 +56,15 @@ def reverses_and_clears(items, d, x):
     return first, len(items), len(d), x
 
 
+def pops_or_default(d, x):
+    first, other = d.pop("b", 0.5), d.pop("none", None)
+    d.pop("a", None)
+    s = 0.0
+    for v in x:
+        s += v * d.pop("c", 2.0)
+    return first, other, s
+
+
 def dict_stores(d, x):
     for i in range(len(x)):
         d["x"] = x[i]
@@ -123,6 +132,7 @@ def caught(items, d, x, n):
 
 CASES = [
     (inserts, ([], X)), (extends, ([1], X)), (removes, (list(range(20)), X)), (removes, ([X] * 12 + [1, "a"], X)),
+    (pops_or_default, ({"a": 1.0, "b": 2.0}, X)), (pops_or_default, ({"a": 1.0, "c": 2.0}, X)),
     (pops, ([1.0, 2.0, 3.0], [X, X + 1.0], X)), (dict_stores, ({}, X)), (dict_stores, ({"i": "old", "x": X, 3: 2.5}, X)),
     (dict_changes, ({}, X)), (dict_changes, ({"c": 3, "rows": [1]}, X)), (adds, (set(), X)), (cold_break, ([], {}, X)),
     (raises, ([1.0, 2.0, 3.0], {}, X, 11)), (caught, ([], {"sum": 0.0, "key 1": 1}, X, 11)),
@@ -218,3 +228,8 @@ def test_subclasses_do_as_they_like():
 def test_what_stays_bytecode_has_its_reason():
     report = str(pijit.explain(lambda items, x: items.sort(key=abs) or x * 2.0 + 1.0, [1, 2], X))
     assert "PJ2" in report
+
+
+def test_what_is_popped_is_there_or_not():
+    d = {"a": 1.0, "b": 2.0}
+    check(pops_or_default, d, X, others=[({}, X), ({"b": 3, "c": X}, X), ({"none": 1}, X), ([], X)])

@@ -56,7 +56,27 @@ def made(a, x):
     return d, dict(), x[slice(1, 4)], x[slice(2)], bool(d), bool((a,)), bool(()), d["p"] * 2.0
 
 
-CASES = [(operators, (1.5, 2.0, X), [(3, 2, X), (3, 0, X), (np.float64(1.0), 0.5, X)]),
+def questions(x, items, table):
+    s = 0.0
+    for i in range(len(x)):
+        if operator.not_(i) or operator.truth(x[i] - 1.0) and not operator.contains(items, i):
+            s += operator.index(i) + operator.index(np.int32(i)) * x[i]
+    return s, operator.contains(table, "a"), operator.not_(table), operator.truth(items), operator.index(items[0])
+
+
+def stores(x, items, table):
+    operator.setitem(items, 0, x[0] * 2.0)
+    operator.setitem(x, 1, 5.0)
+    operator.setitem(table, "b", x[2])
+    operator.delitem(table, "a")
+    y = operator.imul(operator.iadd(x, 1.0), 2.0)
+    more = operator.iadd(items, [x[1]])
+    y += operator.iadd(x[0], 3)
+    return y, more, operator.ipow(3, 2), operator.iand(6, 3)
+
+
+CASES = [(questions, (X, [3, 5], {"a": 1.0}), [(X, [0.0], {}), (X, [True], {}), (X, [], {"b": 1})]),
+         (stores, (X, [3.0, 5.0], {"a": 1.0}), [(X, [1.0], {}), (X, [], {"a": 2.0})]), (operators, (1.5, 2.0, X), [(3, 2, X), (3, 0, X), (np.float64(1.0), 0.5, X)]),
          (rounded, (2.5, X), [(1e300, X), (-0.5, X), (np.float64(2.675), X), (7, X), (float("inf"), X)]),
          (made, (2.0, X), [(3, X)])]
 
