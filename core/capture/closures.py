@@ -1,4 +1,4 @@
-"""Functions and methods that a function makes: what a MAKE_FUNCTION or LOAD_ATTR that bytecode runs is known to give.
+"""Functions and methods that a function makes: what a MAKE_FUNCTION or LOAD_ATTR of bytecode is known to give.
 
 A sample of the function is made from the code constant, its constant defaults and the cells of the frame, one of the
 method from the class's function and the object; they are never called. Calls of the real one are inlined under a guard

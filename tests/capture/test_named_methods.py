@@ -1,5 +1,5 @@
-"""Methods that a variable holds, and local functions with defaults: bytecode makes them once, loops that call them are
-kernels."""
+"""Methods that a variable holds, and local functions with defaults: bytecode makes them once, and loops that call
+them are kernels."""
 
 import gc
 import weakref
