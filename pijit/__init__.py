@@ -10,6 +10,12 @@
 
 from __future__ import annotations
 
+try:
+    import pijit.core  # noqa: F401
+except ModuleNotFoundError:
+    from pijit._checkout import installed
+    __path__ = [installed(__path__[0])]
+
 from pijit._version import __version__
 from pijit.code_extra import get_code_extra
 from pijit.compare import Difference

@@ -47,6 +47,9 @@ class Program:
         self.root = os.path.dirname(os.path.realpath(script))
         self.config = config or {}
         self.functions: List[Any] = []
+        # Asked here, once: sysconfig imports modules itself, which would ask it again in the middle of that.
+        folders = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+        self._installed = [os.path.realpath(folder) for folder in folders + [os.path.dirname(__file__)] if folder]
 
     def run(self, arguments: Sequence[str]) -> None:
         """Run the script as `python script arguments` would, as `__main__`; what it raises comes out."""
@@ -78,10 +81,8 @@ class Program:
     def owns(self, path: Optional[str]) -> bool:
         """Whether a module in this file belongs to the program: it is below the script's folder, and not installed."""
         real = os.path.realpath(path or "")
-        installed = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-        outside = [os.path.realpath(folder) for folder in installed + [os.path.dirname(__file__)] if folder]
         return (real.endswith(".py") and _is_below(real, self.root)
-                and not any(_is_below(real, folder) for folder in outside))
+                and not any(_is_below(real, folder) for folder in self._installed))
 
     def compiled(self, source: bytes, path: str) -> types.CodeType:
         """The code of a module, with decorators on what it and its classes define."""
@@ -103,8 +104,9 @@ def _is_below(path: str, folder: str) -> bool:
 def decorate(body: Sequence[Any]) -> None:
     """Give the functions that statements define a decorator: what serves under `NAME`."""
     for function in _definitions(body, False):
-        name = ast.Name(id=NAME, ctx=ast.Load(), lineno=function.lineno, col_offset=function.col_offset)
-        function.decorator_list.append(ast.fix_missing_locations(name))
+        line, column = function.lineno, function.col_offset
+        function.decorator_list.append(ast.Name(id=NAME, ctx=ast.Load(), lineno=line, col_offset=column,
+                                                end_lineno=line, end_col_offset=column))
 
 
 def _definitions(body: Sequence[Any], in_class: bool) -> Iterator[Any]:

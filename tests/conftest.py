@@ -59,6 +59,15 @@ def strict():
     errors.set_strict(previous)
 
 
+@pytest.fixture
+def lenient():
+    """Turn the strict switch off: an internal error is logged, and the original function runs."""
+    previous = errors.set_strict(False)
+    errors._logged.clear()
+    yield
+    errors.set_strict(previous)
+
+
 @pytest.fixture(autouse=True)
 def unmeasured(request, monkeypatch):
     """What a test sees does not depend on the clock, but where it is about that."""

@@ -140,14 +140,6 @@ def too_small(link):
     return wrong
 
 
-@pytest.fixture
-def lenient():
-    previous = errors.set_strict(False)
-    errors._logged.clear()
-    yield
-    errors.set_strict(previous)
-
-
 def test_wrong_code_is_not_installed_where_calls_are_checked(lenient, monkeypatch, caplog):
     monkeypatch.setattr(entries, "link", too_small(entries.link))
     x = np.arange(5.0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import entries, errors, pipeline, sites
+from pijit.core import entries, pipeline, sites
 from pijit.core.capture import analysis, builder, capture
 from pijit.core.errors import InternalError
 from pijit.core.graph import passes
@@ -43,14 +43,6 @@ class Injected(Exception):
 
 def failing(*args, **kwargs):
     raise Injected("injected\nsecond line")
-
-
-@pytest.fixture
-def lenient():
-    previous = errors.set_strict(False)
-    errors._logged.clear()
-    yield
-    errors.set_strict(previous)
 
 
 def new_function():

@@ -1,14 +1,16 @@
 """`python -m pijit`: running a program as it is, and what the subcommands say."""
 
+import ast
 import os
 import subprocess
 import sys
+import sysconfig
 import textwrap
 
 import pytest
 
 from pijit.__main__ import SUBCOMMANDS, main
-from pijit.program import Program
+from pijit.program import Program, decorate
 from tests.harness import needs_pipeline
 
 pytestmark = needs_pipeline
@@ -196,6 +198,21 @@ def test_own_modules(tmp_path):
     assert program.owns(str(tmp_path / "own" / "tools.py")) and not program.owns(str(tmp_path / "own" / "data.txt"))
     assert not any(program.owns(path) for path in (None, json.__file__, numpy.__file__, "/elsewhere/x.py"))
     assert not Program(os.path.join(sys.prefix, "main.py")).owns(numpy.__file__)
+
+
+def test_own_modules_are_told_apart_while_sysconfig_is_busy(tmp_path, monkeypatch):
+    """It imports modules before it can answer, and these are looked up too."""
+    program = Program(str(tmp_path / "main.py"))
+    monkeypatch.setattr(sysconfig, "get_path", None)
+    assert program.owns(str(tmp_path / "tools.py")) and not program.owns(sysconfig.__file__)
+
+
+def test_decorators_have_valid_positions():
+    """Python 3.11 and later refuse a node that ends before it begins."""
+    tree = ast.parse("x = 1\n\ndef f(x):\n    return x\n")
+    decorate(tree.body)
+    decorator, = tree.body[1].decorator_list
+    assert (decorator.lineno, decorator.end_lineno) == (3, 3) and decorator.end_col_offset >= decorator.col_offset
 
 
 def test_bisect_finds_the_kernel(folder):

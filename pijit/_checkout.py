@@ -1,0 +1,23 @@
+"""In a checkout, `core/` and `guards/` are beside `pijit/`, so Python that is started there cannot import them."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import sys
+
+
+def installed(folder: str) -> str:
+    """The folder of the package that is installed, for the one in a checkout.
+
+    Raises:
+        ModuleNotFoundError: there is none.
+    """
+    checkout = os.path.dirname(os.path.abspath(folder))
+    others = [entry for entry in sys.path if os.path.abspath(entry) != checkout]
+    spec = importlib.machinery.PathFinder.find_spec("pijit", others)
+    for found in (spec.submodule_search_locations or []) if spec is not None else []:
+        if os.path.isdir(os.path.join(found, "core")):
+            return found
+    raise ModuleNotFoundError("pijit is not installed, and {} has only its source: run `pip install .` there".format(
+        checkout), name="pijit.core")
