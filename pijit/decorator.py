@@ -185,13 +185,13 @@ def _warn_once(refusal: str, stacklevel: int) -> None:
 
 
 def _wrap(fn: Any, config: options.Options) -> Any:
-    for kind, wrap in _WRAPS:
-        if isinstance(fn, kind):
-            return wrap(fn, config)
     from pijit.function import Jitted
 
     if isinstance(fn, Jitted):
         return _jit_again(fn, config)
+    for kind, wrap in _WRAPS:
+        if isinstance(fn, kind):
+            return wrap(fn, config)
     call = getattr(type(fn), "__call__", None)
     if isinstance(call, (types.FunctionType, Jitted)):
         return types.MethodType(_wrap(call, config), fn)

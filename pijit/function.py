@@ -29,6 +29,10 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
+_SUSPENDED = ("PJ101", "PJ102", "PJ103")
+"""Why functions are not captured that are no functions to those who call them, and have to look so."""
+
+
 class Jitted(JitFunction):
     """A jitted function. It looks, binds and pickles like the function; `py_func` is the function itself.
 
@@ -42,6 +46,12 @@ class Jitted(JitFunction):
         state = pipeline.attach(py_func, Options(options.changed(), printing.shower(options)))
         super().__init__(state.function, state)
         self.__dict__["__wrapped__"] = py_func
+
+    @property
+    def __class__(self) -> Any:
+        """That of a function for a generator or coroutine function, as which `inspect` and `asyncio` then know it."""
+        skip = self.state.skip
+        return type(self) if skip is None or skip.id not in _SUSPENDED else types.FunctionType
 
     @property
     def py_func(self) -> types.FunctionType:

@@ -1,13 +1,17 @@
 """Functions that are not captured at all run unmodified, and explain says why."""
 
 import asyncio
+import copy
+import inspect
 import types
 
+import cloudpickle
 import numpy as np
 import pytest
 
 import pijit
 from pijit.core import _hook
+from pijit.function import Jitted
 from tests.harness import jitted, kernel_count
 
 X = np.linspace(-1.0, 2.0, 7)
@@ -62,6 +66,23 @@ def test_skipped_function_runs_unmodified(function, reason_id, consume):
     report = pijit.explain(j)
     assert report.skipped.id == reason_id and reason_id in str(report)
     assert pijit.get_code_extra(j)["stat"] == "NEVER_COMPILE"
+
+
+def test_skipped_functions_look_like_what_they_are():
+    """Frameworks ask, and await or iterate what such a function returns; all others are known as before."""
+    questions = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, asyncio.iscoroutinefunction,
+                 inspect.isasyncgenfunction)
+    for function in (generator, coroutine, async_generator, drain):
+        for j in (pijit.jit(function), pijit.jit(function, jit_config={"check": True})):
+            assert [ask(j) for ask in questions] == [ask(function) for ask in questions]
+            assert isinstance(j, Jitted)
+            assert pijit.jit(j) is j and copy.deepcopy(j) is j and j.cache_info().misses == 0
+
+    class Handler:
+        get = pijit.jit(coroutine)
+    assert inspect.iscoroutinefunction(Handler().get)
+    again = cloudpickle.loads(cloudpickle.dumps(pijit.jit(lambda n: (yield n))))
+    assert list(again(3)) == [3]
 
 
 def test_generator_expression_and_comprehension_inside():
