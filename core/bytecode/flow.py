@@ -40,8 +40,10 @@ _KIND_OF_SETUP = {"SETUP_EXCEPT": "except", "SETUP_FINALLY": "finally", "SETUP_W
                   "SETUP_ASYNC_WITH": "with", "SETUP_LOOP": "loop"}
 # Items above the level of the block when the setup has run: what `with` binds, or awaits.
 _ABOVE_LEVEL = {"SETUP_WITH": 1, "SETUP_ASYNC_WITH": 1}
-# Code that begins so handles an exception: a finally body never begins by dropping or doubling it.
-_EXCEPT_CLAUSE_BEGINS = frozenset(("DUP_TOP", "POP_TOP"))
+# Whose handler begins so: a finally body never begins by dropping or doubling the exception. Linked code sets up the
+# block of a with statement by SETUP_FINALLY.
+_KIND_BY_BEGINNING = {"DUP_TOP": "except", "POP_TOP": "except", "WITH_CLEANUP_START": "with",
+                      "WITH_EXCEPT_START": "with"}
 _GENERATOR_FLAGS = 0x20 | 0x80 | 0x200
 _UNWINDS = sys.version_info < (3, 8)
 
@@ -224,8 +226,8 @@ class _Tracer:
         kind = _KIND_OF_SETUP[instr.opname]
         if kind != "loop":
             handler = self._leads(handler)
-        if kind == "finally" and self.instructions[handler].opname in _EXCEPT_CLAUSE_BEGINS:
-            kind = "except"
+        if kind == "finally":
+            kind = _KIND_BY_BEGINNING.get(self.instructions[handler].opname, kind)
         entry = BlockEntry(kind, handler, instr.index, after - _ABOVE_LEVEL.get(instr.opname, 0))
         if kind != "loop":
             running = BlockEntry("handler", handler, instr.index, entry.level)

@@ -54,8 +54,12 @@ def add_start(assembler: Assembler, cfg: CFG, header: int, to: Label) -> None:
     assembler.insert(0, items + [Op("JUMP_ABSOLUTE", to, line)], redirect=False)
 
 
-def stack_of(assembler: Assembler, cfg: CFG, index: int, slots: List[int]) -> List[Item]:
-    """Code that puts the operand stack of an instruction, and the blocks around it, back from locals."""
+def stack_of(assembler: Assembler, cfg: CFG, index: int, slots: List[int],
+             given: Optional[Dict[int, Any]] = None) -> List[Item]:
+    """Code that puts the operand stack of an instruction, and the blocks around it, back from locals.
+
+    ``given`` is what is called to make items, by their positions; the locals have tuples of its arguments then.
+    """
     line = cfg.function.instructions[index].lineno
     items: List[Item] = []
     blocks = list(cfg.block_stack[index] or ())
@@ -63,10 +67,13 @@ def stack_of(assembler: Assembler, cfg: CFG, index: int, slots: List[int]) -> Li
         while blocks and blocks[0].level == position:
             items.append(Op(setup_of(cfg, blocks[0]), assembler.inserted(blocks.pop(0).handler), line))
         if position < len(slots):
+            make = (given or {}).get(position)
+            items += [Op("LOAD_CONST", assembler.const(make), line)] if make is not None else []
             items += [Op("LOAD_FAST", slots[position], line), Op("DELETE_FAST", slots[position], line)]
+            items += [Op("CALL_FUNCTION_EX", 0, line)] if make is not None else []
     return items
 
 
 def setup_of(cfg: CFG, block: BlockEntry) -> str:
-    """The instruction that puts a block on the block stack."""
-    return cfg.function.instructions[block.pusher].opname
+    """The instruction that puts a block on the block stack, and does no more."""
+    return "SETUP_FINALLY" if block.kind == "with" else cfg.function.instructions[block.pusher].opname

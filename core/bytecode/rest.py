@@ -27,7 +27,8 @@ from pijit.core.bytecode.moves import stack_of
 class Rest(NamedTuple):
     """Where bytecode goes on in a callee, with these variables and so many stack items, after the rest of ``inner``.
 
-    ``cfg`` is that of the code as it runs, with cell variables in cells.
+    ``cfg`` is that of the code as it runs, with cell variables in cells. ``given`` are the positions of stack items
+    that are made by a call with what is left for them, a tuple, and what is called.
     """
 
     cfg: CFG
@@ -35,6 +36,7 @@ class Rest(NamedTuple):
     locals: Tuple[str, ...]
     stack: int
     inner: Optional["Rest"]
+    given: Tuple[Tuple[int, Any], ...] = ()
 
     def __str__(self) -> str:
         own = "%s at %d" % (self.cfg.function.code.co_name, self.target)
@@ -58,7 +60,7 @@ def _native(rest: Rest) -> Any:
     else:
         line = rest.cfg.function.instructions[rest.target - 1].lineno
         end = call_rest(assembler, rest.inner, line)
-    items = stack_of(assembler, rest.cfg, rest.target, stack) + end
+    items = stack_of(assembler, rest.cfg, rest.target, stack, dict(rest.given)) + end
     assembler.insert(0, items + [Op("JUMP_ABSOLUTE", assembler.original(rest.target), line)], redirect=False)
     code = assembler.assemble()
     cells = {name: code.co_nlocals + number for number, name in enumerate(code.co_cellvars)}

@@ -16,6 +16,7 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import reach
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import iterator_input
+from pijit.core.capture.managers import Manager
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record_values import made_object, record_parameters, record_parts
@@ -167,6 +168,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
                 maker = self._parameters(value.maker, block, hint, maker)
             return value.like(tuple(self._parameters(part, block, hint, part_like)
                                     for part, part_like in zip(value.parts, likes)), maker)
+        if isinstance(value, Manager):
+            return like if like is not None else value
         if isinstance(value, (Const, Opaque)):
             return rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
@@ -277,6 +280,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             if not isinstance(wanted.maker, Made) and wanted.maker.place.root != given.maker.place.root:
                 raise Break("PJ213")
             return maker + [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
+        if isinstance(wanted, Manager) and wanted.owner.root != given.owner.root:
+            raise Break("PJ213")
         if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
             raise Break("PJ213")
         if isinstance(wanted, Const):
@@ -391,7 +396,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         result = self.graph.new_value(type) if type is not None else None
         exit = self.side_exit() if exits and not (self.wrote and name in SURE) else None
         self.wrote = self.wrote or name in EFFECTS
-        self.block.ops.append(Op(name, args, attrs, result, exit, self.instr.lineno or 0))
+        self.block.ops.append(Op(name, args, self.with_ignored(name, attrs), result, exit, self.instr.lineno or 0))
         return result
 
     def number_value(self, value: Abstract) -> Value:

@@ -19,6 +19,7 @@ from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.library_calls import function_of, method_row
+from pijit.core.capture.managers import MANAGER_CALLS, ErrorState
 from pijit.core.capture.number_calls import NUMBER_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.objects import construct
@@ -36,7 +37,7 @@ from pijit.guards.reading import class_value
 CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
-                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS)
+                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS)
     for target, handler in rows}
 
 
@@ -137,6 +138,8 @@ class Calls:
             return self._call_method(callee, arguments, keywords)
         if isinstance(callee, Made):
             return self.call_made(callee, arguments, keywords)
+        if isinstance(callee, ErrorState):
+            return Const(None)
         target = callee.object if isinstance(callee, Const) else None
         row = function_of(target) if isinstance(callee, Const) else None
         if issubclass(type(target), np.ufunc) and target.signature is None:

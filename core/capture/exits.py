@@ -12,6 +12,7 @@ from pijit.core.capture.captured import Refusal
 from pijit.core.capture.record_values import record_output
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.generators import function_output, suspended_output
+from pijit.core.capture.managers import Manager
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record import Record
 from pijit.core.capture.states import State
@@ -175,7 +176,7 @@ class Exits:
         return Output(ITERATOR_OUTPUTS[value.kind], None, [self._output(part) for part in value.parts], value.words)
 
     def has_fragile(self) -> bool:
-        return any(isinstance(value, FRAGILE) for value in self.state.stack)
+        return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) for value in self.state.stack)
 
     def side_exit(self, poll: bool = False) -> SideExit:
         """Back to where the statement begins, or behind its last effect: what bytecode repeats has no effect.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.resume import START, plan
@@ -32,6 +33,7 @@ class Generators:
 
     facts: Any
     function: Function
+    cfg: CFG
     state: State
     pop: Callable[[], Abstract]
     push: Callable[[Abstract], None]
@@ -63,6 +65,8 @@ class Generators:
         point = yields.get(self.instr.index)
         if point is None:
             return Const(ENDED)
+        if any(block.kind != "loop" for block in self.cfg.block_stack[self.instr.index] or ()):
+            raise Break("PJ209", type="generator that waits inside a try or with statement")
         free, live = self.function.freevars, self.liveness.live_in(self.instr.index + 1)
         names = tuple(name for name, held in sorted(self.state.locals.items())
                       if name in live and name not in free and not isinstance(held, Unbound))

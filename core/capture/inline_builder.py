@@ -12,6 +12,7 @@ from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.managers import given, item_output
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record import Record
@@ -157,6 +158,9 @@ class InlineBuilder(GraphBuilder):
     def may_report(self) -> bool:
         return False
 
+    def ignored_errors(self) -> int:
+        return super().ignored_errors() | self.parent.ignored_errors()
+
     def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
         target = self._behind_call()
         return self._leave_inside(target, self.live_around(target), self.state, rest, [packed])
@@ -173,9 +177,10 @@ class InlineBuilder(GraphBuilder):
         variables = [state.locals[name] for name in names]
         if any(isinstance(value, (LoopIterator, Suspended)) for value in variables):
             raise Break("PJ231")
-        outputs = [self._output(value) for value in variables + state.stack]
+        outputs = [self._output(value) for value in variables] + [item_output(self, value) for value in state.stack]
         outputs.insert(0, Output("value", self._input(callee.place.root, SKIP)))
-        rest = Rest(self._running_cfg(callee.function.__code__), target, names, len(state.stack) + len(packed), inner)
+        rest = Rest(self._running_cfg(callee.function.__code__), target, names, len(state.stack) + len(packed), inner,
+                    given(state.stack))
         exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))
         self.inside.add(exit)
         return exit

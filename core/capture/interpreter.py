@@ -28,6 +28,7 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.generators import Generators
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.library_calls import LibraryCalls
+from pijit.core.capture.managers import Managers
 from pijit.core.capture.matching import Matching
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.outcomes import Outcome
@@ -75,7 +76,8 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
-                  Comprehensions, Generators, Iteration, Effects, ContainerEffects, Matching, Texts, Characters):
+                  Comprehensions, Generators, Iteration, Effects, ContainerEffects, Matching, Texts, Characters,
+                  Managers):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -386,7 +388,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     op_SETUP_EXCEPT = op_SETUP_LOOP = op_SETUP_FINALLY
 
     def op_POP_BLOCK(self, instr: Instr) -> None:
-        if self.cfg.block_stack[instr.index][-1].kind not in PASSED:
+        kind = self.cfg.block_stack[instr.index][-1].kind
+        if kind not in PASSED and (kind != "with" or not self.facts.depth):
             raise Break("PJ206", opcode=instr.opname)
 
     def op_BREAK_LOOP(self, instr: Instr) -> None:

@@ -192,6 +192,9 @@ OPS: Dict[str, OpInfo] = {
 
 EFFECTS = frozenset(name for name, info in OPS.items() if info.effect)
 
+LOOKS_AT_FLAGS = frozenset(("ufunc", "ufunc_into", "reduce", "scan"))
+"""Operations that leave for floating-point flags; an attribute ``ignored`` says which ones nobody wants to know of."""
+
 SURE = frozenset(("append", "insert", "extend", "reverse"))
 """Effects that only a lack of memory prevents: without an exit that is raised."""
 

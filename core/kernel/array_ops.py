@@ -217,7 +217,7 @@ def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, sha
     if op.exit is not None:
         emitter.clear_flags()
     emitter.checked("ufunc", "frame", spec, sizes, len(shape), op=op)
-    raised = emitter.raised_flags()
+    raised = emitter.raised_flags(op)
     if undo is not None and raised:
         raised = emitter.let(raised)
         emitter.line("if %s:" % raised)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import FOUND, MAKERS
+from pijit.core.graph.ops import FOUND, LOOKS_AT_FLAGS, MAKERS
 from pijit.core.graph.passes.fuse import roots
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import intrinsics, nests, scalar_ops, symbols
@@ -182,10 +182,14 @@ class ArrayWriter:
         if not self.flavour.fast:
             self.line(self.runtime("own_flags_clear" if own else "flags_clear"))
 
-    def raised_flags(self, own: bool = False) -> str:
-        """The condition that some were raised since then, "" where nobody wants to know."""
-        name = "own_flags_test" if own else "flags_test"
-        return "" if self.flavour.fast else "%s != 0" % self.runtime(name, LISTENING)
+    def raised_flags(self, *ops: Op, own: bool = False) -> str:
+        """The condition that some were raised since then by these operations, "" where nobody wants to know."""
+        ignored = LISTENING
+        for op in ops:
+            ignored &= op.attrs.get("ignored", 0) if op.name in LOOKS_AT_FLAGS else LISTENING
+        if self.flavour.fast or ignored == LISTENING:
+            return ""
+        return "%s != 0" % self.runtime("own_flags_test" if own else "flags_test", LISTENING & ~ignored)
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
         """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or

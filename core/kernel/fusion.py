@@ -159,7 +159,7 @@ def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
                 emitter.flavour.least, next((k for k, array in enumerate(arrays) if array is result), -1))
     _run_nest(emitter, group, nest, shape, words + scalars, tables)
     if flags:
-        emitter.guard(group[0], emitter.raised_flags(own=True))
+        emitter.guard(group[0], emitter.raised_flags(*group, own=True))
 
 
 def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
@@ -224,7 +224,7 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
                 emitter.flavour.least)
     _run_nest(emitter, group, nest, shape, words + target + scalars + pairwise, tables)
     if pairwise:
-        emitter.guard(first, emitter.raised_flags())
+        emitter.guard(first, emitter.raised_flags(*group))
     if is_scalar:
         emitter.define(last.result, emitter.element(dtype, ("frame", str(8 * at))))
 

@@ -71,6 +71,8 @@ class PythonEmitter(Emitter):
         if write is None:
             raise CompileError("the Python back end has no operation %r" % op.name)
         expression = write(self, op)
+        if op.attrs.get("ignored"):
+            expression = "ignoring(%d, lambda: %s)" % (op.attrs["ignored"], expression)
         if op.exit is None:
             self._compute(op, expression)
             return

@@ -6,7 +6,7 @@ import ctypes
 import itertools
 import math
 import operator
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 from pijit.core import _launcher
@@ -222,7 +222,15 @@ def fitting(value: Any, kind: Any) -> Any:
     return value
 
 
+def ignoring(flags: int, compute: Callable[[], Any]) -> Any:
+    """What is computed where these floating-point flags are ignored."""
+    kinds = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+    with np.errstate(**{kind: "ignore" for kind, flag in kinds.items() if flags & flag}):
+        return compute()
+
+
 NAMES: Dict[str, Any] = {
+    "ignoring": ignoring,
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "by_operator": by_operator, "ufunc_into": ufunc_into,

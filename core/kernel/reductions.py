@@ -77,4 +77,4 @@ def _run(emitter: Any, op: Op, source: str, out: str) -> None:
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     emitter.clear_flags()
     emitter.checked("reduce", "frame", spec, op=op)
-    emitter.guard(op, emitter.raised_flags())
+    emitter.guard(op, emitter.raised_flags(op))

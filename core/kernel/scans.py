@@ -50,7 +50,7 @@ def write_scan(emitter: Any, op: Op) -> None:
         emitter.clear_flags(own=True)
     _rows(emitter, [source, result], row)
     if dtype.kind == "f":
-        emitter.guard(op, emitter.raised_flags(own=True))
+        emitter.guard(op, emitter.raised_flags(op, own=True))
     emitter.arrays[op.result] = result
 
 

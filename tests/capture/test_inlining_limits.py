@@ -26,7 +26,7 @@ def printing(x):
 
 
 @pytest.mark.parametrize("callee, words", [
-    (guarded, "PJ206 entry or exit of a with block, or of an exception handler (opcode: SETUP_WITH)"),
+    (guarded, "PJ206 entry or exit of a with block, or of an exception handler (type: lock)"),
     (printing, "PJ201 call of a function that is not captured (callee: print)"),
     (lambda x: printing(x), "PJ230")])
 def test_refusals_say_what_is_in_the_way(callee, words, capsys):

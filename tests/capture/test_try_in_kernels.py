@@ -285,6 +285,42 @@ def test_callees_with_finally(g):
     assert not pijit.explain(j, 2.0, 2, np.zeros(4)).breaks
 
 
+def waits_in_try(x, y, log):
+    try:
+        for i in range(len(x)):
+            try:
+                yield float(x[i]) / float(y[i])
+            except ZeroDivisionError:
+                yield -1.0
+    finally:
+        log.append("finally")
+
+
+def tries_between(x, y, log):
+    for i in range(len(x)):
+        try:
+            v = float(x[i]) / float(y[i])
+        except ZeroDivisionError:
+            v = -1.0
+        yield v
+
+
+def sums_and_breaks(x, y, log, generator, last):
+    s = sum(generator(x, y, log))
+    for i, v in enumerate(generator(x, y, log)):
+        s += v
+        if i == last:
+            break
+    return s, log
+
+
+@pytest.mark.parametrize("generator", [waits_in_try, tries_between])
+def test_generators(generator):
+    others = [(x, y, [], generator, last) for x, y, last in ((X, Y, 99), (X, X, 4), (X, Y, 4), (X, Y[:4], 9))]
+    j = check(sums_and_breaks, X, X, [], generator, 99, calls=4, config=MANY, others=others)
+    assert not j.state.failures
+
+
 @pytest.mark.skipif(CUT, reason="cut everywhere")
 def test_in_machine_code():
     for f, args, others in CASES[:3]:
