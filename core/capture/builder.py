@@ -169,7 +169,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             return value.like(tuple(self._parameters(part, block, hint, part_like)
                                     for part, part_like in zip(value.parts, likes)), maker)
         if isinstance(value, Manager):
-            return like if like is not None else value
+            owner = self._parameters(value.owner, block, hint, like.owner if isinstance(like, Manager) else None)
+            return type(value)(value.function, owner, value.born)
         if isinstance(value, (Const, Opaque)):
             return rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
@@ -280,8 +281,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             if not isinstance(wanted.maker, Made) and wanted.maker.place.root != given.maker.place.root:
                 raise Break("PJ213")
             return maker + [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
-        if isinstance(wanted, Manager) and wanted.owner.root != given.owner.root:
-            raise Break("PJ213")
+        if isinstance(wanted, Manager):
+            return self._parts(wanted.owner, given.owner)
         if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
             raise Break("PJ213")
         if isinstance(wanted, Const):

@@ -14,15 +14,14 @@ from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler
-from pijit.core.capture.facts import Place
 from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcomes
-from pijit.core.capture.specials import ask_special, special_method
+from pijit.core.capture.specials import ask_special, class_place, special_method
 from pijit.core.capture.values import Abstract, Bound, Const
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
 from pijit.core.graph.ops import LOOKS_AT_FLAGS
-from pijit.guards.source import Attr, TypeOf
+from pijit.guards.source import Attr
 
 FLAGS: Dict[str, int] = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 """NumPy's numbers of the floating-point flags, by what ``np.errstate`` calls them."""
@@ -83,12 +82,11 @@ class Managers:
         function = special_method(value, "__exit__")
         if function is None or special_method(value, "__enter__") is None:
             raise Break("PJ206", type=describe(value))
-        place = Place(value.source, value.root).then(TypeOf).then(Attr, "__exit__")
-        manager = Manager(self.known_object(function, *place), value, instr.index)
-        result = ask_special(self, "__enter__", value)
+        place = class_place(self, value).then(Attr, "__exit__")
+        self.push(Manager(self.known_object(function, *place), value, instr.index))
+        result = ask_special(self, "__enter__", value)  # which may change what is known of the manager
         if result is None or isinstance(result, Outcomes):
             raise Break("PJ206", type=describe(value))
-        self.push(manager)
         self.push(result)
 
     def ignored_errors(self) -> int:

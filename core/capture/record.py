@@ -7,7 +7,7 @@ import types
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from pijit.core.capture.suspended import Suspended
-from pijit.core.capture.values import Abstract, Const, Known, LoopIterator, Made, Sequence, Unrolled
+from pijit.core.capture.values import Abstract, Bound, Const, Keywords, Known, LoopIterator, Made, Sequence, Unrolled
 from pijit.core.graph.ir import Value
 from pijit.guards.reading import class_value
 
@@ -90,8 +90,10 @@ def _parts(value: Abstract) -> Tuple[Abstract, ...]:
         return value.items
     if isinstance(value, (LoopIterator, Suspended)):
         return value.parts
-    if isinstance(value, Unrolled):
+    if isinstance(value, (Unrolled, Bound)):
         return (value.owner,)
+    if isinstance(value, Keywords):
+        return tuple(value.items.values())
     return value.free if isinstance(value, Made) else ()
 
 
@@ -106,6 +108,10 @@ def _with_parts(value: Abstract, parts: Tuple[Abstract, ...]) -> Abstract:
         return value.like(parts)
     if isinstance(value, Unrolled):
         return value.over(parts[0], value.position)
+    if isinstance(value, Keywords):
+        return Keywords(dict(zip(value.items, parts)), value.born)
+    if isinstance(value, Bound):
+        return type(value)(value.function, parts[0], value.born)
     return value.with_free(parts)  # type: ignore[attr-defined]
 
 

@@ -70,14 +70,14 @@ def call_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) ->
     found = special_method(owner, name)
     if found is None:
         return None
-    place = _class_place(self, owner).then(Attr, name)
+    place = class_place(self, owner).then(Attr, name)
     result = self.call(self.known_object(found, *place), [owner, *arguments], {})
     if isinstance(result, Const) and result.object is NotImplemented:
         raise Break("PJ203", operand="%s that is not implemented" % name)
     return result  # type: ignore[no-any-return]
 
 
-def _class_place(self: Any, value: Abstract) -> Place:
+def class_place(self: Any, value: Abstract) -> Place:
     """Where the class of an object is."""
     if isinstance(value, Record):
         cls = self.use(value.cls)

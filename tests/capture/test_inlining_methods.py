@@ -275,3 +275,28 @@ def test_super_with_several_bases():
 
     for kind in (D, B, C):
         check(f, kind(), X, others=[(A(), X)])
+
+
+class Growing:
+    def __init__(self, v):
+        self.v = v
+
+    def grow(self):
+        self.v += 1.0
+        return self.v
+
+    def add(self, w, more=0.0):
+        return self.v * 100.0 + w + more
+
+
+def grows(x):
+    made, s = Growing(float(x[0])), 0.0
+    for i in range(len(x)):
+        s += made.add(made.grow())
+        s -= made.add(made.grow(), more=made.grow())
+    return s
+
+
+def test_arguments_change_the_object_of_the_method():
+    with fail_unless_captured():
+        check(grows, X, others=[(X * 2.0,)], config={"backend": "python"})

@@ -108,6 +108,28 @@ def test_managers(g):
     assert not pijit.explain(j, Nested(), 2.0, 2, np.zeros(4)).breaks
 
 
+def made_inside(a, b, out):
+    with Nested() as m:
+        m.entered += 5
+        v = a / b
+        out[0] += v * m.entered
+    return v + m.left
+
+
+def made_outside(n, out):
+    m, s = Nested(), 0.0
+    m.left = 3
+    for i in range(n):
+        s += made_inside(2.0, float(i % 5 - 1 if n > 5 else i + 1), out)
+        s += plain(m, s, float(i + 1), out)
+    return s, out, m.seen()
+
+
+def test_managers_that_are_made_here():
+    with fail_unless_captured():
+        check(made_outside, 3, np.zeros(2), calls=4, config=MANY, others=[(9, np.zeros(2)), (3, np.zeros(0))])
+
+
 class Other(Nested):
     def __exit__(self, kind, error, trace):
         self.left += 10
