@@ -47,7 +47,7 @@ class Jitted(JitFunction):
         super().__init__(state.function, state)
         self.__dict__["__wrapped__"] = py_func
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a function for a generator or coroutine function, as which `inspect` and `asyncio` then know it."""
         skip = self.state.skip
@@ -68,6 +68,10 @@ class Jitted(JitFunction):
         """The reports of the segments that became kernels, over all entries, oldest first."""
         segments = [segment for entry in self.state.entries for segment in entry.segments]
         return [segment for segment in segments if segment.kind == "kernel"]
+
+    def __dir__(self) -> List[str]:
+        """Its own attributes and those of the function."""
+        return sorted({*super().__dir__(), *dir(self.state.function)})
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the entry cache, the limit, and the number of entries."""
@@ -139,6 +143,23 @@ class CheckedWatched(Watched, Checked):
         if self._checker is not None:
             self._checker(args, kwargs)
         return super().__call__(*args, **kwargs)
+
+
+class _Doc:
+    """The docstring of a class, and that of the function for its instances: `help` asks `object.__getattribute__`."""
+
+    def __init__(self, own: Any) -> None:
+        self._own = own
+
+    def __get__(self, jitted: Any, owner: Any = None) -> Any:
+        return self._own if jitted is None else jitted.state.function.__doc__
+
+    def __set__(self, jitted: Any, value: Any) -> None:
+        jitted.state.function.__doc__ = value
+
+
+for _kind in (Jitted, Watched, Checked, CheckedWatched):
+    _kind.__doc__ = _Doc(_kind.__doc__)  # type: ignore[assignment]
 
 
 def jitted_class(options: Options) -> Type[Jitted]:

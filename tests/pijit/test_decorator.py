@@ -4,6 +4,7 @@ import copy
 import functools
 import inspect
 import pickle
+import pydoc
 import subprocess
 import sys
 import types
@@ -99,6 +100,19 @@ def test_the_three_forms():
         assert (f(np.ones(3), k=3.0) == 3.0).all()
         assert weakref.ref(f)() is f and copy.deepcopy(f) is f
     assert jit(plain, jit_config={"cache_limit": 2}).config.cache_limit == 2
+
+
+@needs_pipeline
+@pytest.mark.parametrize("config", [{}, {"check": True}])
+def test_help_and_dir_are_those_of_the_function(config):
+    f = jit(plain, jit_config=config)
+    page = pydoc.render_doc(f, renderer=pydoc.plaintext)
+    assert "plain(x, k=2.0)" in page and "Twice." in page and type(f).__doc__.startswith("A jitted function")
+    assert set(dir(plain)) | {"explain", "py_func"} <= set(dir(f))
+    undocumented = jit(lambda x: x, jit_config=config)
+    assert "jitted" not in pydoc.render_doc(undocumented, renderer=pydoc.plaintext) and undocumented.__doc__ is None
+    undocumented.__doc__ = "Now it is."
+    assert "Now it is." in pydoc.render_doc(undocumented, renderer=pydoc.plaintext)
 
 
 @needs_pipeline
