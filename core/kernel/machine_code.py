@@ -10,6 +10,7 @@ import llvmlite.binding as llvm
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.store import SUPPORTED, Store, kernel_key, logger
 from pijit.core.kernel.symbols import lasts
+from pijit.core.kernel.uninterrupted import uninterrupted
 
 SYMBOL = "pijit_kernel"
 
@@ -23,8 +24,11 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_dis
         on_disk: take the code from the user's cache folder if it is there, and leave it there if not.
     Raises: CompileError.
     """
-    try:
+    def made() -> Tuple[int, Any]:
         return link(_kept(source, names, symbols) if on_disk and SUPPORTED else object_code(source, names))
+
+    try:
+        return uninterrupted(made)  # type: ignore[no-any-return]
     except Exception as error:
         raise CompileError("%s: %s" % (type(error).__name__, error)) from error
 

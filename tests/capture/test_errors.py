@@ -2,8 +2,12 @@
 
 import logging
 import operator
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 import warnings
 
 import numpy as np
@@ -14,6 +18,7 @@ from pijit.core import entries, pipeline, sites
 from pijit.core.capture import analysis, builder, capture
 from pijit.core.errors import InternalError
 from pijit.core.graph import passes
+from pijit.core.kernel import machine_code
 from pijit.differential import plain_twin
 from pijit.guards.cache import CacheLimitWarning
 from tests.harness import jitted, kernel_count
@@ -168,6 +173,25 @@ def test_interrupted_capture_leaves_a_usable_function(phase, error, monkeypatch)
     for _ in range(3):
         np.testing.assert_array_equal(j(X, 1.0), X * 2.0 + 1.0)
     assert kernel_count(j) >= 1 and j.state.failures == []
+
+
+def test_an_interrupt_does_not_reach_into_the_compiler(monkeypatch):
+    library, finished = machine_code.library, threading.Event()
+
+    def interrupted(*args):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.05)
+        made = library(*args)
+        finished.set()
+        return made
+    f = pijit.jit(lambda x: x * 2.03125 + 1.0, jit_config={"cache": False, "backend": "numba"})
+    with monkeypatch.context() as patch:
+        patch.setattr(machine_code, "library", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            f(X)
+        assert finished.wait(60)
+    np.testing.assert_array_equal(f(X), X * 2.03125 + 1.0)
+    assert kernel_count(f) == 1 and f.state.failures == []
 
 
 def test_interrupt_between_observation_and_capture(monkeypatch):

@@ -82,7 +82,8 @@ def bits(numbers):
     return s
 
 
-@pytest.mark.parametrize("numbers, tried", [([i | i % 2 << 64 for i in range(30000)], True), (list(range(1000000)), False)])
+@pytest.mark.parametrize("numbers, tried", [([i | i % 2 << 64 for i in range(30000)], True),
+                                            (list(range(1000000)), False)])
 def test_long_calls_are_measured_where_kernels_are_left_all_the_time(measured, numbers, tried):
     f = jit(bits)
     expected = bits(numbers)
