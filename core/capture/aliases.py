@@ -15,7 +15,9 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Value
 from pijit.guards.source import Attr, Item
 
-MADE = frozenset(("new_list", "new_dict"))
+MADE = frozenset(("new_list", "new_dict", "new_set"))
+MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpers.part_of"))
+"""Functions whose answer, if it is a list, is a new one."""
 
 
 class Aliases:
@@ -82,7 +84,8 @@ class Aliases:
     def _origins(self, value: Value) -> FrozenSet[Any]:
         """Where an object may have been found; None for one that comes from anywhere."""
         inputs = dict(zip(self.graph.inputs, self.captured.inputs))
-        makers = {op.result: op.name for block in self.graph.blocks for op in block.ops if op.result is not None}
+        made = {op.result for block in self.graph.blocks for op in block.ops
+                if op.name in MADE or op.name == "invoke" and op.attrs["function"] in MAKERS}
         given: Dict[Value, Set[Value]] = {}
         for block in self.graph.blocks:
             for jump in block.terminator.targets():
@@ -93,4 +96,4 @@ class Aliases:
             new = given.get(todo.pop(), set()) - seen
             seen |= new
             todo += new
-        return frozenset(inputs.get(one) for one in seen if one not in given and makers.get(one) not in MADE)
+        return frozenset(inputs.get(one) for one in seen if one not in given and one not in made)

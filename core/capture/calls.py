@@ -16,6 +16,7 @@ from pijit.core.capture.callees import find_callee
 from pijit.core.capture.characters import CHARACTER_CALLS
 from pijit.core.capture.complex_numbers import COMPLEX_CALLS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
+from pijit.core.capture.heaps import HEAP_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.library_calls import function_of, method_row
@@ -37,7 +38,8 @@ from pijit.guards.reading import class_value
 CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
-                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS)
+                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
+                 HEAP_CALLS)
     for target, handler in rows}
 
 

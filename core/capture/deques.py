@@ -13,6 +13,7 @@ from pijit.core.capture.item_types import type_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Sequence, class_of
 from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Array, Holding, Scalar
 from pijit.guards.facts import is_among
 
@@ -42,15 +43,16 @@ def _take(name: str, position: int) -> Handler:
         if self.is_dropped():
             self.effect("deque_drop", owner, [self.object_value(owner), self.word(index)])
             return Const(None)
-        row = _row(self.expected(owner, None))
-        item = item_of_deque(self, owner, index) if row is None else _tuple_at(self, owner, index, row)
+        row = row_of(self.expected(owner, None))
+        item = (item_of_deque(self, owner, index) if row is None
+                else taken_tuple(self, "deque_item", [self.object_value(owner), self.word(index)], row))
         self.changing_container(owner)
         self.emit("deque_take", [self.object_value(owner), self.word(index)], None)
         return item
     return call
 
 
-def _row(like: Abstract) -> Optional[Holding]:
+def row_of(like: Abstract) -> Optional[Holding]:
     """The type of a tuple that may end here: of numbers, arrays and strings."""
     kind = type_of(like)
     if not isinstance(kind, Holding) or kind.python is not tuple:
@@ -59,9 +61,9 @@ def _row(like: Abstract) -> Optional[Holding]:
     return kind if plain else None
 
 
-def _tuple_at(self: Any, owner: Abstract, index: Abstract, row: Holding) -> Sequence:
+def taken_tuple(self: Any, read: str, operands: List[Value], row: Holding) -> Sequence:
     """A tuple that will be taken out: it lives on only if it is not unpacked at once."""
-    found = self.typed_item("deque_item", self.object_value(owner), self.word(index), row)
+    found = self.typed_item(read, *operands, row)
     if self.function.instructions[self.instr.index + 1].opname == "UNPACK_SEQUENCE":
         return Sequence(list(found.items))
     self.emit("hold", [found.value], None, exits=True)

@@ -1,5 +1,5 @@
-"""Calls that are operators, those of ``operator``, and calls on numbers of functions of ``math`` and builtins that the
-kernel makes as they are."""
+"""Calls that are operators, those of ``operator``, and calls on numbers of functions of ``math`` and builtins that
+the kernel makes as they are."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ What declines raises, and the operation's exit is taken.
 
 from __future__ import annotations
 
+import heapq
 import sys
 import types
 import weakref
@@ -241,6 +242,30 @@ def deque_appendleft(owner: Any, value: Any) -> None:
     owner.appendleft(value)
 
 
+def _is_plain(item: Any) -> bool:
+    """Whether comparing an item runs no code of the user's and does not warn."""
+    if type(item) is tuple:
+        return all(map(_is_plain, item))
+    return is_exactly(item, (int, float, bool, str)) or is_exactly(item, (np.float64, np.int64)) and item == item
+
+
+def _require_order(items: Any) -> None:
+    """Raises unless all items compare with each other."""
+    if not all(map(_is_plain, items)):
+        raise Declined
+    sorted(items)
+
+
+def heap_push(target: Any, value: Any) -> None:
+    _require_order(target + [value])
+    heapq.heappush(target, value)
+
+
+def heap_drop(target: Any) -> None:
+    _require_order(target)
+    heapq.heappop(target)
+
+
 def hold(value: Any) -> None:
     """The kernel's own variable holds it."""
 
@@ -289,7 +314,7 @@ EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global",
                 "insert", "extend",
                 "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add", "sort",
                 "collect_pair", "collect_member", "deque_take", "deque_drop", "store_int",
-                "deque_append", "deque_appendleft", "hold")
+                "deque_append", "deque_appendleft", "hold", "heap_push", "heap_drop")
 """The operations that are calls of the functions of these names."""
 
 NAMES: Dict[str, Any] = {
@@ -302,7 +327,7 @@ NAMES: Dict[str, Any] = {
     "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
     "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
-    "deque_append": deque_append,
+    "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop,
     "deque_appendleft": deque_appendleft, "hold": hold, "new_set": new_set, "has_key": has_key,
     "collect_pair": store_key, "collect_member": set_add,
 }

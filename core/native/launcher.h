@@ -144,6 +144,7 @@
  *       As load_key, get_key and store_key, the key being the int of a word.
  *   entry_key(frame, dict, behind, spec), entry_value(frame, dict, behind, spec)
  *       The entry in front of a position that next_entry has given.
+ *   heap_push(list, kind, value), heap_drop(list)
  *   deque_item(frame, deque, index, spec)
  *   deque_take(deque, index), deque_drop(deque, index), deque_append(deque, kind, value), deque_appendleft(deque, kind,
  *   value)

@@ -188,6 +188,7 @@ owned_clear(OwnedList *owned)
 #include "containers.h"
 #include "deques.h"
 #include "searches.h"
+#include "heaps.h"
 #include "texts.h"
 
 static int64_t
@@ -425,7 +426,7 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) \
     X(box) X(own) X(new_set) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
     X(load_int) X(get_int) X(store_int) \
-    X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) \
+    X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) X(heap_push) X(heap_drop) \
     X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(text_add) X(text_append) \
     X(asked) X(clear_exception) \
     X(parallel) X(copy_apart)
