@@ -10,12 +10,12 @@ from pijit.core.capture.array_reductions import REDUCTION_METHODS, REDUCTIONS
 from pijit.core.capture.array_scans import SCAN_METHODS, SCANS
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.complex_numbers import conjugated_array
-from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Number, Tensor, array_type, number_type
+from pijit.core.capture.operators import describe, operand_of
+from pijit.core.capture.values import Abstract, Const, Tensor, array_type, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import CLIP_WARNS
-from pijit.core.graph.types import WORD, Array, numpy_scalar
+from pijit.core.graph.types import WORD, Array
 from pijit.guards.facts import is_exactly
 
 
@@ -90,14 +90,8 @@ def call_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def _stored(self: Any, value: Abstract, dtype: np.dtype) -> Value:
-    """A number as an element of a dtype that holds every value of the number's own type."""
-    kind = number_type(value)
-    if kind is None or not np.can_cast(kind.dtype, dtype, "safe"):
-        raise Break("PJ203", operand="%s stored into %s" % (describe(value), dtype))
-    ssa = self.number_value(value)
-    if kind == numpy_scalar(dtype):
-        return ssa  # type: ignore[no-any-return]
-    return self.emit("same" if kind.dtype == dtype else "cast", [ssa], numpy_scalar(dtype))  # type: ignore[no-any-return]
+    """A number as an element of a dtype; leaves where it does not fit."""
+    return self.stored_scalar(value, operand_of(value), dtype)  # type: ignore[no-any-return]
 
 
 def call_astype(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -119,7 +113,7 @@ def call_astype(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def call_full(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.full(shape, number, dtype)`` where the number fits the dtype whatever it is."""
+    """``np.full(shape, number, dtype)`` where the number becomes an element without a warning."""
     named = dict(zip(("shape", "fill_value", "dtype"), arguments))
     if len(arguments) > 3 or set(keywords) - {"shape", "fill_value", "dtype"} or set(keywords) & set(named):
         raise Break("PJ211", callee="full")
@@ -137,7 +131,7 @@ def call_full(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.fill(number)`` where the number fits the dtype whatever it is."""
+    """``x.fill(number)`` where the number becomes an element without a warning."""
     only(arguments, keywords, "fill", 2)
     target = arguments[0]
     if not isinstance(target, Tensor) or not target.type.writeable or target.type.ndim == 0:
@@ -146,21 +140,37 @@ def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return Const(None)
 
 
-def call_clip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.clip(x, low, high)`` of floats between constants, arrays or (where NaN is no special case) numbers."""
-    out = keywords.get("out")
-    only(arguments, {name: value for name, value in keywords.items() if name != "out"}, "clip", 3)
-    array = arguments[0]
-    if out is not None and not (isinstance(out, Tensor) and out.type.writeable):
-        raise Break("PJ203", operand=describe(out))
-    if not isinstance(array, Tensor) or array.type.dtype.kind != "f":
-        raise Break("PJ203", operand=describe(array))
-    for bound in arguments[1:]:
-        known = bound.object if isinstance(bound, Const) else None
-        constant = is_exactly(known, (int, float)) and known == known
-        if not constant and not isinstance(bound, Tensor) and (CLIP_WARNS or not isinstance(bound, Number)):
+def _clip(low: str, high: str) -> Callable[..., Abstract]:
+    """``np.clip(x, low, high)`` between constants, arrays or (where NaN is no special case) numbers, or without one
+    bound."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        names = ("a", low, high, "out")
+        named = dict(zip(names, arguments), **keywords)
+        if len(named) != len(arguments) + len(keywords) or set(named) - set(names) or "a" not in named:
+            raise Break("PJ211", callee="clip")
+        array, out = named["a"], named.get("out", Const(None))
+        bounds = [named.get(name, Const(None)) for name in (low, high)]
+        if not isinstance(array, Tensor) or array.type.dtype.kind not in "fiu":
+            raise Break("PJ203", operand=describe(array))
+        if not (out == Const(None) or isinstance(out, Tensor) and out.type.writeable):
+            raise Break("PJ203", operand=describe(out))
+        given = [bound for bound in bounds if bound != Const(None)]
+        if not given or not all(_bounds(array, bound) for bound in given):
             raise Break("PJ214", operands="a bound of clip")
-    return self.ufunc_call(CLIP, arguments, out=out)  # type: ignore[no-any-return]
+        ufunc = CLIP if len(given) == 2 else np.minimum if bounds[0] == Const(None) else np.maximum
+        return self.ufunc_call(ufunc, [array] + given,  # type: ignore[no-any-return]
+                               out=out if isinstance(out, Tensor) else None)
+    return call
+
+
+def _bounds(array: Tensor, bound: Abstract) -> bool:
+    """Whether a bound of clip is like the elements of an array, and no number that may be NaN where that warns."""
+    kind = bound.type.dtype if isinstance(bound, Tensor) else getattr(number_type(bound), "dtype", None)
+    if kind is None or kind.kind not in ("fiu" if array.type.dtype.kind == "f" else "iu"):
+        return False
+    if isinstance(bound, Const):
+        return is_exactly(bound.object, (int, float)) and bound.object == bound.object
+    return isinstance(bound, Tensor) or not CLIP_WARNS or kind.kind != "f"
 
 
 _numpy_core: Any = getattr(np, "_core", None) or getattr(np, "core")
@@ -174,7 +184,7 @@ ARRAY_CALLS: List[Tuple[Any, Handler]] = [
     (np.ones_like, _like("ones_like", 1)),
     (np.empty_like, _like("empty_like", None)),
     (np.full, call_full),
-    (np.clip, call_clip),
+    (np.clip, _clip("a_min", "a_max")),
     *REDUCTIONS,
     *SCANS,
 ]
@@ -185,7 +195,7 @@ METHODS: Dict[str, Handler] = {
     "copy": call_copy,
     "astype": call_astype,
     "fill": call_fill,
-    "clip": call_clip,
+    "clip": _clip("min", "max"),
     "conj": conjugated_array,
     "conjugate": conjugated_array,
 }

@@ -8,11 +8,14 @@ import numpy as np
 from pijit.core.capture import sampling
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.gathering import add_at, elements_at, require_apart
+from pijit.core.capture.library_effects import held_by, perform
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.values import Abstract, Const, Tensor, class_of
 from pijit.core.errors import Break
+from pijit.core.graph import helpers
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import Array
+from pijit.guards.facts import is_among
 
 
 def _array(value: Abstract, writes: bool = False) -> Tensor:
@@ -33,43 +36,61 @@ def _attribute(name: str) -> Handler:
 
 
 def call_copyto(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.copyto(x, y)``: ``x[...] = y`` where NumPy's rule for casting allows it."""
-    only(arguments, keywords, "copyto", 2)
+    """``np.copyto(x, y)``: ``x[...] = y`` where NumPy's rule for casting allows it; with ``where`` NumPy does it."""
+    only(arguments, {name: value for name, value in keywords.items() if name != "where"}, "copyto", 2)
     target, kind = _array(arguments[0], writes=True), operand_of(arguments[1]).type
     if not np.can_cast(kind.dtype, target.type.dtype, "same_kind"):
         raise Break("PJ203", operand="%r stored into %r" % (kind, target.type))
+    if keywords:
+        return perform(self, "copyto", [target, held_by(self, target, arguments[1])], keywords)
     self.store(target, Const(Ellipsis), arguments[1])
     return Const(None)
 
 
 def call_put(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.put(x, indices, number)`` of one axis: ``x[indices] = number``, while nothing changes the indices."""
-    only(arguments, keywords, "put", 3)
-    target, index = _array(arguments[0], writes=True), arguments[1]
+    """``np.put(x, indices, number)`` of one axis is ``x[indices] = number`` while nothing changes the indices."""
+    if len(arguments) < 3:
+        raise Break("PJ211", callee="put")
+    target, index, value = _array(arguments[0], writes=True), arguments[1], arguments[2]
     picks = class_of(index) is list or isinstance(index, Tensor) and index.type.dtype.kind == "i"
-    if target.type.ndim != 1 or not picks or isinstance(arguments[2], Tensor):
-        raise Break("PJ210", callee="put")
+    if keywords or len(arguments) > 3 or target.type.ndim != 1 or not picks or isinstance(value, Tensor):
+        value = held_by(self, target, value)
+        return perform(self, "helpers.put", [target, index, value] + arguments[3:], keywords)
     if isinstance(index, Tensor):
         require_apart(self, target, index)
-    self.store(target, index, arguments[2])
+    self.store(target, index, value)
     return Const(None)
 
 
 def call_putmask(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.putmask(x, mask, number)``: ``x[mask] = number``."""
+    """``np.putmask(x, mask, number)``: ``x[mask] = number``; of an array of values NumPy takes those at the mask."""
     only(arguments, keywords, "putmask", 3)
     target, mask = _array(arguments[0], writes=True), _array(arguments[1])
     if mask.type.dtype.kind != "b" or mask.type.ndim != target.type.ndim or isinstance(arguments[2], Tensor):
-        raise Break("PJ210", callee="putmask")
+        return perform(self, "putmask", [target, mask, held_by(self, target, arguments[2])], {})
     self.store(target, mask, arguments[2])
     return Const(None)
 
 
-def call_sort(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.sort()``: what ``np.sort`` gives, stored into x."""
-    target = _array(arguments[0], writes=True)
-    self.store(target, Const(Ellipsis), self.invoke(FUNCTIONS["sort"], arguments, keywords))
-    return Const(None)
+def _writing(path: str, position: int) -> Handler:
+    """A function that writes its first argument; the argument at ``position`` becomes its elements."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        more = arguments[position + 1:] + list(keywords.values())
+        if len(arguments) <= position or Const(None) in more:  # all axes as one are written one by one until one fails
+            raise Break("PJ211", callee=path)
+        target = _array(arguments[0], writes=True)
+        value = held_by(self, target, arguments[position])
+        return perform(self, path, arguments[:position] + [value] + arguments[position + 1:], keywords)
+    return call
+
+
+def _in_place(path: str) -> Handler:
+    """``x.sort()`` and ``x.partition(k)``: what the function gives, stored into x."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        target = _array(arguments[0], writes=True)
+        self.store(target, Const(Ellipsis), self.invoke(FUNCTIONS[path], arguments, keywords))
+        return Const(None)
+    return call
 
 
 def _outer(self: Any, ufunc: np.ufunc, left: Tensor, right: Tensor) -> Abstract:
@@ -101,17 +122,21 @@ def _of_ufunc(method: str) -> Handler:
         row = FUNCTIONS.get("%s.%s" % (ufunc.__name__, method))
         if row is None or getattr(np, ufunc.__name__, None) is not ufunc:
             raise Break("PJ210", callee="%s.%s" % (ufunc.__name__, method))
-        return self.invoke(row, arguments[1:], keywords)  # type: ignore[no-any-return]
+        return self.call_row(row, arguments[1:], keywords)  # type: ignore[no-any-return]
     return call
 
 
 def call_at(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.add.at(x, indices, value)`` of one axis."""
-    only(arguments, keywords, "at", 4)
+    """``np.add.at(x, indices, value)`` and its kin."""
+    only(arguments, keywords, "at", 3, 4)
     ufunc = arguments[0].object  # type: ignore[attr-defined]
-    if ufunc is not np.add or not add_at(self, _array(arguments[1], writes=True), *arguments[2:]):
+    target, rest = _array(arguments[1], writes=True), arguments[2:]
+    if ufunc is np.add and len(rest) == 2 and add_at(self, target, *rest):
+        return Const(None)
+    if "helpers.at." + ufunc.__name__ not in FUNCTIONS or getattr(np, ufunc.__name__, None) is not ufunc:
         raise Break("PJ210", callee="%s.at" % ufunc.__name__)
-    return Const(None)
+    self.require_elements_of(target)
+    return perform(self, "helpers.at." + ufunc.__name__, [target] + rest, {})
 
 
 def call_where(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -148,6 +173,21 @@ def call_norm(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return self.ufunc_call(np.sqrt, [square])  # type: ignore[no-any-return]
 
 
+def _limits(kind: type) -> Handler:
+    """``np.finfo(dtype)`` and ``np.iinfo(dtype)``: facts, known where the dtype is."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, kind.__name__, 1)
+        known = arguments[0].object if isinstance(arguments[0], Const) else None
+        if not issubclass(type(known), np.dtype) and not (type(known) is type and (
+                issubclass(known, np.generic) or is_among(known, (int, float)))):
+            raise Break("PJ203", operand=describe(arguments[0]))
+        try:
+            return Const(kind(known))
+        except ValueError:
+            raise Break("PJ203", operand=describe(arguments[0]))
+    return call
+
+
 FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.shape, _attribute("shape")),
     (np.size, _attribute("size")),
@@ -155,17 +195,31 @@ FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.copyto, call_copyto),
     (np.put, call_put),
     (np.putmask, call_putmask),
+    (np.fill_diagonal, _writing("fill_diagonal", 1)),
+    (np.put_along_axis, _writing("put_along_axis", 2)),
     (np.outer, call_outer),
     (np.where, call_where),
     (np.linalg.norm, call_norm),
     (np.take, call_take),
+    (np.finfo, _limits(np.finfo)),
+    (np.iinfo, _limits(np.iinfo)),
 ]
 
-FORM_METHODS: Dict[str, Handler] = {"put": call_put, "sort": call_sort, "take": call_take}
+def _as(path: str) -> Handler:
+    """Another function, which does the same where nobody warns."""
+    return lambda self, arguments, keywords: self.invoke(FUNCTIONS[path], arguments, keywords)
+
+
+FORM_CALLS += [(getattr(np, name), _as("helpers.nan." + name)) for name in helpers.PASS_OVER_NAN]
+
+FORM_METHODS: Dict[str, Handler] = {
+    "put": call_put, "sort": _in_place("sort"), "partition": _in_place("partition"), "take": call_take,
+}
 
 UFUNC_METHODS: Dict[str, Handler] = {
     "outer": call_ufunc_outer,
     "at": call_at,
     "reduce": _of_ufunc("reduce"),
     "accumulate": _of_ufunc("accumulate"),
+    "reduceat": _of_ufunc("reduceat"),
 }

@@ -14,6 +14,7 @@ from pijit.core.capture.array_calls import METHODS
 from pijit.core.capture.bound import bound_attribute, super_attribute
 from pijit.core.capture.complex_numbers import is_complex, part_of
 from pijit.core.capture.conditions import ClassHolds
+from pijit.core.capture.library_calls import named_items
 from pijit.core.capture.object_calls import method_of
 from pijit.core.capture.objects import record_attribute
 from pijit.core.capture.operators import describe
@@ -21,8 +22,9 @@ from pijit.core.capture.record import Record
 from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Super, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.library import METHODS as LIBRARY_METHODS
-from pijit.core.graph.types import INT, WORD, Array
+from pijit.core.graph.types import FLAG, INT, WORD, Array
 from pijit.guards.facts import type_name
 from pijit.guards.source import UNBOUND, Attr, is_plain_tuple, read_attribute
 
@@ -32,6 +34,8 @@ CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
     enum.Enum: frozenset(["name", "value"]),
     np.dtype: frozenset(["kind", "char", "itemsize", "num", "name", "str", "type", "byteorder", "alignment",
                          "isnative", "ndim", "shape", "hasobject"]),
+    np.finfo: frozenset(["eps", "max", "min", "tiny", "resolution", "precision", "bits", "dtype"]),
+    np.iinfo: frozenset(["max", "min", "bits", "dtype"]),
 }
 """Attributes of immutable objects, which are known when the object is."""
 
@@ -54,6 +58,7 @@ class Attributes:
     item: Callable[..., Abstract]
     attribute_place: Callable[[Abstract, str], Any]
     read_place: Callable[[Any], Abstract]
+    invoke: Callable[..., Abstract]
     reading: Callable[[Any, Abstract], None]
 
     def op_LOAD_ATTR(self, instr: Instr) -> None:
@@ -72,6 +77,9 @@ class Attributes:
             return Method(owner, name)
         if isinstance(owner, Record):
             return record_attribute(self, owner, name)
+        fields = named_items(self, owner)
+        if fields is not None:
+            return fields[_position_of(owner.type.python, name)]  # type: ignore[attr-defined]
         if isinstance(owner, Super):
             return super_attribute(self, owner, name)
         if isinstance(owner, (Const, Opaque)) and not is_complex(owner):
@@ -115,15 +123,14 @@ class Attributes:
             part = Tensor(result, self.emit("part", [owner.value], result, {"which": name}))
             part.part = (owner.value, name)
             return part
+        if name == "imag":
+            return self.invoke(FUNCTIONS["imag"], [owner], {})
         raise Break("PJ204", attribute=name, object="array")
 
     def _field(self, owner: Opaque, name: str) -> Abstract:
         """A field of a named tuple: an item, as long as the class reads the field there."""
-        field = read_attribute(type(owner.sample), name)
-        position = field_position(field)
-        if position is None:
-            raise Break("PJ204", attribute=name, object=describe(owner))
-        self.rely(owner, ClassHolds(name, field))
+        position = _position_of(type(owner.sample), name)
+        self.rely(owner, ClassHolds(name, read_attribute(type(owner.sample), name)))
         return self.item(owner, position)
 
     def dimension(self, owner: Tensor, axis: int) -> Value:
@@ -137,6 +144,13 @@ class Attributes:
         for axis in range(owner.type.ndim):
             total = self.emit("mul", [total, self.emit("dim", [owner.value], WORD, {"axis": axis})], WORD)
         return self.emit("same", [total], INT)  # type: ignore[return-value]
+
+    def require_shape(self, one: Tensor, other: Tensor) -> None:
+        """Leave unless two arrays have one shape."""
+        for axis in range(one.type.ndim):
+            lengths = [self.emit("dim", [array.value], WORD, {"axis": axis}) for array in (one, other)]
+            flag = self.emit("compare", lengths, FLAG, {"operator": "=="})
+            self.emit("require", [flag], None, exits=True)
 
     def dim(self, owner: Tensor, axis: int) -> Value:
         """The length of an axis as a Python int."""
@@ -174,6 +188,13 @@ class Attributes:
         source = Attr(owner.source, name) if owner.source is not None else None
         root = Attr(owner.root, name) if owner.root is not None else None
         return self.known_object(found, source, root)
+
+
+def _position_of(kind: type, name: str) -> int:
+    position = field_position(read_attribute(kind, name))
+    if position is None:
+        raise Break("PJ204", attribute=name, object=type_name(kind))
+    return position
 
 
 def field_position(field: Any) -> Optional[int]:

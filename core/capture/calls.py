@@ -19,6 +19,7 @@ from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.heaps import HEAP_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
+from pijit.core.capture.library_effects import call_into, split_output
 from pijit.core.capture.library_calls import function_of, method_row
 from pijit.core.capture.managers import MANAGER_CALLS, ErrorState
 from pijit.core.capture.number_calls import NUMBER_CALLS
@@ -144,9 +145,9 @@ class Calls:
             return Const(None)
         target = callee.object if isinstance(callee, Const) else None
         row = function_of(target) if isinstance(callee, Const) else None
-        if issubclass(type(target), np.ufunc) and target.signature is None:
-            return self._call_ufunc(target, arguments, keywords)
         handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
+        if issubclass(type(target), np.ufunc) and target.signature is None:
+            handler = _of_ufunc(target)
         if handler is not None or row is not None:
             return self._call_known(handler, row, arguments, keywords)
         inlines = self.facts.inliner is not None
@@ -161,16 +162,23 @@ class Calls:
     def _call_known(self, handler: Optional[Handler], row: Optional[Function], arguments: List[Abstract],
                     keywords: Arguments) -> Abstract:
         """By operations of its own where there are some, else the call as it is."""
-        if handler is None:
+        if handler is not None:
+            try:
+                return handler(self, arguments, keywords)
+            except Break:
+                if row is None:
+                    raise
+        out, arguments, keywords = split_output(row, arguments, keywords)
+        if out is None or out == Const(None):
             return self.invoke(row, arguments, keywords)
-        try:
-            return handler(self, arguments, keywords)
-        except Break:
-            if row is None:
-                raise
-        return self.invoke(row, arguments, keywords)
+        return call_into(self, row, out, arguments, keywords,  # type: ignore[arg-type]
+                         lambda: self._call_known(handler, row, arguments, keywords))
 
-    def _call_ufunc(self, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call_row(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        """A call of a library function as it is, with an output if one is given."""
+        return self._call_known(None, row, arguments, keywords)
+
+    def call_ufunc(self, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         out = keywords.get("out")
         if set(keywords) - {"out"} or (out is not None and not isinstance(out, Tensor)):
             raise Break("PJ211", callee=ufunc.__name__)
@@ -189,6 +197,10 @@ class Calls:
         if handler is None and row is None:
             raise Break("PJ210", callee=method.name)
         return self._call_known(handler, row, [method.owner] + arguments, keywords)
+
+
+def _of_ufunc(ufunc: np.ufunc) -> Handler:
+    return lambda self, arguments, keywords: self.call_ufunc(ufunc, arguments, keywords)
 
 
 def _origin(target: Any) -> Tuple[str, str]:

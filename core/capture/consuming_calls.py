@@ -16,7 +16,7 @@ from pijit.core.capture.iterators import iterator_over
 from pijit.core.capture.joining import all_items, is_short, taken_apart
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import extreme_of_numbers
-from pijit.core.capture.states import item_kinds
+from pijit.core.capture.states import item_kinds, list_of_kinds
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -31,7 +31,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import ListOf, Object
+from pijit.core.graph.types import ListOf, Object, Scalar
 
 
 def _codes(f: Any) -> Tuple[CodeType, ...]:
@@ -164,7 +164,7 @@ def _numbers(self: Any, value: Abstract) -> Tuple[Abstract, Any]:
     made = call_list(self, [value], {})
     kinds = item_kinds(made)
     kind = kinds.pop() if len(kinds) == 1 else None
-    if kind is None:
+    if not isinstance(kind, Scalar):
         raise Break("PJ203", operand=describe(value))
     return made, kind
 
@@ -201,7 +201,7 @@ def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 def _sorted_by(self: Any, made: Abstract, key: Abstract, keywords: Arguments) -> Abstract:
     """A new list, sorted by what ``key`` makes of its items: of each once, in order, as ``sorted`` does."""
-    items = ListOf(*item_kinds(made)) if len(item_kinds(made)) == 1 and None not in item_kinds(made) else Object(list)
+    items = list_of_kinds(item_kinds(made))
     keys, _ = _numbers(self, call_map(self, [key, made], {}))
     operands = [self.object_value(value) for value in (made, keys)]
     operands += [self.stored_value(value) for value in keywords.values()]

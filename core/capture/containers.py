@@ -12,6 +12,7 @@ from typing import Any, Callable, List, Optional
 import numpy as np
 from pijit.core.capture.conditions import HasItem, HasLength, LacksItem
 from pijit.core.capture.deques import item_of_deque
+from pijit.core.capture.library_calls import named_items
 from pijit.core.capture.operators import describe
 from pijit.core.capture.sampling import PYTHON_OPERATORS
 from pijit.core.capture.record import Record
@@ -87,7 +88,7 @@ class Containers:
             return [Const(item) for item in value.object]
         if is_container(value) and type(value.sample) is not dict:  # type: ignore[attr-defined]
             return [self.item(value, position) for position in range(self.length_of(value) or 0)]
-        return None
+        return named_items(self, value)
 
     def item(self, owner: Opaque, key: Any) -> Abstract:
         """``owner[key]`` of a tuple, list or dict that comes from outside."""
@@ -256,6 +257,9 @@ class Containers:
             return self.sliced(owner, slice(*[self._bound(part) for part in index.parts]))
         if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
             return self.list_item(owner, self.word(index))
+        fields = named_items(self, owner)
+        if fields is not None:
+            return self.container_item(self.new_tuple(fields), index)
         if class_of(owner) is deque:
             return item_of_deque(self, owner, index)
         key = self.constant(index)

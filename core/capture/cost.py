@@ -32,7 +32,7 @@ ELEMENT_WORK = 3
 """What an operation on a NumPy scalar or on one element of an array takes."""
 FREE = frozenset(["const", "shares", "same", "flag", "dim", "iterator_part", "range_length", "poll", "raised",
                   "new_tuple", "new_list", "new_dict"])
-LIBRARY = frozenset(["invoke", "set_items"])
+LIBRARY = frozenset(["invoke", "perform"])
 OF_ELEMENTS = frozenset(["load", "store", "view", "part"])
 
 

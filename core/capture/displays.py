@@ -12,7 +12,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.joining import JOINS, copied, is_short, part_of, taken_apart, taken_apart_with_rest
 from pijit.core.capture.objects import shared
 from pijit.core.capture.operators import describe
-from pijit.core.capture.states import State, item_kinds
+from pijit.core.capture.states import State, item_kind, item_kinds, list_of_kinds
 from pijit.core.capture.values import (
     Abstract,
     CellRef,
@@ -22,7 +22,6 @@ from pijit.core.capture.values import (
     Sequence,
     Slice,
     class_of,
-    number_type,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -137,8 +136,10 @@ class Displays:
             self._lengthen(instr.arg or 1, [item])
             return
         made = self.object_value(owner)
-        if item_kinds(owner) != {number_type(item)}:
-            self.state.stack[-(instr.arg or 1)] = Instance(Object(list), made, None, owner.born)
+        kinds = item_kinds(owner)
+        if kinds != {item_kind(item)}:
+            kind = list_of_kinds(kinds | {item_kind(item)})
+            self.state.stack[-(instr.arg or 1)] = Instance(kind, made, None, owner.born)
         self.emit("collect", [made, self.stored_value(item)], None, exits=True)
 
     def op_MAP_ADD(self, instr: Instr) -> None:

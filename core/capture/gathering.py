@@ -31,7 +31,7 @@ def elements_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abs
             or not all(is_index_vector(item) or is_integer(item) for item in items)):
         return None
     for vector in vectors[1:] and vectors:
-        self._require_elements_of(vector)
+        self.require_elements_of(vector)
     table = owner
     if len(vectors) < len(items):
         table = self.view_of(owner, [FULL if is_index_vector(item) else item for item in items])
@@ -46,7 +46,7 @@ def rows_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstrac
     kind = owner.type
     if len(items) != 1 or not is_index_vector(items[0]) or kind.ndim < 2 or kind.layout != "C":
         return None
-    self._require_elements_of(owner)
+    self.require_elements_of(owner)
     made = Array(kind.dtype, kind.ndim, "C")
     return Tensor(made, self.emit("rows", [owner.value, items[0].value], made, exits=True))  # type: ignore[attr-defined]
 

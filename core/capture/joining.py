@@ -100,7 +100,7 @@ JOINS: Dict[str, Callable[..., Optional[Abstract]]] = {"+": joined, "*": repeate
 def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
     """The ``count`` items of something that is unpacked; the kernel leaves where it has another number of them."""
     items = self.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
-    if isinstance(value, Known):
+    if isinstance(value, Instance):
         items = self.items_of(value)
     if items is None and isinstance(value, (LoopIterator, Unrolled)):
         items = all_items(self, value, count)

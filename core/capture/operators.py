@@ -86,6 +86,8 @@ class Operators:
     length_now: Callable[[Abstract], Abstract]
     lengthen: Callable[[Abstract, Abstract], Abstract]
     of_sequences: Callable[..., Optional[Abstract]]
+    updates_picked: Callable[[], bool]
+    require_shape: Callable[[Tensor, Tensor], None]
     of_texts: Callable[..., Optional[Abstract]]
     invoke: Callable[..., Abstract]
     contains: Callable[[Abstract, Abstract], Abstract]
@@ -132,8 +134,18 @@ class Operators:
         ufunc, operands = self._array_operation(symbol, left, right)
         if not left.type.writeable:
             raise Break("PJ203", operand="read-only array")
+        if self.updates_picked():
+            return self._updated(ufunc, operands, left)
         self.ufunc_call(ufunc, operands, out=left, is_operator=True)
         return left
+
+    def _updated(self, ufunc: np.ufunc, operands: List[Abstract], left: Tensor) -> Abstract:
+        """What ``left <symbol>= right`` leaves in an array that nothing else knows: a new one is as good."""
+        made = self.ufunc_call(ufunc, operands)
+        if not isinstance(made, Tensor) or (made.type.dtype, made.type.ndim) != (left.type.dtype, left.type.ndim):
+            raise Break("PJ203", operand="%r stored into %r" % (made, left.type))
+        self.require_shape(left, made)
+        return made
 
     def unary(self, name: str, value: Abstract) -> Abstract:
         """``-x``, ``+x``, ``~x``, ``abs(x)``."""

@@ -107,8 +107,10 @@ def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abs
 
 
 def call_divmod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``divmod`` of numbers: the pair of ``//`` and ``%``."""
+    """``divmod`` of numbers and arrays: the pair of ``//`` and ``%``."""
     only(arguments, keywords, "divmod", 2)
+    if any(isinstance(argument, Tensor) for argument in arguments):
+        return self.invoke(FUNCTIONS["divmod"], arguments, {})  # type: ignore[no-any-return]
     if any(number_type(argument) is None for argument in arguments):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
     return self.new_tuple([self.binary("//", *arguments), self.binary("%", *arguments)])  # type: ignore[no-any-return]

@@ -26,7 +26,7 @@ from pijit.core.capture.values import (
     number_type,
     pointer_class,
 )
-from pijit.core.graph.types import Holding, ListOf, Object, Scalar
+from pijit.core.graph.types import Array, Holding, ListOf, Object, Scalar, Type
 
 
 class State:
@@ -103,16 +103,35 @@ def join(left: Abstract, right: Abstract) -> Abstract:
 
 
 def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:
-    kinds = item_kinds(left) | item_kinds(right)
-    kind = kinds.pop() if len(kinds) == 1 and python is list else None
-    return Object(python) if kind is None else ListOf(kind)
+    return list_of_kinds(item_kinds(left) | item_kinds(right)) if python is list else Object(python)
 
 
-def item_kinds(value: Abstract) -> Set[Optional[Scalar]]:
-    """The scalar types that the items of a list are known or expected to have; None is among them for others."""
+def list_of_kinds(kinds: Set[Optional[Type]]) -> Object:
+    """The type of a list whose items are of these types; None among them stands for any."""
+    known = list(kinds)
+    kind = known[0] if known else None
+    for other in known[1:]:
+        kind = kind.join(other) if isinstance(kind, Array) and isinstance(other, Array) else None
+    if kind is None:
+        return Object(list)
+    return ListOf(kind) if isinstance(kind, Scalar) else Holding(list, kind)
+
+
+def item_kind(value: Abstract) -> Optional[Type]:
+    """The type of a number, an array or a list of such as an item of a list; None for others."""
+    if isinstance(value, Tensor):
+        return value.type
+    if isinstance(value, Instance) and not isinstance(value, Known) and isinstance(value.type, (ListOf, Holding)):
+        return value.type if value.type.python is list else None
+    return number_type(value)
+
+
+def item_kinds(value: Abstract) -> Set[Optional[Type]]:
+    """The types that the items of a list are known or expected to have; None is among them for others."""
     if isinstance(value, Known):
-        return {number_type(item) for item in value.items}
-    return {value.type.items} if isinstance(value, Instance) and isinstance(value.type, ListOf) else {None}
+        return {item_kind(item) for item in value.items}
+    alike = isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)) and value.type.python is list
+    return {value.type.items} if alike else {None}  # type: ignore[attr-defined]
 
 
 def may_be_unbound(value: Optional[Abstract]) -> bool:

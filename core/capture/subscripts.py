@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Callable, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.characters import is_text
 from pijit.core.capture.gathering import elements_at, elements_where, rows_at, store_elements
+from pijit.core.capture.library_effects import held_by, set_items
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
 from pijit.core.capture.specials import ask_special, call_special
+from pijit.core.capture.states import State
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -31,6 +33,9 @@ from pijit.core.graph.types import FLAG, Array, Scalar, numpy_scalar
 class Subscripts:
     """Mixin of the interpreter: BINARY_SUBSCR, STORE_SUBSCR, BUILD_SLICE."""
 
+    function: Function
+    instr: Instr
+    state: State
     emit: Callable[..., Optional[Value]]
     pop: Callable[[], Abstract]
     pop_many: Callable[[int], List[Abstract]]
@@ -43,7 +48,6 @@ class Subscripts:
     store_key: Callable[[Abstract, Abstract, Abstract], None]
     items_of: Callable[[Abstract], Optional[List[Abstract]]]
     invoke: Callable[..., Abstract]
-    require_index: Callable[[Tensor, Abstract], None]
     stored_value: Callable[[Abstract], Value]
     attribute: Callable[[Abstract, str], Abstract]
     container_item: Callable[[Abstract, Abstract], Abstract]
@@ -111,7 +115,7 @@ class Subscripts:
                 self, owner, items)
             if found is not None:
                 return found
-            self._require_elements_of(owner)
+            self.require_elements_of(owner)
             return self.invoke(FUNCTIONS["operator.getitem"], [owner, index], {})
         if isinstance(owner, Tensor):
             items = self._index_items(index)
@@ -122,6 +126,9 @@ class Subscripts:
             view = self.view_of(owner, items)
             view.part = (owner.value, index)
             return view
+        row = INDEXERS.get(id(owner.object)) if isinstance(owner, Const) else None
+        if row is not None:
+            return self.invoke(FUNCTIONS[row], [index], {})
         if is_text(owner):
             return self.text_item(owner, index)
         found = call_special(self, "__getitem__", owner, index)
@@ -141,22 +148,28 @@ class Subscripts:
         items = [index] if class_of(index) is not tuple else self.items_of(index) or []
         return any(isinstance(item, Tensor) or class_of(item) is list for item in items)
 
+    def updates_picked(self) -> bool:
+        """Whether this is the operator of ``x[:, i] += ...``.
+
+        A slice waits on the stack, so no exit could follow if it wrote into the array of the picked elements.
+        """
+        behind = self.function.instructions[self.instr.index + 1:self.instr.index + 3]
+        if [instr.opname for instr in behind] != ["ROT_THREE", "STORE_SUBSCR"] or len(self.state.stack) < 2:
+            return False
+        owner, index = self.state.stack[-2:]
+        return isinstance(owner, Tensor) and class_of(index) is tuple and self._gathers(index) and any(
+            isinstance(item, Slice) for item in self._index_items(index))
+
     def _scatter(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
         """``owner[mask] = value`` and ``owner[integers] = value`` of values that every element can hold."""
-        question, target = operand_of(value), numpy_scalar(owner.type.dtype)
-        if isinstance(question.type, Scalar):
-            value = Number(target, self._stored_scalar(value, question, target.dtype))
-        kind = operand_of(value).type.dtype
-        if not np.can_cast(kind, owner.type.dtype, "safe") and (kind.kind, owner.type.dtype.kind) != ("i", "f"):
-            raise Break("PJ203", operand="%s stored into %s" % (kind, owner.type.dtype))
+        value = held_by(self, owner, value)
         items = self._index_items(index) if class_of(index) is not list else []
         if store_elements(self, owner, items, value):
             return
-        self.require_index(owner, index)
-        self._require_elements_of(owner)
-        self.emit("set_items", [owner.value, self.stored_value(index), self.stored_value(value)], None, exits=True)
+        self.require_elements_of(owner)
+        set_items(self, owner, index, value)
 
-    def _require_elements_of(self, owner: Tensor) -> None:
+    def require_elements_of(self, owner: Tensor) -> None:
         """Leave where there are none: of an index out of range NumPy would warn then, instead of raising."""
         self.emit("require", [self.emit("truth", [self.size(owner)], FLAG)], None, exits=True)
 
@@ -197,7 +210,7 @@ class Subscripts:
         question = operand_of(value)
         if _is_element(owner, items) and isinstance(question.type, Scalar):
             words = [self.word(item) for item in items]
-            stored = self._stored_scalar(value, question, owner.type.dtype)
+            stored = self.stored_scalar(value, question, owner.type.dtype)
             self.emit("store", [owner.value] + words + [stored], None, exits=True)
             return
         target = self.view_of(owner, items)
@@ -208,10 +221,10 @@ class Subscripts:
                 raise Break("PJ205", index="more dimensions than the target")
             self.emit("assign", [target.value, self.any_value(value)], None, exits=True)
             return
-        stored = self._stored_scalar(value, question, owner.type.dtype)
+        stored = self.stored_scalar(value, question, owner.type.dtype)
         self.emit("assign", [target.value, stored], None, exits=True)
 
-    def _stored_scalar(self, value: Abstract, question: Operand, dtype: np.dtype) -> Value:
+    def stored_scalar(self, value: Abstract, question: Operand, dtype: np.dtype) -> Value:
         """A scalar converted as ``a[...] = scalar`` converts it, or Break."""
         want, have = numpy_scalar(dtype), question.type
         ssa = self.number_value(value)
@@ -220,12 +233,21 @@ class Subscripts:
         if have.dtype == dtype:
             return self.emit("same", [ssa], want)  # type: ignore[return-value]
         kinds = have.dtype.kind + dtype.kind
-        if kinds in ("bi", "bu", "bf", "if", "uf", "ff", "ii", "iu", "uu", "ui", "bc", "ic", "uc", "fc", "cc"):
-            exits = kinds not in ("bi", "bu", "bf", "bc") and not np.can_cast(have.dtype, dtype, "safe")
+        if kinds in ALWAYS_FIT + MAY_FIT:
+            exits = kinds not in ALWAYS_FIT and not np.can_cast(have.dtype, dtype, "safe")
             if kinds == "if" and dtype == np.float64:
                 exits = False
             return self.emit("cast", [ssa], want, exits=exits)  # type: ignore[return-value]
         raise Break("PJ203", operand="%r stored into %s" % (have, dtype))
+
+
+INDEXERS = {id(getattr(np, name)): name + ".__getitem__" for name in ("r_", "c_", "mgrid", "ogrid")}
+"""Objects of NumPy's whose items are made of the index."""
+
+
+ALWAYS_FIT = ("bi", "bu", "bf", "bc", "ib", "ub", "fb")
+MAY_FIT = ("if", "uf", "ff", "ii", "iu", "uu", "ui", "ic", "uc", "fc", "cc")
+"""Kinds of a number and of the elements that hold it."""
 
 
 def _is_part(part: Tuple[Optional[Value], Abstract], owner: Tensor, index: Abstract) -> bool:

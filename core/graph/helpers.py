@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence
+from types import SimpleNamespace
+from typing import Any, Callable, List, Sequence
+
+import numpy as np
 
 
 def part_of(owner: Any, start: Any, stop: Any, step: Any) -> Any:
@@ -13,3 +16,56 @@ def part_of(owner: Any, start: Any, stop: Any, step: Any) -> Any:
 def sorted_by(items: List[Any], keys: Sequence[Any], reverse: bool = False) -> List[Any]:
     """``sorted(items, key=..., reverse=...)`` where the keys are known: they are compared as ``sorted`` does."""
     return [items[position] for position in sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)]
+
+
+def into(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
+    """A function that answers with what ``function(..., out=out)`` would leave in its first argument ``out``.
+
+    Nothing is written, so a kernel may leave afterwards.
+    """
+    def call(out: np.ndarray, *arguments: Any, **keywords: Any) -> np.ndarray:
+        made = out.copy("K") if "where" in keywords else np.empty_like(out)
+        function(*arguments, out=made, **keywords)
+        return made
+    return call
+
+
+def put(array: np.ndarray, indices: Any, values: Any, mode: str = "raise") -> None:
+    """``np.put``, which writes nothing where an index is out of range."""
+    if mode == "raise":
+        array.take(indices)
+    elif not array.size:
+        raise IndexError("there is nothing to put values into")  # NumPy before 1.22 writes all the same
+    array.put(indices, values, mode)
+
+
+def _at(ufunc: np.ufunc) -> Callable[..., None]:
+    """``ufunc.at``, which leaves the array as it was where it raises; NumPy computes first and then reports."""
+    def call(array: np.ndarray, indices: Any, *values: Any) -> None:
+        before = np.array(array[indices])
+        try:
+            ufunc.at(array, indices, *values)
+        except FloatingPointError:
+            array[indices] = before
+            raise
+    return call
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """One of NumPy's functions that pass over NaN, which raises where that one would warn that nothing is left."""
+    def call(a: np.ndarray, axis: Any = None, **keywords: Any) -> Any:
+        left = np.count_nonzero(a == a, axis=axis)
+        if np.any(left <= keywords.get("ddof", 0)):
+            raise ValueError("there are too few numbers")
+        return function(a, axis=axis, **keywords)
+    return call
+
+
+PASS_OVER_NAN = ("nanmean", "nanmin", "nanmax", "nanvar", "nanstd", "nanmedian", "nanargmin", "nanargmax")
+nan = SimpleNamespace(**{name: _of_numbers(getattr(np, name)) for name in PASS_OVER_NAN})
+
+UFUNCS = {ufunc.__name__: ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)
+          and getattr(np, ufunc.__name__, None) is ufunc and ufunc.signature is None}
+"""NumPy's elementwise functions by name."""
+
+at = SimpleNamespace(**{name: _at(ufunc) for name, ufunc in UFUNCS.items() if ufunc.nout == 1})

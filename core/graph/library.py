@@ -7,7 +7,8 @@ where the kernel would leave later in the same statement. Of other warnings ``ne
 
 Parameters are those that calls may use, in NumPy's order; a ``*`` marks those that must be known at capture since
 they steer the type of the result, a ``#`` those that are sizes: small ones stand for them in samples. Those behind
-``...`` are given by keyword only.
+``...`` or ``|`` are given by keyword only. ``out`` is never handed on: a row that has it has another one,
+``into.PATH``, whose function takes an array first and answers with what the function would have left in it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import builtins
 import cmath
 import math
 import operator
-from typing import Any, Dict, List, NamedTuple, Tuple
+from functools import lru_cache
+from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 import numpy as np
 from pijit.core.graph import helpers
@@ -27,7 +29,7 @@ class Function(NamedTuple):
 
     Attributes:
         path: under which name `resolve` finds it.
-        parameters: names in order, with their marks; ``...`` stands for any number of arguments.
+        parameters: names in order, with their marks; ``...`` stands for any number of arguments, ``|`` for none.
         strict: whether an error of arithmetic is raised: bytecode repeats the statement, and a warning would come
             twice.
         needs: what must hold for it never to warn; see capture/library_calls.py.
@@ -46,6 +48,8 @@ class Function(NamedTuple):
 
 def resolve(path: str) -> Any:
     """What a dotted path below NumPy, or from another module, leads to; None if this NumPy has no such function."""
+    if path.startswith(INTO):
+        return _into(path[len(INTO):])
     names = path.split(".")
     found: Any = MODULES.get(names[0], np)
     for name in names[1:] if names[0] in MODULES else names:
@@ -53,53 +57,80 @@ def resolve(path: str) -> Any:
     return found
 
 
+INTO = "into."
+
+
+@lru_cache(maxsize=None)
+def _into(path: str) -> Any:
+    return helpers.into(resolve(path))
+
+
 MODULES = {"operator": operator, "builtins": builtins, "math": math, "cmath": cmath, "helpers": helpers}
 MOVES = {
     "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter",
-    "unique": "ar return_index* return_inverse* return_counts*", "argmin": "a axis*", "argmax": "a axis*",
-    "any": "a axis* keepdims*", "all": "a axis* keepdims*", "count_nonzero": "a axis* keepdims*", "nonzero": "a",
-    "flatnonzero": "a", "argwhere": "a", "where": "condition x y", "take": "a indices axis*",
-    "compress": "condition a axis*", "extract": "condition arr", "choose": "a choices", "repeat": "a repeats# axis*",
-    "tile": "A reps#", "roll": "a shift axis*", "flip": "m axis*", "fliplr": "m", "flipud": "m", "rot90": "m k*",
-    "concatenate": "arrays axis*", "stack": "arrays axis*", "hstack": "tup", "vstack": "tup", "dstack": "tup",
+    "unique": "ar return_index* return_inverse* return_counts* axis*", "argmin": "a axis* out | keepdims*",
+    "argmax": "a axis* out | keepdims*", "any": "a axis* out keepdims* | where",
+    "all": "a axis* out keepdims* | where", "count_nonzero": "a axis* keepdims*", "nonzero": "a", "flatnonzero": "a",
+    "argwhere": "a", "where": "condition x y", "take": "a indices axis* out mode*",
+    "compress": "condition a axis* out", "extract": "condition arr", "choose": "a choices out mode*",
+    "repeat": "a repeats# axis*", "tile": "A reps#", "roll": "a shift axis*", "flip": "m axis*", "fliplr": "m",
+    "flipud": "m", "rot90": "m k*", "concatenate": "arrays axis* out | dtype* casting*",
+    "stack": "arrays axis* out | dtype* casting*", "hstack": "tup", "vstack": "tup", "dstack": "tup",
     "column_stack": "tup", "append": "arr values axis*", "delete": "arr obj axis*", "insert": "arr obj values axis*",
     "reshape": "a newshape#", "ravel": "a order*", "transpose": "a axes*", "swapaxes": "a axis1* axis2*",
     "moveaxis": "a source* destination*", "expand_dims": "a axis*", "squeeze": "a axis*",
     "diagonal": "a offset axis1* axis2*", "diag": "v k", "triu": "m k", "tril": "m k", "atleast_1d": "a",
-    "atleast_2d": "a", "copy": "a order*", "eye": "N# M# k dtype*", "identity": "n# dtype*", "zeros_like": "a dtype*",
-    "ones_like": "a dtype*", "tri": "N# M# k dtype*", "array_equal": "a1 a2", "isin": "element test_elements",
-    "bincount": "x weights minlength#", "digitize": "x bins", "partition": "a kth*", "argpartition": "a kth*",
-    "intersect1d": "ar1 ar2", "union1d": "ar1 ar2", "setdiff1d": "ar1 ar2", "operator.getitem": "a b#",
-    "take_along_axis": "arr indices axis*", "lexsort": "keys axis*", "ix_": "...",
+    "atleast_2d": "a", "copy": "a order*", "imag": "val", "eye": "N# M# k dtype* order*", "identity": "n# dtype*",
+    "zeros_like": "a dtype* order* subok* shape#", "ones_like": "a dtype* order* subok* shape#",
+    "tri": "N# M# k dtype*", "array_equal": "a1 a2", "isin": "element test_elements",
+    "bincount": "x weights minlength#", "digitize": "x bins", "partition": "a kth* axis*",
+    "argpartition": "a kth* axis*", "intersect1d": "ar1 ar2", "union1d": "ar1 ar2", "setdiff1d": "ar1 ar2",
+    "operator.getitem": "a b#", "take_along_axis": "arr indices axis*", "lexsort": "keys axis*", "ix_": "...",
     "select": "condlist choicelist default", "meshgrid": "... indexing* sparse* copy*",
     "broadcast_to": "array shape#", "unravel_index": "indices# shape#", "ravel_multi_index": "multi_index# dims#",
-    "lib.stride_tricks.sliding_window_view": "x window_shape# axis*", "logical_and.reduce": "array axis*",
-    "logical_or.reduce": "array axis*", "isreal": "x", "iscomplex": "x", "fft.fftshift": "x axes*",
-    "fft.ifftshift": "x axes*",
+    "lib.stride_tricks.sliding_window_view": "x window_shape# axis*", "isreal": "x", "iscomplex": "x",
+    "fft.fftshift": "x axes*", "fft.ifftshift": "x axes*", "rollaxis": "a axis* start*", "atleast_3d": "a",
+    "array_split": "ary indices_or_sections* axis*", "split": "ary indices_or_sections* axis*",
+    "hsplit": "ary indices_or_sections*", "vsplit": "ary indices_or_sections*", "diagflat": "v k",
+    "triu_indices": "n# k# m#", "tril_indices": "n# k# m#", "diag_indices": "n# ndim*",
+    "indices": "dimensions# dtype* sparse*", "array_equiv": "a1 a2", "setxor1d": "ar1 ar2", "in1d": "ar1 ar2",
+    "trim_zeros": "filt trim*", "size": "a axis*", "block": "arrays", "zeros": "shape# dtype* order*",
+    "ones": "shape# dtype* order*", "empty": "shape# dtype* order*", "empty_like": "a dtype* order* subok* shape#",
+    "isneginf": "x", "isposinf": "x", "r_.__getitem__": "key", "c_.__getitem__": "key", "mgrid.__getitem__": "key#",
+    "ogrid.__getitem__": "key#",
 }
 """Functions that look at elements, move and count them."""
 
 COMPUTES = {
-    "amin": "a axis* keepdims*", "amax": "a axis* keepdims*", "min": "a axis* keepdims*", "max": "a axis* keepdims*",
-    "ptp": "a axis* keepdims*", "pad": "array pad_width# mode* ... constant_values reflect_type*",
-    "ascontiguousarray": "a dtype*", "asarray": "a dtype*", "array": "object dtype*",
-    "arange": "start# stop# step# dtype*", "full": "shape# fill_value dtype*", "full_like": "a fill_value dtype*",
-    "add.reduce": "array axis* dtype*", "multiply.reduce": "array axis* dtype*",
-    "maximum.reduce": "array axis* dtype*", "minimum.reduce": "array axis* dtype*",
-    "add.accumulate": "array axis* dtype*", "multiply.accumulate": "array axis* dtype*",
-    "maximum.accumulate": "array axis* dtype*", "minimum.accumulate": "array axis* dtype*",
-    "sum": "a axis* dtype* keepdims*", "prod": "a axis* dtype* keepdims*", "cumsum": "a axis* dtype*",
-    "cumprod": "a axis* dtype*", "diff": "a n* axis* prepend append", "ediff1d": "ary", "gradient": "f varargs",
-    "nansum": "a axis*", "dot": "a b", "vdot": "a b", "inner": "a b", "outer": "a b", "matmul": "a b", "kron": "a b",
-    "tensordot": "a b axes*", "trace": "a offset", "einsum": "subscripts* ... optimize*",
+    "amin": "a axis* out keepdims* initial where", "amax": "a axis* out keepdims* initial where",
+    "min": "a axis* out keepdims* initial where", "max": "a axis* out keepdims* initial where",
+    "ptp": "a axis* out keepdims*", "pad": "array pad_width# mode* ... constant_values reflect_type*",
+    "ascontiguousarray": "a dtype*", "asarray": "a dtype* order*", "array": "object dtype* | copy* order* ndmin*",
+    "arange": "start# stop# step# dtype*", "full": "shape# fill_value dtype* order*",
+    "full_like": "a fill_value dtype* order* subok* shape#", "sum": "a axis* dtype* out keepdims* initial where",
+    "prod": "a axis* dtype* out keepdims* initial where", "cumsum": "a axis* dtype* out",
+    "cumprod": "a axis* dtype* out", "diff": "a n* axis* prepend append", "ediff1d": "ary",
+    "gradient": "f ... axis* edge_order*", "nansum": "a axis*", "dot": "a b out", "vdot": "a b", "inner": "a b",
+    "outer": "a b out", "matmul": "a b out", "kron": "a b", "tensordot": "a b axes*",
+    "trace": "a offset axis1* axis2* dtype* out", "einsum": "subscripts* ... optimize* out",
     "linspace": "start stop num# endpoint* retstep* dtype*", "sinc": "x", "hanning": "M#", "hamming": "M#",
     "blackman": "M#", "bartlett": "M#", "angle": "z deg*", "fft.fft": "a n* axis*", "fft.ifft": "a n* axis*",
     "fft.rfft": "a n* axis*", "fft.irfft": "a n* axis*", "fft.fft2": "a", "fft.ifft2": "a", "fft.fftfreq": "n# d",
-    "fft.rfftfreq": "n# d", "clip": "a a_min a_max", "around": "a decimals*", "round": "a decimals*",
+    "fft.rfftfreq": "n# d", "clip": "a a_min a_max out", "around": "a decimals* out", "round": "a decimals* out",
     "interp": "x xp fp left right", "convolve": "a v mode*", "correlate": "a v mode*", "polyval": "p x",
-    "vander": "x N#", "nan_to_num": "x", "allclose": "a b rtol atol", "isclose": "a b rtol atol",
+    "vander": "x N#", "nan_to_num": "x | nan posinf neginf", "allclose": "a b rtol atol", "isclose": "a b rtol atol",
     "linalg.norm": "x ord* axis* keepdims*", "linalg.solve": "a b", "linalg.inv": "a", "linalg.det": "a",
-    "linalg.cholesky": "a", "linalg.eigvalsh": "a", "linalg.matrix_power": "a n*", "linalg.pinv": "a",
+    "linalg.slogdet": "a", "linalg.eigh": "a UPLO*", "linalg.eig": "a", "linalg.eigvals": "a", "linalg.qr": "a",
+    "linalg.svd": "a full_matrices* compute_uv* hermitian*", "linalg.lstsq": "a b rcond*",
+    "linalg.matrix_rank": "A tol hermitian*", "linalg.cond": "x p*", "linalg.multi_dot": "arrays",
+    "linalg.tensorsolve": "a b axes*", "cross": "a b axisa* axisb* axisc* axis*", "cov": "m y rowvar*",
+    "corrcoef": "x y rowvar*", "histogram": "a bins# range# density* weights", "asanyarray": "a dtype* order*",
+    "asfortranarray": "a dtype*", "logspace": "start stop num# endpoint* base dtype*", "unwrap": "p discont axis*",
+    "geomspace": "start stop num# endpoint* dtype*", "i0": "x", "trapz": "y x dx axis*", "trapezoid": "y x dx axis*",
+    "roots": "p", "poly": "seq_of_zeros", "polyder": "p m*", "polyint": "p m*",
+    "polynomial.polynomial.polyval": "x c", "fft.fftn": "a", "fft.ifftn": "a", "fft.rfft2": "a", "fft.irfft2": "a",
+    "nancumsum": "a axis*", "nanprod": "a axis*", "linalg.cholesky": "a", "linalg.eigvalsh": "a UPLO*",
+    "linalg.matrix_power": "a n*", "linalg.pinv": "a",
 }
 """Functions that do arithmetic, or cast."""
 
@@ -141,26 +172,43 @@ OF_HANDLERS.update(("builtins.str." + name, "x ...") for name in STRING_METHODS)
 """Functions that handlers of the capture call, which see to what they are called with."""
 
 STATISTICS = {
-    "mean": "a axis* dtype* keepdims*", "var": "a axis* dtype* ddof* keepdims*",
-    "std": "a axis* dtype* ddof* keepdims*",
-    "average": "a axis*", "median": "a axis* keepdims*", "percentile": "a q axis*", "quantile": "a q axis*",
+    "mean": "a axis* dtype* out keepdims*", "var": "a axis* dtype* out ddof* keepdims*",
+    "std": "a axis* dtype* out ddof* keepdims*", "average": "a axis* weights",
+    "median": "a axis* out overwrite_input* keepdims*", "percentile": "a q axis*", "quantile": "a q axis*",
 }
 """Functions that warn of too few elements."""
 
+OF_HANDLERS.update(("helpers.nan." + name, "a axis* | keepdims* ddof*") for name in helpers.PASS_OVER_NAN)
+
 METHODS = {
-    "sum": "axis* dtype* keepdims*", "prod": "axis* dtype* keepdims*", "min": "axis* keepdims*",
-    "max": "axis* keepdims*",
-    "any": "axis* keepdims*", "all": "axis* keepdims*", "argmin": "axis*", "argmax": "axis*",
-    "ptp": "axis* keepdims*",
-    "cumsum": "axis* dtype*", "cumprod": "axis* dtype*", "dot": "b", "trace": "offset", "clip": "min max",
-    "round": "decimals*", "mean": "axis* dtype* keepdims*", "var": "axis* dtype* ddof* keepdims*",
-    "std": "axis* dtype* ddof* keepdims*", "reshape": "...#", "ravel": "order*", "flatten": "order*",
-    "transpose": "...*", "swapaxes": "axis1* axis2*", "squeeze": "axis*", "diagonal": "offset",
-    "take": "indices axis*",
-    "repeat": "repeats# axis*", "compress": "condition axis*", "nonzero": "", "argsort": "axis* kind*",
-    "searchsorted": "v side*", "copy": "order*", "astype": "dtype* copy*", "conj": "", "conjugate": "",
-    "view": "dtype*",
+    "sum": "axis* dtype* out keepdims* initial where", "prod": "axis* dtype* out keepdims* initial where",
+    "min": "axis* out keepdims* initial where", "max": "axis* out keepdims* initial where",
+    "any": "axis* out keepdims* | where", "all": "axis* out keepdims* | where", "argmin": "axis* out | keepdims*",
+    "argmax": "axis* out | keepdims*", "ptp": "axis* out keepdims*", "cumsum": "axis* dtype* out",
+    "cumprod": "axis* dtype* out", "dot": "b out", "trace": "offset axis1* axis2* dtype* out", "clip": "min max out",
+    "round": "decimals* out", "mean": "axis* dtype* out keepdims*", "var": "axis* dtype* out ddof* keepdims*",
+    "std": "axis* dtype* out ddof* keepdims*", "reshape": "...#", "ravel": "order*", "flatten": "order*",
+    "transpose": "...*", "swapaxes": "axis1* axis2*", "squeeze": "axis*", "diagonal": "offset axis1* axis2*",
+    "take": "indices axis* out mode*", "repeat": "repeats# axis*", "compress": "condition axis* out", "nonzero": "",
+    "argsort": "axis* kind*", "searchsorted": "v side*", "copy": "order*",
+    "astype": "dtype* order* casting* subok* copy*", "conj": "", "conjugate": "", "view": "dtype*", "item": "...",
+    "tolist": "", "argpartition": "kth* axis*",
 }
+
+UFUNC_METHODS = {
+    "reduce": "array axis* dtype* out keepdims* initial where", "accumulate": "array axis* dtype* out",
+    "reduceat": "array indices axis* dtype* out",
+}
+"""Methods of ufuncs of two operands."""
+
+WRITES = {
+    "operator.setitem": "a index value", "helpers.put": "a ind v mode*", "putmask": "a mask values",
+    "copyto": "dst src | where", "fill_diagonal": "a val wrap*", "put_along_axis": "arr indices values axis*",
+}
+"""Functions that write their first argument, or nothing where they raise, and have no result."""
+
+
+NEEDS = {"cov": "several", "corrcoef": "several", "cross": "three"}
 
 
 _methods: Any = (getattr(np, "_core", None) or getattr(np, "core"))._methods
@@ -170,17 +218,40 @@ CLIP_WARNS = hasattr(_methods, "_clip_dep_is_scalar_nan")
 
 def _is_strict(path: str) -> bool:
     name = path[len("ndarray."):] if path.startswith("ndarray.") else path
-    return name in COMPUTES or name in STATISTICS or path in ("ndarray.astype", "operator.pow")
+    return (name in COMPUTES or name in STATISTICS or path in ("ndarray.astype", "operator.pow")
+            or name.split(".")[0] in helpers.UFUNCS or path.startswith(("helpers.at.", "helpers.nan.")))
+
+
+def _ufunc_rows() -> Iterator[Tuple[str, str]]:
+    """(path, names) of NumPy's elementwise functions and their methods."""
+    for name, ufunc in helpers.UFUNCS.items():
+        yield name, "x y z w"[:2 * ufunc.nin] + (" out" if ufunc.nout == 1 else "") + " | dtype* casting*"
+        if ufunc.nout == 1 and ufunc.nin <= 2:
+            yield "helpers.at." + name, "a indices" + " b" * (ufunc.nin - 1)
+        if (ufunc.nin, ufunc.nout) == (2, 1):
+            for method, names in UFUNC_METHODS.items():
+                yield "%s.%s" % (name, method), names
+
+
+def _with_out(path: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
+    """The parameters of the row that says what the function would leave in its argument ``out``."""
+    rest = tuple(name for name in names if name != "out")
+    return ("out",) + rest + (("where",) if path in helpers.UFUNCS else ())
 
 
 def _rows() -> List[Function]:
-    tables = (MOVES, COMPUTES, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, OF_HANDLERS, STATISTICS)
-    named = [(path, names) for table in tables for path, names in table.items()]
+    tables = (MOVES, COMPUTES, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, OF_HANDLERS, STATISTICS, WRITES)
+    named = [(path, names) for table in tables for path, names in table.items()] + list(_ufunc_rows())
     named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
-    rows = [Function(path, tuple(names.split()), _is_strict(path), "elements" if path.split(".")[-1] in STATISTICS
-                     else "")
-            for path, names in named]
-    return [row for row in rows if callable(row.object) and not (CLIP_WARNS and row.path.endswith("clip"))]
+    rows = []
+    for path, names in named:
+        needs = "elements" if path.split(".")[-1] in STATISTICS else NEEDS.get(path, "")
+        row = Function(path, tuple(names.split()), _is_strict(path), needs)
+        if callable(row.object) and not (CLIP_WARNS and path.endswith("clip")):
+            rows.append(row)
+            if "out" in row.parameters:
+                rows.append(Function(INTO + path, _with_out(path, row.parameters), row.strict, needs))
+    return rows
 
 
 FUNCTIONS: Dict[str, Function] = {row.path: row for row in _rows()}

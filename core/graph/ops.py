@@ -123,14 +123,15 @@ OPS: Dict[str, OpInfo] = {
     "dot": OpInfo("a a", ("function", "keywords", "ufunc", "loop", "types", "errors"), False,
                   "np.dot of two vectors without steps between their elements; exits on lengths that differ"),
     "item": OpInfo("o", ("index",), False, "an item of a tuple that ``invoke`` gave; exits when it is not of the result's type"),
-    "set_items": OpInfo("a v v", (), True, "a[index] = value by NumPy, the index being an array, a list or a tuple of these "
-                                           "and integers; exits, having written nothing, when NumPy raises"),
+    "perform": OpInfo("a v*", ("function", "keywords"), True,
+                      "a library function that writes its first argument and has no result; exits, having written nothing, "
+                      "when it raises or would warn"),
     "rows": OpInfo("a a", (), False, "a[index] of an array in C order with more axes than one and a vector of integers; exits "
                                      "where one is out of range"),
     "shares": OpInfo("a a", (), False, "FLAG: two arrays may share memory"),
     "pick": OpInfo("a a", (), False, "a[mask] of two arrays in C order; exits unless their shapes are one"),
     "scatter": OpInfo("a a v", (), True, "a[index] = value of vectors, the value being one too or a scalar, of a's dtype; exits, "
-                                         "having written nothing, as set_items"),
+                                         "having written nothing, as perform"),
     "put_mask": OpInfo("a a v", (), True, "a[mask] = value, as scatter, of arrays in C order"),
     "add_at": OpInfo("a a v", (), True, "np.add.at(a, index, value) of arrays that are apart, as scatter; exits also when a "
                                         "flag is raised"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Tuple
 
 from pijit.core import _launcher
 from pijit.core.graph.ir import Op
@@ -30,19 +29,15 @@ def _spec(emitter: Any, op: Op) -> str:
 
 
 def _write_invoke(emitter: Any, op: Op) -> None:
-    spec = _spec(emitter, op)
-    row = FUNCTIONS[op.attrs["function"]]
-    function = emitter.object_address("pijit.library." + row.path, row.object)
-    names = op.attrs["keywords"]
+    call_library(emitter, op, op.attrs["function"], op.attrs["keywords"])
+
+
+def call_library(emitter: Any, op: Op, path: str, names: Tuple[str, ...] = ()) -> None:
+    """A row's function for the operands, the last ones by keyword; its result, if any, becomes the operation's."""
+    spec, row = _spec(emitter, op), FUNCTIONS[path]
+    function = emitter.object_address("pijit.library." + path, row.object)
     keywords = emitter.object_address("pijit.keywords." + ",".join(names), names) + "()" if names else "0"
     read_result(emitter, op, "invoke", ["%s()" % function, keywords, len(op.args), spec], [int(row.strict)])
-
-
-def write_set_items(emitter: Any, op: Op) -> None:
-    """The runtime calls ``operator.setitem``, whose result is None."""
-    spec = _spec(emitter, op)
-    function = emitter.object_address("pijit.library.operator.setitem", operator.setitem)
-    read_result(emitter, op, "invoke", ["%s()" % function, 0, len(op.args), spec], [0])
 
 
 def _write_item(emitter: Any, op: Op) -> None:
@@ -95,4 +90,4 @@ def _described(emitter: Any, kind: Array, name: str, at: int) -> Any:
 
 LIBRARY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"invoke": _write_invoke, "item": _write_item,
                                                                  "list_item": _write_list_item,
-                                                                 "set_items": write_set_items}
+                                                                 "perform": _write_invoke}

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Tuple
 from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.ops import ALWAYS, FOUND, MAKERS, UNKNOWN
-from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Scalar
+from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Object, Scalar
 from pijit.core.kernel import python_effects, python_runtime
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
@@ -251,8 +251,9 @@ def _alloc(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _invoke(emitter: PythonEmitter, op: Op) -> str:
+    kind = op.result.type if op.result is not None else Object(type(None))
     return "invoke(%s, %r, %s, %s)" % (emitter.constant(FUNCTIONS[op.attrs["function"]].object), op.attrs["keywords"],
-                                       emitter.constant(op.result.type), _shape(_args(op)))
+                                       emitter.constant(kind), _shape(_args(op)))
 
 
 def _set_items(emitter: PythonEmitter, op: Op) -> str:
@@ -280,7 +281,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
     "load": _load, "gather": _load, "pick": _load, "rows": _load, "store": _store, "ufunc": _ufunc, "where": _where, "ufunc_into": _ufunc_into, "reduce": _reduce, "scan": _scan,
     "alloc": _alloc, "invoke": _invoke, "gufunc": _invoke, "product": _invoke, "dot": _invoke, "item": _item,
-    "set_items": _set_items, "scatter": _set_items, "put_mask": _set_items,
+    "perform": _invoke, "scatter": _set_items, "put_mask": _set_items,
     "shares": lambda emitter, op: "shares(%s)" % ", ".join(_args(op)),
     "add_at": lambda emitter, op: "add_at(%s)" % ", ".join(_args(op)),
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),

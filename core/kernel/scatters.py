@@ -10,7 +10,7 @@ from pijit.core.graph.types import Array
 from pijit.core.kernel.array_ops import convert
 from pijit.core.kernel.arrays import ArrayVariable, memory_code
 from pijit.core.kernel.fusion import shares_with
-from pijit.core.kernel.library_ops import write_set_items
+from pijit.core.kernel.library_ops import call_library
 
 _WORD = np.dtype(np.int64)
 
@@ -27,16 +27,20 @@ def _values(emitter: Any, op: Op, value: Value, dtype: np.dtype, count: str) -> 
     return emitter.let("address_of_word(frame, %d)" % at), "0"
 
 
+def _set_items(emitter: Any, op: Op) -> None:
+    call_library(emitter, op, "operator.setitem")
+
+
 def _unless_shared(emitter: Any, op: Op, write: Callable[[Any, Op], None]) -> None:
     """Write an operation for arrays that share no memory with the one that is written; NumPy does it for others."""
     shared = shares_with(emitter, op.args[0], [value for value in op.args[1:] if isinstance(value.type, Array)])
     if shared == "True":
-        write_set_items(emitter, op)
+        _set_items(emitter, op)
         return
     if shared == "False":
         write(emitter, op)
         return
-    for head, writer in (("if %s:" % shared, write_set_items), ("else:", write)):
+    for head, writer in (("if %s:" % shared, _set_items), ("else:", write)):
         emitter.line(head)
         emitter.depth += 1
         writer(emitter, op)

@@ -251,3 +251,61 @@ def test_gather_and_scatter_in_machine_code():
         j = check(histogram, values, 8, weights, others=[
             (values, 7, weights[::-1]), (values, 5, weights), (values[:0], 3, weights)])
     assert not pijit.explain(j, values, 8, weights).breaks
+
+
+RESULTS = (
+    "np.split(x, 3)[1] + y[0], len(np.split(x, 3))", "[p * 2 for p in np.array_split(x, 2, axis=1)]",
+    "np.vsplit(x, 3)", "np.stack([row * 2 for row in x])", "np.concatenate([x[k:] for k in range(3)])",
+    "np.array([[k * 2.0 for k in r] for r in x])", "np.linalg.eigh(x @ x.T)", "np.linalg.eigh(x @ x.T)[1] * 2",
+    "np.linalg.svd(x, full_matrices=False)[1]", "np.linalg.slogdet(x @ y.T)", "np.linalg.qr(x.T)",
+    "np.linalg.eigvals(x @ y.T)", "np.linalg.lstsq(x.T, y.T, rcond=None)", "np.histogram(x, 3)", "np.divmod(x, 2.0)",
+    "divmod(x, y)", "np.modf(x)", "np.frexp(x)", "np.gradient(x)", "np.r_[x[0], 1.0, y[1]]", "np.c_[x[0], y[0]]",
+    "np.mgrid[0:3, 0:4]", "x * np.finfo(float).eps, np.finfo(x.dtype).max, np.iinfo(np.int32).max",
+    "np.nanmean(x, axis=0)", "np.nanmax(x)", "np.nanstd(x, ddof=1)", "np.nanmedian(x, axis=1)", "np.cov(x)",
+    "np.corrcoef(x, rowvar=False)", "np.cross(x[:, :3], y[:, 1:])", "x.imag, x.item(3), x.tolist()",
+    "np.take(x, [5, -1], axis=0, mode='wrap')", "np.linalg.norm(x, np.inf)", "np.linalg.norm(x, ord=np.inf, axis=1)",
+    "np.add(x, y, dtype=np.float64)", "np.hypot.reduce(x, axis=0)", "np.logical_and.accumulate(x)",
+    "np.add.reduceat(x, [0, 2], axis=1)", "np.sum(x, where=x > 0, axis=0)", "np.max(x, initial=3.0)",
+    "np.zeros((2, 3), order='F'), np.zeros_like(x, shape=(2,))", "np.einsum('ij,kj->ik', x, y)",
+    "np.einsum('ij->ji', x)", "np.einsum('bi,bi->b', x, y)", "np.einsum('i,j->ij', x[0], y[:, 0])",
+    "np.einsum('ij->', x), np.einsum('...j,j', x, y[0])", "np.clip(x, None, 1), x.clip(0), x.clip(max=y)",
+    "np.triu_indices(3), np.unique(x, axis=0)",
+)
+
+
+@pytest.mark.parametrize("call", RESULTS)
+@pytest.mark.filterwarnings("ignore")
+def test_results(call):
+    """Lists, named tuples, pairs; of lists of arrays; where nothing is left, or NumPy would warn."""
+    x = np.array([[1.5, -2.0, 0.0, 4.0], [3.0, 0.25, -1.0, 2.0], [0.5, 7.0, 2.0, -3.0]])
+    f, y, half = around(call), x[::-1] * 0.5, x.copy()
+    half[1] = np.nan
+    j = check(f, x, y, config=dict(ALONE, cache_limit=32), calls=2, others=[
+        (x.astype("f"), y.astype("f")), (x.astype("l"), x.astype("l")), (np.asfortranarray(x), y[:, ::-1]), (half, y),
+        (half * np.nan, y),
+        (x[:, :1], y[:, :1]), (x[:1], y[:1]), (x[:0], y[:0]), (x[0], y[0]), (x * 1e308, y * 1e308)])
+    report = pijit.explain(j, x, y)
+    assert kernel_count(j) and not report.breaks, report
+
+
+def several(x, c, n):
+    w, v = np.linalg.eigh(x @ x.T)
+    found = np.linalg.svd(x, full_matrices=False)
+    rows = [row * 2.0 for row in x]
+    total = 0.0
+    for part in np.split(c, 2):
+        total += part[0, 0, 0]
+    for row in rows:
+        total += row[n]
+    stacked = np.stack(rows) + x
+    below, above = np.divmod(stacked, 2.0)
+    inverse = np.linalg.inv(x @ x.T + 9.0 * np.eye(3))
+    return w, v * total, found, stacked, np.r_[w, total], c @ x.T, inverse @ below, above
+
+
+def test_results_in_machine_code():
+    x, c = np.arange(12.0).reshape(3, 4) % 5, np.arange(48.0).reshape(4, 3, 4)
+    with fail_unless_captured():
+        j = check(several, x, c, 2, config={"backend": "numba"}, others=[
+            (x[::-1], c, 0), (x, c[:3], 1), (x, c, 9), (x * np.nan, c, 1), (x, c[:, ::-1], 1)])
+    assert not pijit.explain(j, x, c, 2).breaks
