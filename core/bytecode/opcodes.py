@@ -34,7 +34,8 @@ _ROWS = (
     (CAPTURED, "CALL_FUNCTION CALL_FUNCTION_KW CALL_FUNCTION_EX CALL_METHOD MAKE_FUNCTION LOAD_CLOSURE"),
     (CAPTURED, "SETUP_LOOP BREAK_LOOP CONTINUE_LOOP SETUP_FINALLY SETUP_EXCEPT POP_BLOCK DELETE_SUBSCR"),
     # Always the interpreter's: exception handling, deletion, imports, dicts, sets, strings, pattern matching.
-    (FALLBACK, " ".join(_TRY_AND_WITH)),
+    (CAPTURED, "SETUP_WITH"),  # in functions that are inlined
+    (FALLBACK, " ".join(name for name in _TRY_AND_WITH if name != "SETUP_WITH")),
     (FALLBACK, "RAISE_VARARGS LOAD_ASSERTION_ERROR"),
     (FALLBACK, "DELETE_ATTR DELETE_GLOBAL DELETE_DEREF"),
     (FALLBACK, "IMPORT_NAME IMPORT_FROM LOAD_BUILD_CLASS"),
