@@ -16,6 +16,7 @@ from pijit.core.capture.feedback import MAX_RENEWALS, Pending, Seen
 from pijit.core.capture.guarding import entry_program, lines_of
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.values import Abstract
+from pijit.core.causes import break_causes, break_reports
 from pijit.core.errors import Break, LinkError, first_line, is_strict
 from pijit.core.frameless import frameless
 from pijit.core.functions import stand_in
@@ -25,7 +26,7 @@ from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.kernel.flavour import flavour_of
 from pijit.core.loop_trials import measure_loops
 from pijit.core.records import Entry
-from pijit.core.report import CaptureRecord, Clock, break_causes, break_reports, segment_reports, way_report
+from pijit.core.report import CaptureRecord, Clock, segment_reports, way_report
 from pijit.core.sites import Way, make_movers, make_sites, make_way, without_repeats
 from pijit.core.trials import patience
 
@@ -97,7 +98,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
     outcomes = [outcome for one in compiled for outcome in one] + [way.kernel for way in reentries.values()]
     record = CaptureRecord(state.py_func, results, outcomes, linked, program, segments, breaks + stay, why, ways,
-                           stages, clock.seconds)
+                           stages, clock.seconds, [index for index, _ in broken])
     whole = None if by_shape else frameless(  # which asks the segment's guards alone
         result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
     hinted = {index: line for one in results for index, line in one.hinted().items()}

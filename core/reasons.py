@@ -134,7 +134,7 @@ _ROWS = (
     Reason("PJ218", "type of a value is not known yet",
            "The value comes from a call that Python makes; the first run observes its type, the next "
            "capture uses it.",
-           "Nothing to do: call the function again."),
+           "Nothing to do: it is seen when this line runs, and the next call uses it."),
     Reason("PJ219", "read of what compiled code of the function changes",
            "What is read of an object under guards is fetched where a segment starts; here the segment itself, or "
            "another one of the function, changes that object or one that may be the same.",
@@ -143,6 +143,9 @@ _ROWS = (
            "Compiled stores go into instance dictionaries, slots, lists and dicts of classes that do not "
            "interfere; anything else can run code of its own.",
            "Keep the value in a local variable and store it after the loop."),
+    Reason("PJ221", "raise of an exception",
+           "Kernels never raise: they leave, and Python makes the exception and raises it.",
+           "Nothing to do: a raise that is not reached costs nothing."),
     Reason("PJ230", "call of a Python function that is not inlined",
            "A call is compiled with its caller if all of the callee that can return is captured; otherwise Python "
            "makes the call.",

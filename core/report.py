@@ -12,6 +12,7 @@ from pijit.core.capture.capture import Candidate, Capture
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.exits import ROUNDS
 from pijit.core.capture.guarding import guards_for, pair_guard
+from pijit.core.causes import line_of
 from pijit.core.errors import Break
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.passes import Stages
@@ -19,7 +20,7 @@ from pijit.core.graph.passes.simplify import side_exits
 from pijit.core.graph.printer import format_graph
 from pijit.core.kernel.compile import Kernel
 from pijit.core.reasons import reason
-from pijit.core.records import BreakReport, EffectReport, SegmentReport, WayReport, break_report
+from pijit.core.records import BreakReport, EffectReport, SegmentReport, WayReport
 from pijit.core.split import Split, parts_of, split_of
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
@@ -57,7 +58,7 @@ class CaptureRecord:
     def __init__(self, function: types.FunctionType, results: Sequence[Capture], compiled: Sequence[Any],
                  linked: types.CodeType, program: Any, segments: Sequence[SegmentReport],
                  breaks: Sequence[BreakReport], recompile: str, ways: Sequence[WayReport], stages: Stages,
-                 seconds: Dict[str, float]) -> None:
+                 seconds: Dict[str, float], broken: Iterable[int]) -> None:
         result = results[0]
         candidates = [candidate for one in results for candidate in one.all_candidates()]
         graphs = [candidate.captured for candidate in candidates if candidate.captured is not None]
@@ -68,7 +69,7 @@ class CaptureRecord:
         self.uses = "\n".join(text for candidate in candidates if candidate.captured is not None and candidate.error is None
                               for text in format_use(candidate.captured, result.cfg.function))
         self.guards = "\n".join(format_guards(graphs, program))
-        self.effects = effect_reports(zip(result.candidates, compiled), breaks)
+        self.effects = effect_reports(zip(result.candidates, compiled), result.cfg.function.instructions, broken)
         self.kernels = [kernel for kernel in compiled if isinstance(kernel, Kernel)]
         self.kernel_lines = tuple(_lines_of(one.cfg.function.instructions, candidate) for one in results
                                   for candidate in one.all_candidates() if candidate.error is None)
@@ -89,6 +90,17 @@ class CaptureRecord:
     def split(self) -> Split:
         """The function as boxes and edges."""
         return split_of(self._cfg, self._parts)
+
+    @property
+    def bytecode_lines(self) -> Tuple[int, ...]:
+        """The lines of the source that do something outside of kernels, or nothing inside of one."""
+        inside = {i for part in self._parts for i in part.indices}
+        instructions = self._cfg.function.instructions
+        reached = [i for i, block in enumerate(self._cfg.block_of) if block is not None]
+        outside = {instructions[i].lineno for i in reached if i not in inside}
+        busy = set(busy_lines(instructions, [i for i in reached if i not in inside]))
+        glue = outside - {instructions[i].lineno for i in inside}
+        return tuple(sorted(line for line in busy | glue if line))
 
     @property
     def blocks(self) -> str:
@@ -182,15 +194,16 @@ def format_use(captured: Captured, function: Any) -> Iterator[str]:
 _GIVEN = {"value": "computed", "input": "handed on", "const": "handed on"}
 
 
-def effect_reports(segments: Iterable[Tuple[Candidate, Any]],
-                   breaks: Sequence[BreakReport]) -> Tuple[EffectReport, ...]:
+def effect_reports(segments: Iterable[Tuple[Candidate, Any]], instructions: Sequence[Any],
+                   broken: Iterable[int]) -> Tuple[EffectReport, ...]:
     """What kernels and the instructions that stay bytecode change that the function did not make, by line."""
     found = {EffectReport(op.lineno, op.name, "k%d" % number): None
              for number, (candidate, kernel) in enumerate(segments)
              if candidate.captured is not None and isinstance(kernel, Kernel)
              for block in candidate.captured.graph.blocks for op in block.ops if op.name in EFFECTS - {"poll"}}
-    found.update((EffectReport(report.lineno, report.opname, "bytecode"), None) for report in breaks
-                 if report.opname.startswith(("STORE_", "DELETE_")))
+    found.update((EffectReport(line_of(instructions, index), instructions[index].opname, "bytecode"), None)
+                 for index in broken if instructions[index].opname.startswith(("STORE_", "DELETE_"))
+                 and not instructions[index].opname.endswith("_FAST"))
     return tuple(sorted(found))
 
 
@@ -220,21 +233,3 @@ def way_report(result: Capture, way: Candidate) -> WayReport:
     assert way.captured is not None
     return WayReport(instructions[way.captured.start].lineno or 0, min(lines), max(lines), len(indices),
                      len(way.captured.graph.exits))
-
-
-CONSEQUENCES = ("PJ212", "PJ218")
-"""Breaks that a version may have because of what led to it."""
-
-
-def break_causes(results: Sequence[Capture], breaks: Sequence[Tuple[int, Break]]) -> List[Tuple[int, Break]]:
-    """The breaks without those that others lead to: where nothing is known of the operands of an instruction in one
-    version of it, and another version is captured."""
-    captured = {index for one in results for index in one.captured()}
-    return [(index, error) for index, error in breaks if error.reason_id not in CONSEQUENCES or index not in captured]
-
-
-def break_reports(result: Capture, filename: str, breaks: Sequence[Tuple[int, Break]]) -> List[BreakReport]:
-    """A report per instruction that stays bytecode; says where what is called is compiled on its own."""
-    instructions, callees = result.cfg.function.instructions, result.callees()
-    return [break_report(error, filename, instructions[index].lineno or 0, instructions[index].opname,
-                         bool(callees.get(index))) for index, error in breaks]

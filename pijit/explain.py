@@ -94,7 +94,8 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
                   source=_source(function), skipped=skip, recompiles=tuple(recompiles),
                   failures=tuple(failures), effects=records[-1].effects if records else (), records=records,
-                  retired=tuple(entry.retired for entry in entries if entry.retired), **parts)
+                  retired=tuple(entry.retired for entry in entries if entry.retired),
+                  **dict(parts, guards=tuple(sorted(parts["guards"], key=lambda guard: "L['" not in guard))))
 
 
 def _source(item: Any) -> Tuple[Tuple[int, str], ...]:

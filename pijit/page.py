@@ -10,6 +10,7 @@ from html import escape
 from typing import Any, Iterable, Iterator, Union
 
 from pijit.picture import svg_of
+from pijit.report import PLAIN
 
 STYLE = """
 .pj { --back: #ffffff; --text: #1f2933; --soft: #52606d; --line: #d9e0e7; --kernel: #e3f4e8; --mixed: #f4f0d8;
@@ -27,9 +28,10 @@ STYLE = """
 .pj tr { background: transparent; }
 .pj td { padding: 0 8px 0 0; vertical-align: top; border: 0; text-align: left;
   font: 12px/1.5 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
-.pj td.code { white-space: pre; width: 100%; } .pj td.number, .pj td.mark { color: var(--soft); text-align: right; }
+.pj td.code { white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }
+.pj td.number, .pj td.mark { color: var(--soft); text-align: right; white-space: nowrap; }
 .pj tr.kernel { background: var(--kernel); } .pj tr.mixed { background: var(--mixed); }
-.pj td.note { white-space: normal; color: var(--note); padding-left: 24px; max-width: 320px; }
+.pj td.note { white-space: pre-wrap; overflow-wrap: anywhere; color: var(--note); padding-left: 24px; }
 .pj ul { margin: 4px 0; padding-left: 20px; } .pj li { overflow-wrap: anywhere; font-size: 13px; }
 """
 
@@ -80,8 +82,8 @@ def _parts(report: Any, heading: str) -> Iterator[str]:
 def _rows(report: Any) -> Iterator[str]:
     """The source, a row per line, with what is to say of it below."""
     for number, mark, text, notes in report.annotated:
-        style = "" if not mark else ' class="mixed"' if mark.endswith("/py") else ' class="kernel"'
-        yield '<tr{}><td class="mark">{}</td><td class="number">{}</td><td class="code">{}</td></tr>'.format(
+        style = "" if mark in ("", PLAIN) else "mixed" if mark.endswith(PLAIN) else "kernel"
+        yield '<tr class="{}"><td class="mark">{}</td><td class="number">{}</td><td class="code">{}</td></tr>'.format(
             style, escape(mark), number, escape(text) or " ")
         for note in notes:
-            yield '<tr><td></td><td></td><td class="note">{}</td></tr>'.format(escape(note))
+            yield '<tr><td class="note" colspan="3">{}</td></tr>'.format(escape(note))

@@ -119,10 +119,10 @@ def _lines(report: Any, box: Any, gives: Sequence[str]) -> List[Text]:
 
 
 def reason_on(report: Any, first: int, last: int) -> List[str]:
-    """Why bytecode stays on these lines: breaks, then segments that were not worth a kernel."""
+    """Why bytecode stays on these lines: breaks, or else segments that were not worth a kernel."""
     found = [one.message for one in report.breaks if first <= one.lineno <= last]
-    return found + [one.reason for one in report.segments
-                    if one.kind != "kernel" and one.lines and first <= one.start_line and one.end_line <= last]
+    return found or [one.reason for one in report.segments
+                     if one.kind != "kernel" and one.lines and first <= one.start_line and one.end_line <= last]
 
 
 def _texts(texts: Iterable[str]) -> List[Text]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
+PLAIN = "py"
+"""The mark of a line that stays bytecode."""
+
 
 class Line(NamedTuple):
     """A line of the source: the kernels that it is part of, and what is to say of it."""
@@ -19,7 +22,8 @@ class Report(NamedTuple):
     """What pijit makes of a function.
 
     `str(report)` is the source with, before each line, the kernels that it is part of
-    (`k0`; `k0/py` if part of the line stays bytecode) and, below it, the breaks on it.
+    (`k0`; `k0/py` if part of the line stays bytecode; `py` if all of it does) and, below it, the breaks on it, with a
+    hint where it is given first.
 
     Attributes:
         name: the qualified name of the function.
@@ -154,25 +158,30 @@ class Report(NamedTuple):
                 yield from ("  " + note for note in notes)
 
     def _notes(self, marks: Dict[int, str]) -> Dict[int, List[str]]:
-        """What is said below a line: its breaks, and why a segment is no kernel, if no kernel is there."""
+        """What is said below a line: its breaks, and why a segment is no kernel, if nothing else says it there."""
         notes: Dict[int, List[str]] = {}
-        for lineno, message, hint in dict.fromkeys((one.lineno, one.message, one.hint) for one in self.breaks):
-            notes.setdefault(lineno, []).extend(["^ " + message] + (["  hint: " + hint] if hint else []))
+        hinted = {""}
+        breaks = dict.fromkeys((one.lineno, one.message, one.hint) for one in self.breaks)
+        for lineno, message, hint in sorted(breaks, key=lambda one: one[0]):
+            notes.setdefault(lineno, []).extend(["^ " + message] + ["  hint: " + hint] * (hint not in hinted))
+            hinted.add(hint)
         for segment in self.segments:
-            if segment.kind != "kernel" and segment.lines and not set(segment.lines) & set(marks):
-                notes.setdefault(segment.lines[-1], []).append("^ " + segment.reason)
+            alone = [line for line in segment.lines if marks.get(line, PLAIN) == PLAIN]
+            if segment.kind != "kernel" and alone and not any(line in notes for line in alone):
+                notes.setdefault(alone[-1], []).append("^ " + segment.reason)
         return notes
 
     def _marks(self) -> Dict[int, str]:
-        """What stands before a line: `k0` in kernel 0; `k0/py` if part of the line stays bytecode."""
+        """What stands before a line: `k0` in kernel 0, `k0/py` if part of it stays bytecode, `py` if all of it does."""
         labels: Dict[int, Dict[str, None]] = {}
         for segment in self.kernels:
             for number in segment.lines:
                 labels.setdefault(number, {})["k{}".format(segment.id)] = None  # once for all its versions
         marks = {number: ",".join(found) for number, found in labels.items()}
         for number in {report.lineno for report in self.breaks} & set(marks):
-            marks[number] += "/py"
-        return marks
+            marks[number] += "/" + PLAIN
+        plain = self.records[-1].bytecode_lines if self.records else ()
+        return {**dict.fromkeys(plain, PLAIN), **marks}
 
 
 def _count(number: int, noun: str) -> str:

@@ -1,13 +1,13 @@
 """Functions whose split is known beforehand: what they are called with, and what a report has to say of them.
 
-`breaks` are the lines, counted from the `def`, on which something stays bytecode, with the id of the first reason there;
+`breaks` are all of them: the lines, counted from the `def`, on which something stays bytecode, with the id of the reason;
 `kernel_lines` those that must be in a kernel. Lines that are in neither may go either way.
 """
 
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class Known(NamedTuple):
     calls: Sequence[Tuple[Any, ...]]
     kernels: Optional[int]
     kernel_lines: Sequence[int]
-    breaks: Dict[int, str] = {}
+    breaks: Sequence[Tuple[int, str]] = ()
     entries: int = 1
     skipped: str = ""
     callees: Sequence[str] = ()
@@ -124,21 +124,38 @@ def retired(x, text):
     return y * y - x
 
 
+def handler_with_a_name(x, rows):
+    y = x * 2.0 + 1.0
+    if y[0] < 0.0:
+        raise ValueError("negative: %g" % y[0])
+    z = y * y - x
+    try:
+        rows["last"] = float(z[0])
+        with open(rows["path"], "a") as stream:
+            stream.write("x")
+    except OSError as error:
+        rows["error"] = error
+    return z * y + x
+
+
 KNOWN: List[Known] = [
     Known(whole, [(X,)], 1, [1, 2]),
-    Known(break_in_loop, [(X, 300)] * 3, 2, [2, 3, 4], {5: "PJ201"}),
+    Known(break_in_loop, [(X, 300)] * 3, 2, [2, 3, 4], [(5, "PJ201")]),
     # After the block, z may be unbound: suppress() may have swallowed an exception.
-    Known(break_in_with, [(X,)] * 3, None, [1, 3, 4], {2: "PJ201", 4: "PJ206"}, recompiles=["PJ302"]),
-    Known(break_in_try, [(X,)] * 3, 3, [1, 5, 8], {4: "PJ201", 6: "PJ206", 7: "PJ206"}),
-    Known(break_in_call, [(X,)] * 4, 1, [1, 2], {1: "PJ230"}, callees=["helper_that_prints"], recompiles=["PJ302"]),
+    Known(break_in_with, [(X,)] * 3, None, [1, 3, 4], [(2, "PJ201"), (2, "PJ206")], recompiles=["PJ302"]),
+    Known(break_in_try, [(X,)] * 3, 3, [1, 5, 8], [(4, "PJ201"), (6, "PJ206")]),
+    Known(break_in_call, [(X,)] * 4, 1, [1, 2], [(1, "PJ230")], callees=["helper_that_prints"], recompiles=["PJ302"]),
     Known(inlined_call, [(X,)], 1, [1, 2]),
-    Known(comprehension, [(X, 300)] * 3, 2, [1, 3], {2: "PJ201"}),
+    Known(comprehension, [(X, 300)] * 3, 2, [1, 3], [(2, "PJ201")]),
     Known(several_entries, [(X,), (X.astype(np.float32),), (X.reshape(30, 10),)], 1, [1, 2], entries=3,
           recompiles=["PJ301", "PJ301"]),
-    Known(break_with_operands, [(X,)] * 3, 2, [1, 2], {2: "PJ201"}, recompiles=["PJ302"]),
+    Known(break_with_operands, [(X,)] * 3, 2, [1, 2], [(2, "PJ201")], recompiles=["PJ302"]),
     Known(generator, [], 0, [], entries=0, skipped="PJ101"),
     Known(too_little, [(2.0, 3.0)], 0, []),
     Known(while_loop, [(X * 2.0,)], 1, [3, 4, 5]),
-    Known(retired, [(X, "2")] * 3 + [(X, "2.5")] * 6, 2, [2, 3], {1: "PJ201"},
+    Known(retired, [(X, "2")] * 3 + [(X, "2.5")] * 6, 2, [2, 3], [(1, "PJ201")],
           recompiles=["PJ302", "PJ305", "PJ302"]),
+    # What Python adds to blocks, and the operands that a break has made, are no breaks of their own.
+    Known(handler_with_a_name, [(X, {"path": "/nowhere/at/all"})] * 3, None, [1, 2, 4, 11],
+          [(3, "PJ221"), (7, "PJ201"), (7, "PJ206"), (8, "PJ218"), (9, "PJ206"), (10, "PJ206")]),
 ]

@@ -65,11 +65,17 @@ def test_only_lines_in_kernels_are_marked():
     assert "\nk0     3 |" in text and "\n       4 |" in text and "\nk0     5 |" in text
 
 
-def test_a_segment_that_is_no_kernel_says_why_unless_a_kernel_has_its_line():
-    small = segment(1, "bytecode", [3, 4], "PJ401 too little work for a kernel (work: 3)")
+def test_a_segment_that_is_no_kernel_says_why_unless_something_else_does():
+    small = segment(1, "bytecode", [4], "PJ401 too little work for a kernel (work: 3)")
     assert "^ PJ401" not in str(report(segments=(segment(0, "kernel", [4]), small)))
+    assert "^ PJ401" not in str(report(segments=(segment(0, "kernel", [3]), small), breaks=(a_break(4),)))
     text = str(report(segments=(segment(0, "kernel", [5]), small), breaks=()))
     assert "y = x * 2\n         ^ PJ401 too little work for a kernel (work: 3)\nk0     5 |" in text
+
+
+def test_a_hint_is_given_once():
+    text = str(report(breaks=(a_break(4), a_break(5))))
+    assert text.count("^ PJ201 call (callee: print)") == 2 and text.count("hint: ") == 1
 
 
 def test_internal_errors_are_shown():

@@ -35,7 +35,7 @@ def test_start(tmp_path):
     assert [line.split()[1] for line in rounds] == ["0", "50", "0", "50"] and rounds[:2] == rounds[2:]
     assert re.search(r"^relax .*: [1-9]\d* kernels?, [1-9]\d* breaks?", out, re.M)
     assert re.search(r"^k\d+(,k\d+)* +\d+ \|         x\[1:-1\] = y", out, re.M)
-    assert re.search(r'^ +\d+ \|             print\("round"', out, re.M) and "^ PJ201" in out
+    assert re.search(r'^(k[k\d,]+/)?py +\d+ \|             print\("round"', out, re.M) and "^ PJ201" in out
     plain = run(PROGRAMS[0].split("print(pijit")[0], tmp_path, PIJIT_DISABLE="1")
     assert rounds == plain.splitlines()
 

@@ -45,10 +45,8 @@ each = pytest.mark.parametrize("known", range(len(KNOWN)), ids=NAMES, indirect=T
 def test_counts_are_the_truth(known):
     row, f = known
     report, first = pijit.explain(f), row.function.__code__.co_firstlineno
-    breaks = {}
-    for one in report.breaks:
-        breaks.setdefault(one.lineno - first, one.reason_id)
-    assert breaks == row.breaks and len(f.state.entries) == row.entries
+    breaks = [(one.lineno - first, one.reason_id) for one in report.breaks]
+    assert breaks == list(row.breaks) and len(f.state.entries) == row.entries
     assert (report.skipped.id if report.skipped else "") == row.skipped
     assert row.kernels is None or len(report.kernels) == row.kernels
     assert set(row.kernel_lines) <= {line - first for segment in report.kernels for line in segment.lines}
