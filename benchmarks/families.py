@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Dict, Tuple
 
-from benchmarks import (algebra, complexes, elementwise, gathers, images, loops, networks, particles, reductions,
-                        sparse, stencils, transforms)
+from benchmarks import (algebra, complexes, elementwise, gathers, images, loops, networks, objects, particles,
+                        reductions, sparse, stencils, transforms)
 from benchmarks.case import SIZES, Case
 
 FAMILIES: Dict[str, Tuple[Case, ...]] = {
@@ -21,6 +21,7 @@ FAMILIES: Dict[str, Tuple[Case, ...]] = {
     "transforms": transforms.CASES,
     "networks": networks.CASES,
     "sparse": sparse.CASES,
+    "objects": objects.CASES,
 }
 
 SIZE_NAMES = list(SIZES)

@@ -10,6 +10,7 @@ from pijit.core.bytecode.decode import Function
 from pijit.core.capture.captured import Access, Captured, Pair
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.places import OwnedPlace
+from pijit.core.capture.record import Record
 from pijit.core.capture.values import Abstract, Made, Opaque, Typed
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Value
@@ -49,6 +50,16 @@ class Aliases:
             pair = Pair(Item(Attr(made.root, "__closure__"), number), cell, None, None, True)
             if pair not in self.captured.pairs:
                 self.captured.pairs.append(pair)
+
+    def note_found(self, record: Record) -> None:
+        """An object that captured code made before must be one with those that it was one with, and no other."""
+        found = self.captured.found
+        for root, other in found.items():
+            if other.python is record.python and root != record.root:
+                pair = Pair(root, record.root, None, None, other.token == record.token)
+                if pair not in self.captured.pairs:
+                    self.captured.pairs.append(pair)
+        found[record.root] = record
 
     def note_pairs(self) -> None:
         """Objects of which a place is read or changed must be as different as they were, by whatever path.

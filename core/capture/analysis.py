@@ -19,6 +19,7 @@ from pijit.core.capture.closures import MADE_KNOWN
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
+from pijit.core.capture.objects import shared
 from pijit.core.capture.record_values import after_bytecode_saw, made_object
 from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.places import after_bytecode, identity_of, is_place, stored_by
@@ -34,7 +35,8 @@ from pijit.core.capture.states import (
 )
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.suspended import has_ended, is_at_start, is_generating, kept_apart
-from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unbound, Unknown, known_of, number_type, object_type
+from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Sequence, Unbound, Unknown
+from pijit.core.capture.values import known_of, number_type, object_type
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -76,6 +78,8 @@ class TypePropagator(Interpreter):
     def object_value(self, value: Abstract) -> Value:
         if isinstance(value, Record) and value.root is None:
             return made_object(self, value)
+        if isinstance(value, Sequence):
+            shared(self, list(value.items))
         return Value(-1, object_type(value))
 
     def cell_value(self, root: Any) -> Value:

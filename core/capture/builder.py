@@ -20,7 +20,7 @@ from pijit.core.capture.managers import Manager
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record_values import made_object, record_parameters, record_parts
-from pijit.core.capture.record import Record, may_be_stored_into, records_in, renumbered
+from pijit.core.capture.record import Display, Record, may_be_stored_into, records_in, renumbered
 from pijit.core.capture.roots import Root, rooted, with_attributes, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.states import State, forgotten
@@ -131,8 +131,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         if isinstance(value, Record):
             return record_parameters(self, value, block, hint, like)
         if isinstance(value, Known):
-            made = self.graph.new_value(value.type, hint)
-            block.params.append(made)
+            block.params.append(self.graph.new_value(value.type, hint))
+            made = block.params[-1]
             likes = like.items if isinstance(like, Known) else [None] * len(value.items)
             return value.like([self._parameters(item, block, hint, item_like)
                                for item, item_like in zip(value.items, likes)], made)
@@ -143,9 +143,10 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         if isinstance(value, Sequence):
             likes = like.items if isinstance(like, Sequence) else [None] * len(value.items)
             made = self.graph.new_value(Object(tuple), hint)
-            block.params.append(made)
-            return Sequence([self._parameters(item, block, hint, item_like)
-                             for item, item_like in zip(value.items, likes)], None, value.born, made)
+            block.params += [] if isinstance(value, Display) else [made]
+            items = [self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
+            unmade = isinstance(value, Display)
+            return type(value)(items, None, value.born, None if unmade else made)
         if isinstance(value, Range):
             return Range(self._word_parameters(("start", "step", "length"), block), value.born)
         if isinstance(value, LoopIterator):
@@ -263,7 +264,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         if isinstance(wanted, Sequence):
             given = self.use(given)
             parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
-            return [self.object_value(given)] + parts
+            return parts if isinstance(wanted, Display) else [self.object_value(given)] + parts
         if isinstance(wanted, Range):
             return list(given.words)
         if isinstance(wanted, LoopIterator):
@@ -436,6 +437,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         if isinstance(value, Known):
             return with_items(value) if value.value is None else value
         if isinstance(value, Record) and value.root is not None:
+            self.note_found(value)
             return with_attributes(value)
         if isinstance(value, Typed) and value.value is None:
             if value.root is None:
@@ -453,6 +455,9 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         if isinstance(value, LoopIterator) and value.root is not None:
             return iterator_input(self, value)
         return value
+
+    def by_one_path(self, cls: Const) -> Const:
+        return self.captured.classes.setdefault(id(cls.object), cls)
 
     def rely(self, value: Any, condition: Any) -> None:
         if value.root is None:

@@ -73,6 +73,7 @@ class Calls:
     container_item: Callable[..., Abstract]
     transposed: Callable[..., Abstract]
     call_made: Callable[..., Abstract]
+    as_object: Callable[[Abstract], Abstract]
 
     def op_CALL_FUNCTION(self, instr: Instr) -> None:
         if instr.arg == 2:
@@ -140,7 +141,7 @@ class Calls:
         if isinstance(callee, Method):
             return self._call_method(callee, arguments, keywords)
         if isinstance(callee, Made):
-            return self.call_made(callee, arguments, keywords)
+            return self.call_made(callee, *self._as_objects(arguments, keywords))
         if isinstance(callee, ErrorState):
             return Const(None)
         target = callee.object if isinstance(callee, Const) else None
@@ -150,6 +151,7 @@ class Calls:
             handler = _of_ufunc(target)
         if handler is not None or row is not None:
             return self._call_known(handler, row, arguments, keywords)
+        arguments, keywords = self._as_objects(arguments, keywords)
         inlines = self.facts.inliner is not None
         if inlines and type(target) is type and class_value(target, "__new__") is object.__new__:
             return construct(self, callee, arguments, keywords)  # type: ignore[arg-type]
@@ -158,6 +160,10 @@ class Calls:
             return self.facts.inliner.call(self, *found)  # type: ignore[no-any-return]
         module, name = _origin(target)
         raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))
+
+    def _as_objects(self, arguments: List[Abstract], keywords: Arguments) -> Tuple[List[Abstract], Arguments]:
+        """What variables of a callee get."""
+        return list(map(self.as_object, arguments)), {name: self.as_object(value) for name, value in keywords.items()}
 
     def _call_known(self, handler: Optional[Handler], row: Optional[Function], arguments: List[Abstract],
                     keywords: Arguments) -> Abstract:

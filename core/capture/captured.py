@@ -6,7 +6,9 @@ from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function
+from pijit.core.capture.record import Record
 from pijit.core.capture.segments import Region
+from pijit.core.capture.values import Const
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph
 
@@ -59,6 +61,8 @@ class Captured:
         has_loop: whether it loops, inlined callees included.
         inlined: how many instructions of callees were built into it.
         unwinding: the returns that run finally bodies first, as on CPython 3.7.
+        classes: those of objects that it makes, by their ids.
+        found: objects that captured code made before, by where it finds them.
         running: for the flow of callees with cell variables, that of their code as it runs.
     """
 
@@ -75,6 +79,8 @@ class Captured:
         self.inlined = 0
         self.unwinding: FrozenSet[int] = frozenset()
         self.running: Dict[CFG, CFG] = {}
+        self.classes: Dict[int, Const] = {}
+        self.found: Dict[Any, Record] = {}
 
     @property
     def start(self) -> int:

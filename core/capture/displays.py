@@ -12,6 +12,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.joining import JOINS, copied, is_short, part_of, taken_apart, taken_apart_with_rest
 from pijit.core.capture.objects import shared
 from pijit.core.capture.operators import describe
+from pijit.core.capture.record import Display, Record
 from pijit.core.capture.states import State, item_kind, item_kinds, list_of_kinds
 from pijit.core.capture.values import (
     Abstract,
@@ -48,6 +49,14 @@ class Displays:
     key_value: Callable[[Abstract], Value]
     alone: Callable[[Abstract], Abstract]
     state: State
+
+    def as_object(self, value: Abstract) -> Abstract:
+        """A value that more than the operand stack is going to have."""
+        if not isinstance(value, Display):
+            return value
+        made = self.new_tuple(list(value.items))
+        made.born = value.born
+        return made
 
     def new_tuple(self, items: List[Abstract]) -> Sequence:
         """A new tuple of these values; one with slices is an index, one of cells a closure, and no object."""
@@ -88,7 +97,9 @@ class Displays:
         return part_of(self, owner, parts)
 
     def op_BUILD_TUPLE(self, instr: Instr) -> None:
-        self.push(self.new_tuple(self.pop_many(instr.arg or 0)))
+        items = self.pop_many(instr.arg or 0)
+        waits = any(isinstance(item, Display) or isinstance(item, Record) and not item.shared for item in items)
+        self.push(Display(items) if waits else self.new_tuple(items))
 
     def op_BUILD_LIST(self, instr: Instr) -> None:
         self.push(self.new_list(self.pop_many(instr.arg or 0)))

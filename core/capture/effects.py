@@ -90,9 +90,16 @@ class Effects:
         Raises:
             Break: captured code changes it.
         """
+        self._apart_from_records(place, owner)
         if (place, identity_of(owner)) in self.facts.changed:
             raise Break("PJ219", object=describe(owner))
         self.note_access(place, owner, False, True)
+
+    def _apart_from_records(self, place: Any, owner: Abstract) -> None:
+        """An object from outside may be one that captured code made before, and stores into: that is known of records
+        alone."""
+        if isinstance(owner, Opaque) and ((Record, place), id(type(owner.sample))) in self.facts.changed:
+            raise Break("PJ219", object=describe(owner))
 
     def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
         """Objects of which one place is changed and those of which it is read must not be the same."""
@@ -107,6 +114,7 @@ class Effects:
             return None
         place = self.facts.places.get((name, id(owner.sample)))
         if place is not None:
+            self._apart_from_records(name, owner)
             self.note_access(name, owner, False, True)
         return place  # type: ignore[no-any-return]
 
@@ -138,6 +146,7 @@ class Effects:
         why = why_not_stored(owner, instr.value)
         if why is not None:
             raise Break("PJ220", attribute=instr.value, object=describe(owner), because=why)
+        self._apart_from_records(instr.value, owner)
         key = (instr.value, id(owner.sample))  # type: ignore[attr-defined]
         if key not in self.facts.places:
             self.facts.places[key] = AttributePlace(owner, instr.value)  # type: ignore[arg-type]

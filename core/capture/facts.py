@@ -42,12 +42,11 @@ class Facts:
     these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are
     not inlined. ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that read
     natively what type feedback has not said the type of. ``said`` are the hints of the program, see `hints`; ``texts``
-    the sources of strings whose characters are read, so that only their class is known. ``classes`` are those of
-    objects that captured code makes, by one of the paths that lead to them from globals.
+    the sources of strings whose characters are read, so that only their class is known.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "guessed", "inliner", "depth", "unrolling", "callees", "mutates", "said", "texts", "classes")
+                 "guessed", "inliner", "depth", "unrolling", "callees", "mutates", "said", "texts")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -67,7 +66,6 @@ class Facts:
         self.unrolling = unrolling
         self.mutates = False
         self.said = Said()
-        self.classes: Dict[int, Const] = {}
         self.texts: Set[Any] = set()
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
 

@@ -203,7 +203,6 @@ class Inliner:
         bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         result = self._enter(interpreter, body, callee.name, CalleeFacts(body.cfg.function, callee, facts), locals)
-        forget_items(interpreter.state)
 
         def at_home(value: Abstract) -> Abstract:
             if is_confined(value):

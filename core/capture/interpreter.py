@@ -121,6 +121,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         """Note that more than the type of ``value``, or of what is at a Place, was relied on: a condition of
         `conditions`."""
 
+    def by_one_path(self, cls: Const) -> Const:
+        """A class as the segment found it first: one path to it is enough to guard what it holds."""
+        return cls
+
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
         """The result of an inlined call: of ``analysis``'s function, which sees ``facts``, entered with ``entry``."""
         raise NotImplementedError
@@ -232,11 +236,11 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.take()
 
     def op_DUP_TOP(self, instr: Instr) -> None:
-        value = self.alone(self.take())
+        value = self.as_object(self.alone(self.take()))
         self.state.stack += [value, value]
 
     def op_DUP_TOP_TWO(self, instr: Instr) -> None:
-        pair = [self.alone(value) for value in self.take_many(2)]
+        pair = [self.as_object(self.alone(value)) for value in self.take_many(2)]
         self.state.stack += pair + pair
 
     def op_ROT_N(self, instr: Instr) -> None:
@@ -268,7 +272,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             value = worn(value)
         elif isinstance(value, FRAGILE) or rounds_of(value) or is_generating(value):
             raise Break("PJ202", value=describe(value))
-        self.state.locals[instr.value] = value
+        self.state.locals[instr.value] = self.as_object(value)
 
     def op_DELETE_FAST(self, instr: Instr) -> None:
         """Of a number or an array; the end of anything else may run code, when the variable lets go of it."""

@@ -18,6 +18,7 @@ from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.deques import DEQUE_METHODS
 from pijit.core.capture.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
+from pijit.core.capture.objects import store_in_record
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
 from pijit.core.capture.texts import TEXT, TEXT_METHODS
@@ -226,7 +227,17 @@ OBJECT_METHODS.update(TEXT_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})
 OBJECT_METHODS.update(CONJUGATES)
 
+def call_plain_setattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``object.__setattr__(x, name, value)``, by which frozen dataclasses store."""
+    only(arguments, keywords, "__setattr__", 3)
+    if not isinstance(arguments[0], Record):
+        raise Break("PJ220", object=describe(arguments[0]), because="object.__setattr__ is called")
+    store_in_record(self, arguments[0], _name(self, arguments[1]), arguments[2], True)
+    return Const(None)
+
+
 OBJECT_CALLS: List[Tuple[Any, Handler]] = [
+    (object.__setattr__, call_plain_setattr),
     (builtins.type, call_type),
     (builtins.isinstance, call_isinstance),
     (builtins.issubclass, call_issubclass),

@@ -13,9 +13,9 @@ from pijit.core.capture.conditions import Holds
 from pijit.core.capture.facts import Place
 from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcomes
-from pijit.core.capture.record import FRESH, LENT, Record, has_dict, lend, records_in, taken_back
+from pijit.core.capture.places import AttributePlace
+from pijit.core.capture.record import FRESH, LENT, Display, Record, has_dict, lend, records_in, taken_back
 from pijit.core.capture.record_values import change_record, made_object, origin_of
-from pijit.core.capture.roots import Root
 from pijit.core.capture.states import is_confined, knows_nothing
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import Abstract, Const, LoopIterator
@@ -50,8 +50,7 @@ def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dic
     why = why_not_made(kind)
     if why is not None:
         raise Break("PJ230", callee=type_name(kind), because=why)
-    if is_found_anywhere(target.root):
-        target = self.use(self.facts.base.classes.setdefault(id(kind), target))
+    target = self.use(self.by_one_path(target))
     place = Place(target.source, target.root)
     for name in ("__new__", "__getattribute__") + NEVER:
         self.rely(target, Holds(name, class_value(kind, name)))
@@ -74,15 +73,10 @@ def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dic
     return self.state.stack.pop()  # type: ignore[no-any-return]
 
 
-def is_found_anywhere(path: Any) -> bool:
-    """Whether a path starts from globals or constants alone, not from a variable of a segment."""
-    return path is not None and not isinstance(path, Root) and all(map(is_found_anywhere, path.children))
-
-
 def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
     """``owner.name``."""
     if name in owner.names:
-        if owner.shared and any(key[0] == name for key in self.facts.changed):
+        if not owner.writable and _is_written_outside(self, owner.python, name):
             raise Break("PJ219", object=describe(owner))
         return self.use(owner.items[owner.names.index(name)])  # type: ignore[no-any-return]
     cls = self.use(owner.cls)
@@ -99,6 +93,12 @@ def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
     return self.known_object(raw, *place)  # type: ignore[no-any-return]
 
 
+def _is_written_outside(self: Any, kind: type, name: str) -> bool:
+    """Whether captured code stores into objects of a class that it has not made: one may have been made before."""
+    return any(isinstance(place, AttributePlace) and place.family == name and type(place.owner.sample) is kind
+               for place in self.facts.places.values())
+
+
 def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainly: bool = False) -> None:
     """``owner.name = value``, or ``plainly`` as ``object.__setattr__`` does it."""
     why = _why_not_stored(owner, name, plainly)
@@ -112,20 +112,28 @@ def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainl
     self.rely(cls, Holds(name, class_value(owner.python, name)))
     if not plainly:
         self.rely(cls, Holds("__setattr__", OBJECTS_OWN["__setattr__"]))
+    value = self.as_object(value)
+    if owner.shared:
+        value = shared(self, [value])[0]
+        self.facts.changed.add(((Record, name), id(owner.python)))
+        self.facts.mutates = True
+        owner = owner.like(value=self.object_value(owner))
+        operands = [owner.value, self.object_value(Const(name)), self.stored_value(value)]
+        self.emit("store_attr", operands, None, exits=True)
+    elif owner.root is not None:
+        owner = owner.like(origin=origin_of(self, owner))
     stored = owner.holding(name, value)
-    if owner.root is not None:
-        stored = stored.like(origin=origin_of(self, owner))
     change_record(self, owner.token, as_left(stored))
 
 
 def as_left(left: Any) -> Any:
     """What makes of a record what is known of the same object after stores."""
     return lambda record: record.like(names=left.names, items=left.items, origin=left.origin, changed=left.changed,
-                                      root=left.root)
+                                      root=left.root, value=left.value)
 
 
 def _why_not_stored(owner: Record, name: str, plainly: bool) -> Optional[str]:
-    if not owner.writable or owner.shared:
+    if not owner.writable and not owner.shared:
         return "others may have it"
     if not plainly and class_value(owner.python, "__setattr__") is not OBJECTS_OWN["__setattr__"]:
         return "its class has __setattr__"
@@ -139,14 +147,18 @@ def _why_not_stored(owner: Record, name: str, plainly: bool) -> Optional[str]:
 
 def shared(self: Any, values: List[Abstract]) -> List[Abstract]:
     """What values are once a container holds them."""
-    if not any(True for value in values for _ in records_in(value)):
+    if not any(isinstance(value, Display) or any(True for _ in records_in(value)) for value in values):
         return values
-    self.state.stack += values
-    for value in values:
-        for record in records_in(value):
+    stack, base = self.state.stack, len(self.state.stack)
+    stack += values
+    made: Dict[int, Abstract] = {}
+    for position, value in enumerate(values, base):
+        now = made.get(id(value)) or self.as_object(self.state.stack[position])
+        made[id(value)] = self.state.stack[position] = now
+        for record in records_in(now):
             made_object(self, record)
-    found = self.state.stack[-len(values):]
-    del self.state.stack[-len(values):]
+    found = self.state.stack[base:]
+    del self.state.stack[base:]
     return found
 
 

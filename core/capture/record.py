@@ -7,7 +7,20 @@ import types
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from pijit.core.capture.suspended import Suspended
-from pijit.core.capture.values import Abstract, Bound, Const, Keywords, Known, LoopIterator, Made, Sequence, Unrolled
+from pijit.core.capture.values import (
+    Abstract,
+    Bound,
+    CellRef,
+    Const,
+    Keywords,
+    Known,
+    Lazy,
+    LoopIterator,
+    Made,
+    Sequence,
+    Super,
+    Unrolled,
+)
 from pijit.core.graph.ir import Value
 from pijit.guards.reading import class_value
 
@@ -58,7 +71,8 @@ class Record(Abstract):
         """The same after a store."""
         held = dict(zip(self.names, self.items))
         held[name] = value
-        return self.like(names=tuple(held), items=tuple(held.values()), root=None, changed=self.settled)
+        changed = self.settled and not self.shared
+        return self.like(names=tuple(held), items=tuple(held.values()), root=None, changed=changed)
 
     def covering(self, other: "Record", items: Iterable[Abstract]) -> "Record":
         """What is known if it is this or another one that is like it, with these items."""
@@ -67,15 +81,28 @@ class Record(Abstract):
                          changed=self.changed or other.changed, value=None, origin=None, root=None)
 
 
+class Display(Sequence):
+    """A tuple of objects that nobody has but the operand stack, so that it is made only where it leaves that."""
+
+    __slots__ = ()
+    python = tuple
+
+
 def mapped(value: Abstract, change: Callable[[Record], Record]) -> Abstract:
     """A value with every record in it replaced; itself where none is."""
     if isinstance(value, Record):
-        items = tuple(mapped(item, change) for item in value.items)
-        return change(value if _same(items, value.items) else value.like(items=items))
-    parts = _parts(value)
-    new = tuple(mapped(part, change) for part in parts)
+        return change(with_mapped_parts(value, lambda part: mapped(part, change)))  # type: ignore[arg-type]
+    return with_mapped_parts(value, lambda part: mapped(part, change))
+
+
+def with_mapped_parts(value: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
+    """A value with every part replaced; itself where none is."""
+    parts = value.items if isinstance(value, Record) else _parts(value)
+    new = tuple(map(change, parts))
     if _same(new, parts):
         return value
+    if isinstance(value, Record):
+        return value.like(items=new)
     copy = _with_parts(value, new)
     copy.root = value.root
     return copy
@@ -86,33 +113,37 @@ def _same(one: Tuple[Abstract, ...], other: Tuple[Abstract, ...]) -> bool:
 
 
 def _parts(value: Abstract) -> Tuple[Abstract, ...]:
-    if isinstance(value, (Sequence, Known)):
-        return value.items
-    if isinstance(value, (LoopIterator, Suspended)):
-        return value.parts
-    if isinstance(value, (Unrolled, Bound)):
-        return (value.owner,)
-    if isinstance(value, Keywords):
-        return tuple(value.items.values())
-    return value.free if isinstance(value, Made) else ()
+    found = _PARTS.get(type(value)) or _PARTS.get(type(value).__base__)
+    return found[0](value) if found is not None else ()
 
 
 def _with_parts(value: Abstract, parts: Tuple[Abstract, ...]) -> Abstract:
-    if isinstance(value, Sequence):
-        return Sequence(list(parts), value.source, value.born, value.value)
-    if isinstance(value, Known):
-        return value.like(list(parts), value.value, value.source)
-    if isinstance(value, LoopIterator):
-        return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
-    if isinstance(value, Suspended):
-        return value.like(parts)
-    if isinstance(value, Unrolled):
-        return value.over(parts[0], value.position)
-    if isinstance(value, Keywords):
-        return Keywords(dict(zip(value.items, parts)), value.born)
-    if isinstance(value, Bound):
-        return type(value)(value.function, parts[0], value.born)
-    return value.with_free(parts)  # type: ignore[attr-defined]
+    return (_PARTS.get(type(value)) or _PARTS[type(value).__base__])[1](value, parts)
+
+
+def _tuple_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
+    return type(value)(list(parts), value.source, value.born, value.value)  # type: ignore[no-any-return]
+
+
+def _stepper_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
+    return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
+
+
+_PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, Any], Abstract]]] = {
+    Sequence: (lambda value: value.items, _tuple_of),
+    Known: (lambda value: value.items, lambda value, parts: value.like(list(parts), value.value, value.source)),
+    LoopIterator: (lambda value: value.parts, _stepper_of),
+    Suspended: (lambda value: value.parts, lambda value, parts: value.like(parts)),
+    Unrolled: (lambda value: (value.owner,), lambda value, parts: value.over(parts[0], value.position)),
+    Made: (lambda value: value.free, lambda value, parts: value.with_free(parts)),
+    Lazy: (lambda value: (value.made, value.iterator), lambda value, parts: Lazy(*parts, value.born)),
+    Bound: (lambda value: (value.function, value.owner), lambda value, parts: type(value)(*parts, value.born)),
+    Super: (lambda value: (value.owner,), lambda value, parts: Super(value.cls, parts[0], value.born)),
+    Keywords: (lambda value: tuple(value.items.values()),
+               lambda value, parts: Keywords(dict(zip(value.items, parts)), value.born)),
+    CellRef: (lambda value: (value.content,), lambda value, parts: CellRef(parts[0], value.born)),
+}
+"""What a value consists of, and what makes it of other parts."""
 
 
 def records_in(value: Abstract) -> Iterator[Record]:
@@ -212,4 +243,4 @@ def renumbered(value: Abstract, like: Abstract) -> Abstract:
 
 def may_be_stored_into(record: Record) -> bool:
     """Whether captured code may change what is known of an object."""
-    return record.writable and not record.shared
+    return record.writable or record.shared

@@ -6,9 +6,19 @@ from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.fallback import pops
-from pijit.core.capture.places import after_bytecode
-from pijit.core.capture.record import LENT, Record, find_in, has_pointer, records_in, replace_in
-from pijit.core.capture.values import Abstract, Const
+from pijit.core.capture.places import after_bytecode, is_place
+from pijit.core.capture.record import (
+    FRESH,
+    LENT,
+    Record,
+    find_in,
+    has_pointer,
+    mapped,
+    records_in,
+    replace_in,
+    with_mapped_parts,
+)
+from pijit.core.capture.values import Abstract, Const, Known, Sequence
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Output, Value
 from pijit.core.graph.types import WORD, Object
@@ -22,7 +32,8 @@ def record_parameters(self: Any, value: Record, block: Block, hint: str, like: O
     """A copy of ``value`` whose attributes are parameters of ``block``; and its object, if it may have one."""
     known = like if isinstance(like, Record) else value
     items = tuple(self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, known.items))
-    found: Dict[str, Any] = dict(cls=known.cls, items=items, root=None, source=None, value=None, origin=None)
+    found: Dict[str, Any] = dict(cls=self.by_one_path(known.cls), items=items, root=None, source=None, value=None,
+                                 origin=None)
     if has_pointer(value):
         made = self.graph.new_value(Object(value.python) if value.shared else WORD, hint)
         block.params.append(made)
@@ -47,9 +58,10 @@ def record_output(self: Any, value: Record) -> Output:
         return Output("value", value.value)
     if value.token < 0:
         raise Break("PJ231")
-    if value.cls.root is None:
+    cls = self.by_one_path(value.cls)
+    if cls.root is None:
         raise Break("PJ202", value=repr(value))
-    parts = [Output("value", self.object_value(self.use(value.cls)))] + [self._output(item) for item in value.items]
+    parts = [Output("value", self.object_value(self.use(cls)))] + [self._output(item) for item in value.items]
     if value.origin is None:
         return Output("instance", (value.names, value.token), parts)
     kind = "changed_instance" if value.changed else "kept_instance"
@@ -82,9 +94,28 @@ def made_object(self: Any, record: Record) -> Value:
     return made  # type: ignore[no-any-return]
 
 
+def apart_from_root(self: Any, value: Abstract, token: int) -> Abstract:
+    """A value that the segment has found and that has an object inside which is going to change: its parts are not to
+    be looked for there again."""
+    if not any(record.token == token for record in records_in(value)):
+        return value
+    if value.root is not None and isinstance(value, Record):
+        found = {"value": self.object_value(value)} if value.shared else {"origin": origin_of(self, value)}
+        value = self.use(value).like(root=None, **found)
+    elif value.root is not None and isinstance(value, (Sequence, Known)):
+        made, used = self.object_value(value), self.use(value)
+        if isinstance(value, Known):
+            value = used.like(list(used.items), made)
+        else:
+            value = Sequence(list(used.items), value.source, value.born, made)
+    return with_mapped_parts(value, lambda part: apart_from_root(self, part, token))
+
+
 def change_record(self: Any, token: int, change: Callable[[Record], Record]) -> None:
     """Replace an object in all that is known, and note it where it is the callers'."""
-    before = self.state.locals
+    state, before = self.state, self.state.locals
+    state.locals = {name: apart_from_root(self, value, token) for name, value in state.locals.items()}
+    state.stack = [apart_from_root(self, value, token) for value in state.stack]
     replace_in(self.state, lambda record: change(record) if record.token == token else record)
     for name, value in self.state.locals.items():
         if name.startswith(LENT) and value is not before[name]:
@@ -98,5 +129,9 @@ def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:
     taken = before.stack[-count:] if count else before.stack if count is None else []
     looks = any(isinstance(value, Const) and any(value.object is one for one in LOOK_AROUND) for value in taken)
     known = {record.token for value in taken for record in records_in(value)}
-    replace_in(after, lambda record: record.like(items=tuple(map(after_bytecode, record.items)),
-                                                 writable=record.writable and not looks and record.token not in known))
+    replace_in(after, lambda record: record.like(
+        items=tuple(map(after_bytecode, record.items)), settled=True,
+        writable=record.writable and not looks and record.token not in known))
+    for name, value in after.locals.items():
+        if is_place(name):  # it may hold another object now: guards say whether it is one of these
+            after.locals[name] = mapped(value, lambda record: record.like(token=next(FRESH)))

@@ -58,7 +58,8 @@ def found_record(value: Record, root: Any) -> Record:
     """An object that captured code has made before, where the segment finds it."""
     cls = Const(value.python)
     cls.root = TypeOf(root) if root is not None else None
-    return value.like(cls=cls, items=tuple(rooted(item, None) for item in value.items), value=None, origin=None)
+    return value.like(cls=cls, items=tuple(rooted(item, None) for item in value.items), value=None, origin=None,
+                      settled=True)
 
 
 def with_attributes(value: Record) -> Record:

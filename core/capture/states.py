@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterator, List, Optional, Set, Tuple
 
-from pijit.core.capture.record import Record
+from pijit.core.capture.record import Display, Record
 from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import (
     FRAGILE,
@@ -65,7 +65,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         joined = left.type.join(right.type)
         return Tensor(joined, born=left.born) if joined is not None else Unknown("PJ213", left.born)
     if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
-        return Sequence([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
+        kind = Display if isinstance(left, Display) and isinstance(right, Display) else Sequence
+        return kind([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
     if isinstance(left, LoopIterator) and isinstance(right, LoopIterator):
         if left.kind == right.kind and len(left.parts) == len(right.parts):
             parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
@@ -186,7 +187,7 @@ def forgotten(value: Abstract) -> Abstract:
     if isinstance(value, Record) and any(forgotten(item) is not item for item in value.items):
         return value.like(items=tuple(map(forgotten, value.items)))
     if isinstance(value, Sequence) and any(forgotten(item) is not item for item in value.items):
-        copy = Sequence([forgotten(item) for item in value.items], value.source, value.born, value.value)
+        copy = type(value)([forgotten(item) for item in value.items], value.source, value.born, value.value)
         copy.root = value.root
         return copy
     if isinstance(value, Made) and any(forgotten(part) is not part for part in value.free):

@@ -96,25 +96,33 @@ runtime_new_set(int64_t frame, int64_t count, int64_t address)
     return spec_answer(frame, spec, set);
 }
 
+#define FEW_VALUES 16
+
 /* The values are the address of an object or 0, a class, a tuple of names, and that many values. */
 static int64_t
 runtime_changed_instance(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
     PyObject *made = NULL;  /* owned, moved to the frame */
-    PyObject *values = PyTuple_New(count - 3);  /* owned */
-    for (int64_t i = 3; values != NULL && i < count; i++) {
-        PyObject *value = spec_box(spec, i);  /* moved into the tuple */
-        if (value == NULL) {
-            Py_CLEAR(values);
-            break;
-        }
-        PyTuple_SET_ITEM(values, i - 3, value);
+    PyObject *few[FEW_VALUES];  /* owned, the first `boxed` of them */
+    PyObject **values = count - 3 <= FEW_VALUES ? few : PyMem_New(PyObject *, count - 3);
+    int64_t boxed = 0;
+    if (values == NULL) {
+        PyErr_NoMemory();
+        return LAUNCHER_ERROR;
     }
-    if (values != NULL) {
+    while (boxed < count - 3 && (values[boxed] = spec_box(spec, boxed + 3)) != NULL) {
+        boxed++;
+    }
+    if (boxed == count - 3) {
         made = instance_make((PyObject *)spec[1], (PyObject *)spec[SPEC_WORDS + 1], (PyObject *)spec[2 * SPEC_WORDS + 1],
-                             &PyTuple_GET_ITEM(values, 0));
-        Py_DECREF(values);
+                             values);
+    }
+    while (boxed > 0) {
+        Py_DECREF(values[--boxed]);
+    }
+    if (values != few) {
+        PyMem_Free(values);
     }
     return spec_answer(frame, spec, made);
 }

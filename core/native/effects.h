@@ -54,9 +54,43 @@ array_gives_up_quietly(PyArrayObject *array, Py_ssize_t references)
            && (base == NULL || gives_up_quietly(base, references));
 }
 
+/* How deep in an object that ends a traversal is. */
+typedef struct {
+    int depth;
+} QuietVisit;
+
+#define DEEPEST_QUIET 4
+
+static destructor instance_dealloc;  /* that of classes which a class statement makes */
+
+static int quiet_at_depth(PyObject *object, Py_ssize_t references, int depth);
+
+/* What an object holds may have several references from there, so its kind alone counts. */
+static int
+quiet_visit(PyObject *object, void *visit)
+{
+    return !PyType_Check(object) && !quiet_at_depth(object, PY_SSIZE_T_MAX, ((QuietVisit *)visit)->depth);
+}
+
+/* Whether an instance of a plain class, or a dict, ends quietly with all that it holds. */
+static int
+holder_ends_quietly(PyObject *object, int depth)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    QuietVisit visit = {depth + 1};
+    for (PyTypeObject *base = type; base != &PyBaseObject_Type && base != &PyDict_Type; base = base->tp_base) {
+        if (base == NULL || base->tp_dealloc != instance_dealloc || base->tp_finalize != NULL || base->tp_del != NULL) {
+            return 0;
+        }
+    }
+    return depth < DEEPEST_QUIET && type->tp_traverse != NULL && (type == &PyDict_Type || !PyDict_Check(object))
+           && (!PyType_SUPPORTS_WEAKREFS(type) || *PyObject_GET_WEAKREFS_LISTPTR(object) == NULL)
+           && type->tp_traverse(object, quiet_visit, &visit) == 0;
+}
+
 /* Whether giving up so many references at most runs no code of the user's: no finalizer, no weak reference's callback. */
 static int
-gives_up_quietly(PyObject *object, Py_ssize_t references)
+quiet_at_depth(PyObject *object, Py_ssize_t references, int depth)
 {
     PyTypeObject *type = Py_TYPE(object);
     if (Py_REFCNT(object) > references || object == Py_None || type == &PyFloat_Type || type == &PyLong_Type
@@ -66,7 +100,27 @@ gives_up_quietly(PyObject *object, Py_ssize_t references)
     if (type == &PyArray_Type) {
         return array_gives_up_quietly((PyArrayObject *)object, references);
     }
-    return PyArray_IsScalar(object, Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE);
+    return (PyArray_IsScalar(object, Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+           || holder_ends_quietly(object, depth);
+}
+
+static int
+gives_up_quietly(PyObject *object, Py_ssize_t references)
+{
+    return quiet_at_depth(object, references, 0);
+}
+
+/* Learn what instances of plain classes end by; 0, or -1 with an exception set. */
+static int
+quiet_ends_init(void)
+{
+    PyObject *plain = PyErr_NewException("pijit.Plain", NULL, NULL);  /* owned */
+    if (plain == NULL) {
+        return -1;
+    }
+    instance_dealloc = ((PyTypeObject *)plain)->tp_dealloc;
+    Py_DECREF(plain);
+    return 0;
 }
 
 static int

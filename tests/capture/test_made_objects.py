@@ -2,14 +2,12 @@
 needs the object."""
 
 import dataclasses
-import gc
-import weakref
 
 import numpy as np
 import pytest
 
 from tests.capture.test_polls import NATIVE, PYTHON
-from tests.harness import calls_of, check, fail_unless_captured, jitted
+from tests.harness import check, fail_unless_captured
 
 X = np.linspace(0.5, 4.0, 12)
 
@@ -80,6 +78,9 @@ class State:
         self.level = self.level * self.rate + by
         self.steps += 1
         return self.level
+
+    def plus(self, more):
+        return self.level + more
 
 
 class Tuned(State):
@@ -266,6 +267,91 @@ def caught(x, n):
     return s
 
 
+class Body:
+    def __init__(self, pos, vel, mass):
+        self.pos = pos
+        self.vel = vel
+        self.mass = mass
+
+    def move(self, dt):
+        self.pos = self.pos + self.vel * dt
+
+
+def bodies(n, dt):
+    sun, one = Body(Vec(0.0, 0.0), Vec(0.0, 0.0), 40.0), Body(Vec(4.8, -1.1), Vec(0.6, 2.8), 0.04)
+    two = Body(Vec(8.3, 4.1), Vec(-1.0, 1.8), 0.01)
+    for step in range(n):
+        for a, b in ((sun, one), (sun, two), (one, two)):
+            d = a.pos - b.pos
+            pull = dt / (d.dot(d) + 0.1)
+            a.vel = a.vel - d * (b.mass * pull)
+            b.vel = b.vel + d * (a.mass * pull)
+        for a in [sun, one, two]:
+            a.move(dt)
+        if step % 6 == 4:
+            print(step, sun.pos.x, one.vel.y)
+    return sun, one, [two, sun], sun.pos.x + two.vel.y
+
+
+def from_outside(body, n, dt):
+    for i in range(n):
+        body.pos = body.pos + body.vel * dt
+        body.move(dt)
+        if i % 5 == 3:
+            print(body.pos.x)
+    return body.pos.y
+
+
+def stored_and_found(body, n, dt):
+    for i in range(n):
+        p = body.pos
+        v = Vec(dt, p.x)
+        body.vel = v
+        if i % 4 == 2:
+            body.pos.x = v.y + 1.0
+        p = body.vel
+        same = p is v, p is body.vel, body.vel is body.pos
+        v = v + p
+    return same, v, p
+
+
+def held_by_tuples(a, b):
+    v, w = Vec(a, b), Vec(b, a)
+    pair = both = (v, w)
+    first, second = (v, (w, v))
+    twice = ((v, w),) * 2
+    found = [t for t in ((v, w), (w, v))]
+    s = State((v, w))
+    v.x = w.y + b
+    for one, other in ((v, w), (w, v)):
+        one.y = other.x + a
+    return pair, both, first, second, twice, found, s, given((v, w)), (v, w)[0] is v, ((v, w), v)
+
+
+def changed_inside_others(a, b):
+    """Each print begins a segment that finds all of these."""
+    t, v, s = State(Vec(a, b), State(b)), Vec(b, a), State(a)
+    pair, kept = (v, a), [s]
+    inner = t.data
+    print(a)
+    t.data.level = t.data.level + a
+    t.level.x += b
+    y = inner.level + t.data.level + t.level.x
+    print(y)
+    pair[0].x = a * b
+    kept[0].level = pair[0].x + y
+    y = s.level + v.x + kept[0].level + pair[0].x
+    y += s.plus(s.step(b)) + s.plus(t.data.step(a)) * v.x
+    print(y)
+    return t, pair, kept, inner is t.data, y, s.level
+
+
+def given(pair):
+    one, other = pair
+    one.z = other.x
+    return pair, one, pair
+
+
 def conditional(a, b):
     v = Vec(a, b) if a > b else Vec(b, a, 4.0)
     w = v
@@ -300,6 +386,11 @@ PROGRAMS = [
     (changed_and_kept, (30, 0.5), [(1, 0.5)]),
     (index_error_later, (X, 12), [(X, 0), (X, 14)]),
     (caught, (X, 12), [(X, 0), (X, 14)]),
+    (bodies, (13, 0.1), [(0, 0.1), (1, 0.5)]),
+    (from_outside, (Body(Vec(1.0, 2.0), Vec(0.5, 0.5), 1.0), 9, 0.25), [(Body(Vec(1, 2), Vec(0, 0), 1), 0, 0.5)]),
+    (stored_and_found, (Body(Vec(1.0, 2.0), Vec(0.5, 0.5), 1.0), 9, 0.25), [(Body(Vec(1, 2), Vec(0, 0), 1), 1, 0.5)]),
+    (changed_inside_others, (1.5, 2.5), [(2, 3)]),
+    (held_by_tuples, (1.5, 2.5), [(2, 3)]),
     (conditional, (1.5, 2.5), [(2.5, 1.5), (1.0, 4.0), (5.0, 4.0)]),
     (nested, (1.5, 2.5), [(2, 3)]),
 ]
@@ -310,183 +401,3 @@ PROGRAMS = [
 def test_programs(f, args, others, config, little_work):
     with fail_unless_captured():
         check(f, *args, others=others, config=config)
-
-
-class Checked:
-    """Raises in the middle of its __init__."""
-
-    def __init__(self, a):
-        self.a = a
-        if a > 2.0:
-            raise ValueError("too large: %r" % a)
-        self.b = 1.0 / a
-
-
-def may_raise(a, n):
-    total = 0.0
-    for i in range(n):
-        total += Checked(a * i + 0.5).b
-    return total
-
-
-class Watched:
-    """What bytecode must see: each of these is made as Python makes it."""
-
-    made = []
-
-    def __init__(self, a):
-        self.a = a
-
-
-class WithNew(Watched):
-    def __new__(cls, a):
-        Watched.made.append(a)
-        return super().__new__(cls)
-
-
-class WithSetattr(Watched):
-    def __setattr__(self, name, value):
-        object.__setattr__(self, name, value * 2.0)
-
-
-class WithDel(Watched):
-    def __del__(self):
-        Watched.made.append(self.a)
-
-
-class WithGetattr(Watched):
-    def __getattr__(self, name):
-        return 5.0
-
-
-class WithSlot(Watched):
-    __slots__ = ("b",)
-
-
-class WithProperty(Watched):
-    @property
-    def a(self):
-        return 7.0
-
-    @a.setter
-    def a(self, value):
-        self.held = value
-
-
-class Meta(type):
-    def __call__(cls, a):
-        return type.__call__(cls, a * 3.0)
-
-
-class WithMeta(Watched, metaclass=Meta):
-    pass
-
-
-class Error(Exception):
-    def __init__(self, a):
-        super().__init__(a)
-        self.a = a
-
-
-def of_class(cls, a, x):
-    made = cls(a)
-    y = x * made.a + a
-    return y, made, made.a, getattr(made, "missing", 1.0)
-
-
-CLASSES = [Watched, WithNew, WithSetattr, WithDel, WithGetattr, WithSlot, WithProperty, WithMeta, Error]
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_classes_of_all_kinds(cls):
-    with fail_unless_captured():
-        check(of_class, cls, 1.5, X)
-
-
-@pytest.mark.parametrize("n, captured", [(3, True), (9, True)])
-def test_exceptions_in_init(n, captured):
-    with fail_unless_captured():
-        check(may_raise, 0.5, n, others=[(0.25, 4), (-0.5, 4)])
-
-
-def local_program():
-    class Local:
-        scale = 2.0
-
-        def __init__(self, a):
-            self.a = a
-
-        def weighted(self, k):
-            return self.a * self.scale + k
-
-    def program(n, k):
-        total, last = 0.0, Local(k)
-        for i in range(n):
-            last = Local(total + k)
-            total += last.weighted(k)
-        return total, last
-
-    return Local, program
-
-
-CHANGES = [
-    lambda cls: setattr(cls, "scale", 5.0),
-    lambda cls: setattr(cls, "scale", 3),
-    lambda cls: setattr(cls, "weighted", lambda self, k: self.a - k),
-    lambda cls: setattr(cls, "__init__", lambda self, a: setattr(self, "a", a * 2.0)),
-    lambda cls: setattr(cls, "__setattr__", lambda self, name, value: object.__setattr__(self, name, value + 1.0)),
-    lambda cls: setattr(cls, "__getattr__", lambda self, name: 4.0),
-    lambda cls: setattr(cls, "a", property(lambda self: 9.0, lambda self, value: None)),
-    lambda cls: setattr(cls, "a", 3.0),
-    lambda cls: setattr(cls, "__new__", lambda cls, a: object.__new__(Vec)),
-]
-
-
-@pytest.mark.parametrize("number", range(len(CHANGES)))
-def test_a_class_that_changes_between_calls(number):
-    cls, program = local_program()
-    j = jitted(program)
-
-    def same():
-        expected, got = program(5, 0.5), j(5, 0.5)
-        assert got[0] == expected[0] and type(got[1]) is type(expected[1])
-        assert getattr(got[1], "__dict__", None) == getattr(expected[1], "__dict__", None)
-
-    with fail_unless_captured():
-        watched = jitted(program)
-        watched(5, 0.5)
-    same(), same()
-    CHANGES[number](cls)
-    try:
-        same(), same()
-    except (AttributeError, TypeError):
-        with pytest.raises((AttributeError, TypeError)):
-            program(5, 0.5)
-
-
-def test_hits_and_misses():
-    cls, program = local_program()
-    j = jitted(program, PYTHON)
-    j(5, 0.5)
-    assert calls_of(j, [(5, 0.5), (7, 1.5)]) == ["hit", "hit"]
-    cls.weighted = lambda self, k: self.a - k
-    assert calls_of(j, [(5, 0.5), (7, 1.5)]) == ["miss", "hit"]
-
-
-def refers(a):
-    made = Tuned(a, X, 2.0)
-    made.level = made.level * a + a * a - a / 2.0
-    return made
-
-
-def test_results_are_objects_like_others():
-    j = jitted(refers, NATIVE)
-    with fail_unless_captured():
-        jitted(refers, NATIVE)(1.5)
-    for _ in range(3):
-        made = j(1.5)
-        reference = weakref.ref(made)
-        assert gc.is_tracked(made) and list(made.__dict__) == ["level", "data", "steps", "gain"]
-        made.more = 1
-        del made
-        assert reference() is None
