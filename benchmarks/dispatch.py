@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numba
@@ -168,7 +169,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     for name, call in CALLS.items():
         competitors = {"plain": call.function, "pijit": pijit.jit(call.function), "njit": njit(call)}
         times = seconds_per_call({key: f for key, f in competitors.items() if f is not None}, call.arguments,
-                                 options.seconds)
+                                 options.seconds, clock=time.process_time)
         micro = {key: 1e6 * value / call.unit for key, value in times.items()}
         other = "%.2f" % micro["njit"] if "njit" in micro else "refused"
         against = "%.2f" % (micro["pijit"] / micro["njit"]) if "njit" in micro else "-"

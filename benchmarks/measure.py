@@ -66,10 +66,11 @@ def geometric_mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs)) if logs else float("nan")
 
 
-def seconds_per_call(functions: Functions, arguments: Tuple[Any, ...], budget: float) -> Dict[str, float]:
-    """The best time of a call of each function with the same arguments."""
+def seconds_per_call(functions: Functions, arguments: Tuple[Any, ...], budget: float, warm: int = 3,
+                     clock: Callable[[], float] = time.perf_counter) -> Dict[str, float]:
+    """The best time of a call of each function with the same arguments, after ``warm`` calls."""
     for function in functions.values():
-        for _ in range(3):
+        for _ in range(warm):
             function(*arguments)
-    samples = interleaved(functions, dict.fromkeys(functions, arguments), budget)
+    samples = interleaved(functions, dict.fromkeys(functions, arguments), budget, clock)
     return {name: min(times) for name, times in samples.items()}
