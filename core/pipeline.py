@@ -259,7 +259,8 @@ class State:
         if outcome.reason is None:
             return ""
         line = entry.lines.get(entry.program.guards[outcome.failed].sources[0])
-        return reason("PJ301", guard=outcome.reason, **({"line": line} if line else {}))
+        failed = outcome.reason[len("guard "):] if outcome.reason.startswith("guard `") else outcome.reason
+        return reason("PJ301", guard=failed, **({"line": line} if line else {}))
 
 
 def reset() -> None:

@@ -12,6 +12,7 @@ counts as absent: `fetch` raises SourceError, and a guard on it fails. The rules
 
 from __future__ import annotations
 
+import builtins as builtins_module
 import sys
 import types
 from typing import Any, Dict, List, Sequence, Tuple, Union
@@ -345,7 +346,7 @@ class Constant(Source):
         return (id(self.value),)
 
     def __str__(self) -> str:
-        return f"constant {describe(self.value)}"
+        return "builtins" if self.value is builtins_module.__dict__ else f"constant {describe(self.value)}"
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         return self.value

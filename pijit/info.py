@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 from pijit.explain import state_of
+from pijit.names import count_of
 
 
 class Info(NamedTuple):
@@ -49,8 +50,8 @@ class Info(NamedTuple):
         lines += ["options: {}".format(self.options or "defaults"),
                   "calls: {} served by compiled code, {} missed".format(self.hits, self.misses),
                   "entries: {} of at most {}".format(self.entries, self.limit),
-                  "newest entry: {} kernels, {} breaks".format(self.kernels, self.breaks)]
-        lines += ["  {} ran {} times".format(name, count) for name, count in self.calls.items()]
+                  "newest entry: {}, {}".format(count_of(self.kernels, "kernel"), count_of(self.breaks, "break"))]
+        lines += ["  {} ran {}".format(name, count_of(count, "time")) for name, count in self.calls.items()]
         for title, items in (("recompiles", self.recompiles), ("internal errors", self.failures),
                              ("callees compiled on their own", self.callees)):
             lines += [title + ":"] * bool(items) + ["  " + item for item in items]

@@ -1,4 +1,4 @@
-"""Messages about names that are not known."""
+"""Words in messages: names that are not known, and how many there are of something."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from typing import Any, Iterable
 
 def nearest(name: Any, known: Iterable[str]) -> str:
     """The known name that a name resembles most."""
-    return difflib.get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.0)[0]
+    lowered = {one.lower(): one for one in known}
+    return lowered[difflib.get_close_matches(str(name).lower(), list(lowered), n=1, cutoff=0.0)[0]]
 
 
 def closest(name: Any, known: Iterable[str]) -> str:
     """What to say of an unknown name: those that are known, and which comes closest."""
     known = list(known)
     return "one of {}; not {!r} (the closest is {!r})".format(", ".join(map(repr, known)), name, nearest(name, known))
+
+
+def count_of(number: int, noun: str) -> str:
+    """`1 kernel`, `2 kernels`."""
+    return "{} {}{}".format(number, noun, "" if number == 1 else "s")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
+from pijit.names import count_of
+
 PLAIN = "py"
 """The mark of a line that stays bytecode."""
 
@@ -72,7 +74,7 @@ class Report(NamedTuple):
     @property
     def counts(self) -> str:
         """How many kernels, breaks and guards there are, in words."""
-        return ", ".join(_count(len(items), noun) for items, noun in (
+        return ", ".join(count_of(len(items), noun) for items, noun in (
             (self.kernels, "kernel"), (self.breaks, "break"), (self.guards, "guard")))
 
     @property
@@ -182,7 +184,3 @@ class Report(NamedTuple):
             marks[number] += "/" + PLAIN
         plain = self.records[-1].bytecode_lines if self.records else ()
         return {**dict.fromkeys(plain, PLAIN), **marks}
-
-
-def _count(number: int, noun: str) -> str:
-    return "{} {}{}".format(number, noun, "" if number == 1 else "s")

@@ -33,6 +33,7 @@ def fetch(source, *values, globals=None, builtins=None):
     (Item(Local(1, "xs"), 2), "L['xs'][2]"), (Item(X, "k"), "L['x']['k']"), (TypeOf(X), "type(L['x'])"),
     (Attr(Attr(Local(0, "self"), "w"), "v"), "L['self'].w.v"), (Constant(3), "constant 3"),
     (Constant(object()), "constant an object of type object"),
+    (Constant(vars(builtins)), "builtins"),
 ])
 def test_text(source, text):
     assert str(source) == text

@@ -41,6 +41,7 @@ def test_refuses_callables_without_python_code(wrong):
 
 
 @pytest.mark.parametrize("arguments, error, text", [
+    ({"mode": "PIJIT"}, ValueError, "jit: mode must be one of 'PIJit', 'PSJit'; not 'PIJIT' (the closest is 'PIJit')"),
     ({"mode": "PSJIT"}, ValueError, "jit: mode must be one of 'PIJit', 'PSJit'; not 'PSJIT' (the closest is 'PSJit')"),
     ({"mode": 3}, TypeError, "jit: mode must be 'PIJit' or 'PSJit', not 3"),
     ({"input_signature": ("x",)}, TypeError, "jit: an entry of input_signature must be a pijit.Tensor, an array as an "
