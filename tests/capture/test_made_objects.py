@@ -401,3 +401,9 @@ PROGRAMS = [
 def test_programs(f, args, others, config, little_work):
     with fail_unless_captured():
         check(f, *args, others=others, config=config)
+
+
+@pytest.mark.parametrize("f, args, others", PROGRAMS, ids=[row[0].__name__ for row in PROGRAMS])
+def test_leaving_anywhere(f, args, others, little_work, leaves_often, open_gates):
+    """Objects leave in the middle of everything, and the kernel comes back to those that bytecode has then."""
+    check(f, *args, others=others, config=PYTHON, calls=6)
