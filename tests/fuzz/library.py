@@ -9,6 +9,7 @@ IMPORTS: Dict[str, str] = {
     "np": "import numpy as np", "math": "import math", "numbers": "import numbers", "operator": "import operator",
     "warnings": "import warnings",
     "partial": "from functools import partial", "deque": "from collections import deque",
+    "heappush": "from heapq import heappush", "heappop": "from heapq import heappop",
 }
 
 GLOBALS: Dict[str, str] = {
