@@ -123,6 +123,8 @@ _DESCRIPTIONS: Dict[type, Callable[[Any], str]] = {
     numpy.ndarray: _describe_array,
     numpy.ufunc: lambda value: f"the ufunc {value.__name__}",
     types.CodeType: _describe_code,
+    type(numpy.sum): lambda value: f"NumPy's function {value.__name__}",  # a plain function in older versions
+    types.WrapperDescriptorType: lambda value: f"the method {value.__qualname__}",
     types.FunctionType: lambda value: f"the function {_describe_code(value.__code__)}",
     types.BuiltinFunctionType: lambda value: f"the builtin function {value.__name__}",
     types.ModuleType: _describe_module,

@@ -166,6 +166,7 @@ FAILING = [
     (IsIdentical(A, np.sqrt), np.exp, "L['a'] was the ufunc sqrt and is now the ufunc exp"),
     (IsIdentical(A, math), np.linalg, "L['a'] was the module math and is now the module numpy.linalg"),
     (IsIdentical(A, len), "len", "L['a'] was the builtin function len and is now 'len'"),
+    (IsIdentical(A, object.__str__), 3, "L['a'] was the method object.__str__ and is now 3"),
     (IsIdentical(A, floats), np.arange(12.0),
      "L['a'] was a float64 array of 1 dimension and is now another object, "
      "also a float64 array of 1 dimension"),

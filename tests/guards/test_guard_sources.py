@@ -34,6 +34,7 @@ def fetch(source, *values, globals=None, builtins=None):
     (Attr(Attr(Local(0, "self"), "w"), "v"), "L['self'].w.v"), (Constant(3), "constant 3"),
     (Constant(object()), "constant an object of type object"),
     (Constant(vars(builtins)), "builtins"),
+    (Constant(object.__setattr__), "constant the method object.__setattr__"),
 ])
 def test_text(source, text):
     assert str(source) == text
