@@ -222,3 +222,26 @@ def test_leaving_in_the_middle():
     with np.errstate(over="ignore"):
         check(two_back, huge, 1.5, 0.25)
     check(two_back, huge, 1.5, 0.25)
+
+
+def summed_up(x, out, i):
+    s = 1.0 / (i + 5.0)
+    for j in range(4):
+        if s < 0.0:
+            raise IndexError(j)
+        out[3] -= x[j]
+    return s
+
+
+def calls_with_loops(x, out, n):
+    s = 0.0
+    for i in range(n):
+        s += summed_up(x, out, i)
+        s += x[i % 7]
+    return s, out
+
+
+@fail_unless_captured()
+def test_two_loops_that_carry():
+    """The first round of the outer loop has one of its own, as ``s`` is another type behind it."""
+    check(calls_with_loops, X, np.ones(9), 6, others=[(X, np.ones(9), 0), (X, np.ones(3), 2)])

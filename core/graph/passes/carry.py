@@ -50,6 +50,7 @@ def carry_stored(graph: Graph) -> None:
     if not loops:
         return
     forms, home = Forms(graph), _homes(graph)
+    names: Dict[Value, Value] = {}
     for loop in loops:
         stored = _stored(graph, loop, forms, home)
         steps = _steps(loop, forms)
@@ -61,8 +62,10 @@ def carry_stored(graph: Graph) -> None:
                  and (moves or not _is_behind_store(block, op, loop))]
         wanted = [(op, back) for op in loads for back in _rounds_back(op, stored, forms, steps)]
         if wanted:
-            _carry(graph, loop, stored, wanted, [[_before(form, steps, back) for form in stored.indices]
-                                                 for back in range(1, max(back for _, back in wanted) + 1)])
+            rounds = range(1, max(back for _, back in wanted) + 1)
+            names.update(_carry(graph, loop, stored, wanted,
+                                [[_before(form, steps, back) for form in stored.indices] for back in rounds]))
+    rename(graph, names)  # which makes all jumps anew
 
 
 # ---- what a loop does ----
@@ -151,8 +154,9 @@ def _before(form: Form, steps: Dict[Value, int], rounds: int) -> Form:
 # ---- the change ----
 
 
-def _carry(graph: Graph, loop: Loop, stored: Stored, wanted: List[Any], indices: List[List[Form]]) -> None:
-    """Give the loop a variable for each round that looks back, and the loads these variables."""
+def _carry(graph: Graph, loop: Loop, stored: Stored, wanted: List[Any],
+           indices: List[List[Form]]) -> Dict[Value, Value]:
+    """Give the loop a variable for each round that looks back; the variables by the loads that they stand for."""
     kind = wanted[0][0].result.type
     kept = [graph.new_value(kind, "kept") for _ in indices]
     (_, jump), = loop.entering
@@ -171,7 +175,7 @@ def _carry(graph: Graph, loop: Loop, stored: Stored, wanted: List[Any], indices:
     for op, _ in wanted:
         for at in loop.body:
             at.ops = [other for other in at.ops if other is not op or op.exit is not None]
-    rename(graph, {op.result: kept[back - 1] for op, back in wanted})
+    return {op.result: kept[back - 1] for op, back in wanted}
 
 
 def _sum(form: Form, given: Dict[Value, Value]) -> Form:
