@@ -120,7 +120,7 @@ def write_view(emitter: Any, op: Op) -> None:
     data = array.data
     for offset in offsets:
         data = "iadd(%s, %s)" % (data, offset)
-    _define_view(emitter, op, array, emitter.let(data), shape + list(array.shape[axis:]),
+    _define_view(emitter, op, array, emitter.pure(data), shape + list(array.shape[axis:]),
                  strides + list(array.strides[axis:]), shown + list(array.shown[axis:]))
 
 

@@ -15,7 +15,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import NEVER
 from pijit.core.graph.passes.fuse import MAKING, may_leave, operands, raises_flags, scalar_operation
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.array_ops import broadcast, fits_into, loop_dtypes
+from pijit.core.kernel.array_ops import broadcast, loop_dtypes
 from pijit.core.kernel.arrays import ArrayVariable, type_number
 from pijit.core.kernel.elision import like_size
 from pijit.core.kernel.nests import ANY, ZERO, Nest, can_convert
@@ -23,7 +23,7 @@ from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
 
 
-def _leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
+def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
     """The arrays that the group reads, and its scalars with the loops' dtypes that they become."""
     inner = {op.result for op in group}
     arrays: Dict[Value, None] = {}
@@ -40,7 +40,7 @@ def _leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:
     """Whether the nest does what NumPy does, and better: last strides are 0 or the item size, or most likely."""
-    arrays, scalars = _leaves(group)
+    arrays, scalars = find_leaves(group)
     last = group[-1]
     written = [] if last.name in MAKING else [last.args[0]]
     if not arrays or any(not emitter.arrays[value].shape or not emitter.goes_by_rows(value)
@@ -65,7 +65,7 @@ def _require_elements(emitter: Any, group: List[Op], shape: Sequence[str], table
     """The words of the arrays in which elements are found; leaves where one has none, for no index is in range, and where
     a nest without elements would not look at indices."""
     sizes = dict.fromkeys(size for table in tables for size in table.shape)
-    if any(emitter.arrays[value].shape != tuple(shape) for value in _leaves(group)[0]):
+    if any(emitter.arrays[value].shape != tuple(shape) for value in find_leaves(group)[0]):
         sizes.update(dict.fromkeys(shape))  # only the broadcast of another is empty
     for size in sizes if tables else ():
         emitter.guard(group[0], "%s < 1" % size)
@@ -88,78 +88,50 @@ def _conversions(group: List[Op]) -> List[Tuple[np.dtype, np.dtype]]:
 
 
 def write_group(emitter: Any, group: List[Op]) -> None:
-    """Write the whole group; leaves by the first operation's exit."""
+    """Write a whole group that makes something new; leaves by the first operation's exit."""
     first, last = group[0], group[-1]
-    leaves, wanted = _leaves(group)
-    arrays = [emitter.arrays[value] for value in leaves]
+    values, wanted = find_leaves(group)
+    arrays = [emitter.arrays[value] for value in values]
     scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
                for value, code in wanted]
-    raising = any(map(_finds if emitter.flavour.fast else may_leave, group))
-    if last.name in ("ufunc", "where", "gather"):
-        shape = broadcast(emitter, first, [array.shape for array in arrays])
-        result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
-        emitter.by_rows.add(last.result)
-        _compute(emitter, group, shape, arrays, scalars, result, raising)
-        return
+    shape = broadcast(emitter, first, [array.shape for array in arrays])
     if last.name == "reduce":
-        sum_rows(emitter, group, broadcast(emitter, first, [array.shape for array in arrays]), arrays, scalars)
+        sum_rows(emitter, group, shape, arrays, scalars)
         return
-    target = emitter.arrays[last.args[0]]
-    for array in arrays:
-        fits_into(emitter, first, array.shape, target.shape, False)
-    raising = any(map(_finds if emitter.flavour.fast else may_leave, _asked(group)))
-    overlap = _overlap(emitter, group, leaves, raising)
-    if last.attrs.get("reports") and not any(map(raises_flags, _asked(group))):
-        emitter.clear_flags()
-    if overlap not in ("True", "False") and target in arrays:
-        emitter.line("if %s:" % overlap)
-        emitter.depth += 1
-        _compute_apart(emitter, group, target, arrays, scalars, "True", raising)
-        emitter.depth -= 1
-        emitter.line("else:")
-        emitter.depth += 1
-        _compute(emitter, group, target.shape, arrays, scalars, target, raising)
-        emitter.depth -= 1
-        return
-    _compute_apart(emitter, group, target, arrays, scalars, overlap, raising)
+    raising = any(map(finds if emitter.flavour.fast else may_leave, group))
+    flags = raising and any(map(raises_flags, group))
+    result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
+    emitter.by_rows.add(last.result)
+    if flags:
+        emitter.clear_flags(own=True)
+    compute(emitter, group, shape, arrays, scalars, result)
+    if flags:
+        emitter.guard(first, emitter.raised_flags(*group, own=True))
 
 
-def _compute_apart(emitter: Any, group: List[Op], target: ArrayVariable, arrays: List[ArrayVariable],
-                   scalars: List[str], overlap: str, raising: bool) -> None:
-    """The nest, by way of the kernel's buffer under the condition ``overlap``."""
-    result = _destination(emitter, group[0], target, overlap)
-    _compute(emitter, group, target.shape, arrays, scalars, result, raising)
-    if overlap != "False":
-        if overlap != "True":
-            emitter.line("if %s:" % overlap)
-            emitter.depth += 1
-        _copy(emitter, result, target)
-        emitter.depth -= overlap != "True"
-
-
-def _finds(op: Op) -> bool:
+def finds(op: Op) -> bool:
     return op.name == "gather"
 
 
-def _asked(group: List[Op]) -> List[Op]:
-    """The operations whose flags must be known at the end of the nest: another one asks for those of a last that reports."""
+def asked(group: List[Op]) -> List[Op]:
+    """The operations whose flags must be known at the end of the nest: another one asks for a last that reports."""
     return group[:-1] if group[-1].attrs.get("reports") else group
 
 
-def _compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
-             scalars: List[str], result: ArrayVariable, raising: bool) -> None:
-    """The nest, between the two questions about flags."""
-    flags = raising and any(map(raises_flags, _asked(group)))
-    if flags:
-        emitter.clear_flags(own=True)
+def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
+            scalars: List[str], result: ArrayVariable, block: Tuple[str, ...] = ()) -> None:
+    """The nest, of all rows or of a block of them: where it begins, and how many it has."""
     lasts, words = _operands(emitter, shape, arrays + [result])
+    sizes = list(shape)
+    if block:
+        sizes[0] = block[1]
+        for first in range(0, len(arrays) * (1 + len(shape)), 1 + len(shape)):
+            words[first] = "iadd(%s, imul(%s, %s))" % (words[first], block[0], words[first + 1])
     tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
-                "".join(code for _, code in _leaves(group)[1]), _steps(group), False, _kinds(tables),
+                "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
                 emitter.flavour.least, next((k for k, array in enumerate(arrays) if array is result), -1))
-    _run_nest(emitter, group, nest, shape, words + scalars, tables)
-    if flags:
-        emitter.guard(group[0], emitter.raised_flags(*group, own=True))
+    _run_nest(emitter, group, nest, sizes, words + scalars, tables)
 
 
 def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
@@ -177,13 +149,6 @@ def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], w
         emitter.line(call)
         return
     emitter.guard(group[0], "%s != 0" % emitter.let(call))
-
-
-def _copy(emitter: Any, source: ArrayVariable, target: ArrayVariable) -> None:
-    """All elements of an array to another one of the same dtype and shape that is apart from it."""
-    addresses = [emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape))) for array in (target, source)]
-    emitter.line(emitter.runtime("copy_apart", *(addresses + [len(target.shape), target.type.dtype.itemsize,
-                                                              emitter.flavour.least])))
 
 
 def _operands(emitter: Any, shape: Sequence[str], arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str]]:
@@ -220,7 +185,7 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d"]
         emitter.clear_flags()
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
-                "".join(code for _, code in _leaves(group)[1]), _steps(group), True, _kinds(tables),
+                "".join(code for _, code in find_leaves(group)[1]), _steps(group), True, _kinds(tables),
                 emitter.flavour.least)
     _run_nest(emitter, group, nest, shape, words + target + scalars + pairwise, tables)
     if pairwise:
@@ -230,7 +195,7 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
 
 
 def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
-    arrays, scalars = _leaves(group)
+    arrays, scalars = find_leaves(group)
     number: Dict[Any, int] = {item: k for k, item in enumerate(list(arrays) + list(scalars))}
     steps: List[Tuple[str, str, Tuple[int, ...]]] = []
     tables = 0
@@ -248,59 +213,6 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
     return tuple(steps)
 
 
-# ---- arrays that were there before ----
-
-
-def _overlap(emitter: Any, group: List[Op], leaves: List[Value], raising: bool) -> str:
-    """The condition under which the nest must not write in place: a variable, "True" or "False"."""
-    target = group[-1].args[0]
-    root = emitter.roots.get(target, target)
-    if raising:
-        return "True"
-    if root.type.layout == "A" and root.type.ndim > 1 and root not in emitter.made:
-        return "True"  # its elements may share memory with each other
-    return shares_with(emitter, target, [value for value in leaves if value is not target])
-
-
-def shares_with(emitter: Any, target: Value, values: Sequence[Value]) -> str:
-    """The condition that an array may share memory with others: a variable, "True" or "False"."""
-    root = emitter.roots.get(target, target)
-    others = list(dict.fromkeys(emitter.roots.get(value, value) for value in values))
-    if root in others:
-        return "True"
-    tests = [_shares_memory(emitter, target, other) for other in others if not emitter.is_apart(root, other)]
-    while len(tests) > 1:
-        tests[:2] = [emitter.let("either(%s, %s)" % tuple(tests[:2]))]
-    return tests[0] if tests else "False"
-
-
-def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
-    """A variable: whether the extents of two arrays share a byte."""
-    words: List[str] = []
-    for value in (target, other):
-        array = emitter.arrays[value]
-        address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
-        words += [address, str(len(array.shape)), str(array.type.dtype.itemsize)]
-    return emitter.let("%s != 0" % emitter.runtime("overlap", *words))
-
-
-def _destination(emitter: Any, op: Op, target: ArrayVariable, overlap: str) -> ArrayVariable:
-    """What the nest writes to: the target, or the kernel's buffer under the condition ``overlap``."""
-    if overlap == "False":
-        return target
-    strides = ["(%d)" % target.type.dtype.itemsize]
-    for size in reversed(target.shape[1:]):
-        strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], size)))
-    needed = emitter.let("imul(%s, %s)" % (strides[0], target.shape[0]))
-    emitter.need_buffer(op, needed if overlap == "True" else "choose(%s, %s, 0)" % (overlap, needed))
-    if overlap == "True":
-        return ArrayVariable(target.type, "buffer_d", "0", target.shape, strides)
-    data = emitter.let("choose(%s, buffer_d, %s)" % (overlap, target.data))
-    strides[:-1] = [emitter.let("choose(%s, %s, %s)" % (overlap, own, there))
-                    for own, there in zip(strides[:-1], target.strides)]
-    return ArrayVariable(target.type, data, "0", target.shape, strides)
-
-
 # ---- the result's layout ----
 
 
@@ -312,7 +224,7 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
         return emitter.new_array(group[0], Array(last.result.type.dtype, 1, "C"), "v%d" % last.result.id, shape,
                                  private=private)
     if all(value.type.layout == "C" and emitter.arrays[value].shape == tuple(shape)
-           for value in _leaves(group)[0]) and not _asks_for_temporaries(emitter, group):
+           for value in find_leaves(group)[0]) and not _asks_for_temporaries(emitter, group):
         return emitter.new_array(group[0], last.result.type, "v%d" % last.result.id, shape, private=private)
     for op in group:
         if op.name == "gather":

@@ -11,11 +11,13 @@ from typing import Any, Dict, List, Set, Tuple
 
 from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
-from pijit.core.graph.passes.fuse import find_groups
+from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.passes.fuse import MAKING, find_groups
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
 from pijit.core.kernel import complex_intrinsics, float_intrinsics, fusion, intrinsics, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.arrays import LISTENING, ArrayVariable, ArrayWriter
+from pijit.core.kernel.calm import BOUNDS, Calm
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.flavour import FAST, PLAIN, Flavour
@@ -29,8 +31,10 @@ from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 from pijit.core.kernel.privacy import Privacy
 from pijit.core.kernel.scans import SCAN_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS
+from pijit.core.kernel.stores import write_store
 
-NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS)
+NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
+             **BOUNDS)
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
@@ -49,6 +53,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self._group_of = {op: group for group in groups.values() for op in group}
         self.lifetimes = Lifetimes(graph, self.used, groups)
         self.privacy = Privacy(graph, groups)
+        self.calm = Calm(self, graph, groups)
         self.fused: Set[Op] = set()
 
     def source(self, name: str) -> str:
@@ -59,7 +64,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self._name_param(param)
         self.body()
         head = ["    buffer_d = buffer_o = buffer_n = 0"] if self.buffered else []
-        head += self.float_checks.head()
+        head += self.float_checks.head() + self.calm.head()
         mark = [FAST] if self.flavour.fast else []
         return "\n".join(mark + ["def %s(frame):" % name] + head + self.lines) + "\n"
 
@@ -167,10 +172,12 @@ class NumbaEmitter(ArrayWriter, Emitter):
         fused = op in self._groups and fusion.can_fuse(self, group)
         if fused:
             self.fused.update(group)
-            fusion.write_group(self, group)
+            (fusion.write_group if op.name in MAKING else write_store)(self, group)
         else:
             for member in group:
                 self._write(member)
+            if any(member.name in EFFECTS for member in group):
+                self.calm.forget()
         for member in group:
             for value in self.lifetimes.after(member):
                 if value not in self.inherited:

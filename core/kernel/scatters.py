@@ -9,8 +9,8 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array
 from pijit.core.kernel.array_ops import convert
 from pijit.core.kernel.arrays import ArrayVariable, memory_code
-from pijit.core.kernel.fusion import shares_with
 from pijit.core.kernel.library_ops import call_library
+from pijit.core.kernel.stores import shares_with
 
 _WORD = np.dtype(np.int64)
 

@@ -27,9 +27,11 @@ runtime_own_flags_clear(void)
     return 0;
 }
 
-/* The flags that np.errstate does not ignore; all of them if that cannot be found out. */
+#define ALL_LISTENED (NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID)
+
+/* What np.geterr says; all of them if that cannot be found out. */
 static int
-flags_listened(void)
+ask_geterr(void)
 {
     static PyObject *geterr = NULL;  /* owned, for ever */
     static const struct { const char *name; int flag; } kinds[] = {
@@ -61,7 +63,66 @@ error:
     PyErr_Clear();
     Py_XDECREF(numpy);
     Py_XDECREF(state);
-    return NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID;
+    return ALL_LISTENED;
+}
+
+/* The context variable in which NumPy 2 keeps the state, or Py_None: the state is in the thread's dict. */
+static PyObject *
+errstate_variable(void)
+{
+    static PyObject *variable = NULL;  /* owned, for ever */
+    if (variable == NULL) {
+        PyObject *umath = PyImport_ImportModule("numpy._core.umath");  /* owned */
+        variable = umath == NULL ? NULL : PyObject_GetAttrString(umath, "_extobj_contextvar");
+        Py_XDECREF(umath);
+        if (variable == NULL) {
+            PyErr_Clear();
+            Py_INCREF(Py_None);
+            variable = Py_None;
+        }
+    }
+    return variable;
+}
+
+/* The object that holds the state where it is not NumPy's default, else None; a new reference, NULL if unknown. */
+static PyObject *
+errstate_object(void)
+{
+    PyObject *variable = errstate_variable(), *state = NULL;
+    if (variable == Py_None) {
+        PyObject *known = PyThreadState_GetDict();  /* borrowed */
+        state = known == NULL ? NULL : PyDict_GetItemString(known, "UFUNC_PYVALS");  /* borrowed */
+        state = known != NULL && state == NULL ? Py_None : state;
+        Py_XINCREF(state);
+    }
+#if PY_VERSION_HEX >= 0x03080000
+    else if (PyContextVar_Get(variable, Py_None, &state) != 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+#endif
+    return state;
+}
+
+/* The flags that np.errstate does not ignore. np.geterr takes as long as ten thousand elements, and states seldom change:
+ * NumPy 2 makes an object for each that never changes; what NumPy 1 keeps is a list, which may. */
+static int
+flags_listened(void)
+{
+    static PyObject *last = NULL;    /* owned; its state is `listened` */
+    static int listened = ALL_LISTENED;
+    PyObject *state = errstate_object();  /* owned */
+    if (state == NULL || PyList_Check(state)) {
+        Py_XDECREF(state);
+        return ask_geterr();
+    }
+    if (state != last) {
+        listened = ask_geterr();
+        Py_XSETREF(last, state);
+        return listened;
+    }
+    Py_DECREF(state);
+    return listened;
 }
 
 /* The flags of a mask that np.errstate does not ignore. */

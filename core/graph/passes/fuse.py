@@ -12,6 +12,7 @@ exit.
 only then writes. A nest finds out about flags at its end. So a group that can raise one computes into a
 buffer, which is copied when no flag was raised: had it written in place, repeating the statement would read
 what it wrote, and where the warning is an error the program would see an array that NumPy leaves as it was.
+Whether a group can raise one, it asks its operands (kernel/calm.py).
 Where only the last operation can raise one, and it is an operator that writes in place, NumPy itself reports flags
 behind what it wrote; so does bytecode then, to which the operation ``raised`` leads (bytecode/report.py).
 A group that cannot raise another flag does not leave once its nest runs. It writes in place unless destination and

@@ -1,0 +1,269 @@
+"""Groups that compute into an array that was there before: in place, by way of a buffer, or by blocks.
+
+A nest writes in place where its operands share no memory with what it writes, or are the same elements, and no
+flag can be raised: NumPy reports before it writes. Whether one can, calm.py finds out for operands at hand.
+
+Where operands are views of the written array with its strides (``u[1:-1] = u[:-2] + u[2:]``), an element may be
+written once those behind it that need its old value have been computed. So blocks of the first axis are computed into
+two halves of a small buffer, in turn, and a block is copied when the next one has been computed. If the views are too
+far from each other, or flags may be raised, there is one block, of everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Sequence, Tuple
+
+import numpy as np
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.passes.fuse import may_leave, raises_flags, scalar_operation
+from pijit.core.kernel.array_ops import fits_into
+from pijit.core.kernel.arrays import ArrayVariable
+from pijit.core.kernel.calm import count_elements
+from pijit.core.kernel.fusion import asked, compute, find_leaves, finds
+from pijit.core.kernel.parallel import units_of
+
+BLOCK = 1 << 16
+"""Bytes of a block: two of them are in the second level of caches."""
+
+
+class _Store:
+    """A group that writes to ``target``: what is known of it, and of when it may.
+
+    ``raising``: whether the nest may leave at its end, ``flags``: for a flag; ``calm`` is then the variable that is 1 if
+    none can be raised, or "".
+    """
+
+    def __init__(self, emitter: Any, group: List[Op]) -> None:
+        self.emitter = emitter
+        self.group = group
+        first, last = group[0], group[-1]
+        self.values, wanted = find_leaves(group)
+        self.scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
+                        for value, code in wanted]
+        self.value: Value = last.args[0]
+        self.target: ArrayVariable = emitter.arrays[self.value]
+        self.arrays = [self.target if _are_one(emitter.arrays[value], self.target) else emitter.arrays[value]
+                       for value in self.values]
+        for array in self.arrays:
+            fits_into(emitter, first, array.shape, self.target.shape, False)
+        checked = asked(group)
+        self.raising = any(map(finds if emitter.flavour.fast else may_leave, checked))
+        self.flags = self.raising and any(map(raises_flags, checked))
+        self.calm = self.bound = ""
+        if self.raising:
+            self.calm, self.bound = emitter.calm.write(group, checked, self.target.shape,
+                                                       dict(zip(wanted, self.scalars)))
+        if last.attrs.get("reports") and not self.flags:
+            emitter.clear_flags()
+
+    def compute(self, result: ArrayVariable, block: Tuple[str, ...] = ()) -> None:
+        """The nest, of all rows or of a block; leaves where a flag was raised."""
+        emitter = self.emitter
+        if self.flags:
+            emitter.clear_flags(own=True)
+        compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block)
+        if not self.flags:
+            return
+        if self.calm:
+            emitter.line("if %s == 0:" % self.calm)
+            emitter.depth += 1
+        emitter.guard(self.group[0], emitter.raised_flags(*self.group, own=True))
+        emitter.depth -= bool(self.calm)
+
+    @property
+    def root(self) -> Value:
+        return self.emitter.roots.get(self.value, self.value)
+
+    def others(self) -> List[Value]:
+        """What is read beside the target's own elements."""
+        return [value for value, array in zip(self.values, self.arrays) if array is not self.target]
+
+
+def _are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
+    """Whether two arrays have the same elements, for certain."""
+    return one is other or one.type.dtype == other.type.dtype and (one.data, one.shape, one.strides) == (
+        other.data, other.shape, other.strides)
+
+
+def write_store(emitter: Any, group: List[Op]) -> None:
+    """Write the whole group; leaves by the first operation's exit."""
+    store = _Store(emitter, group)
+    overlap = _overlap(store)
+    if overlap == "True" and store.root not in [emitter.roots.get(value, value) for value in store.others()]:
+        _compute_apart(store, overlap)
+    elif overlap == "True":
+        _compute_blocks(store)
+    elif overlap != "False" and store.target in store.arrays:
+        emitter.line("if %s:" % overlap)
+        emitter.depth += 1
+        _compute_apart(store, "True")
+        emitter.depth -= 1
+        emitter.line("else:")
+        emitter.depth += 1
+        store.compute(store.target)
+        emitter.depth -= 1
+    else:
+        _compute_apart(store, overlap)
+    if store.calm:
+        emitter.calm.note(store.root, store.calm, store.bound)
+    else:
+        emitter.calm.forget()
+
+
+def _overlap(store: _Store) -> str:
+    """The condition under which the nest must not write in place: a variable, "True" or "False"."""
+    emitter, root = store.emitter, store.root
+    if store.raising and not store.calm:
+        return "True"
+    if root.type.layout == "A" and root.type.ndim > 1 and root not in emitter.made:
+        return "True"  # its elements may share memory with each other
+    shared = shares_with(emitter, store.value, store.others())
+    if not store.raising or shared == "True":
+        return shared
+    rough = "%s == 0" % store.calm
+    return emitter.let(rough if shared == "False" else "either(%s, %s)" % (shared, rough))
+
+
+def shares_with(emitter: Any, target: Value, values: Sequence[Value]) -> str:
+    """The condition that an array may share memory with others: a variable, "True" or "False"."""
+    root = emitter.roots.get(target, target)
+    others = list(dict.fromkeys(emitter.roots.get(value, value) for value in values))
+    if root in others:
+        return "True"
+    tests = [_shares_memory(emitter, target, other) for other in others if not emitter.is_apart(root, other)]
+    while len(tests) > 1:
+        tests[:2] = [emitter.let("either(%s, %s)" % tuple(tests[:2]))]
+    return tests[0] if tests else "False"
+
+
+def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
+    """A variable: whether the extents of two arrays share a byte."""
+    words: List[str] = []
+    for value in (target, other):
+        array = emitter.arrays[value]
+        address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+        words += [address, str(len(array.shape)), str(array.type.dtype.itemsize)]
+    return emitter.let("%s != 0" % emitter.runtime("overlap", *words))
+
+
+# ---- all of it in a buffer ----
+
+
+def _compute_apart(store: _Store, overlap: str) -> None:
+    """The nest, by way of the kernel's buffer under the condition ``overlap``."""
+    emitter = store.emitter
+    result = _destination(store, overlap)
+    store.compute(result)
+    if overlap != "False":
+        if overlap != "True":
+            emitter.line("if %s:" % overlap)
+            emitter.depth += 1
+        _copy(emitter, result, store.target)
+        emitter.depth -= overlap != "True"
+
+
+def _destination(store: _Store, overlap: str) -> ArrayVariable:
+    """What the nest writes to: the target, or the kernel's buffer under the condition ``overlap``."""
+    emitter, target = store.emitter, store.target
+    if overlap == "False":
+        return target
+    strides = _packed(emitter, target)
+    needed = emitter.let("imul(%s, %s)" % (strides[0], target.shape[0]))
+    emitter.need_buffer(store.group[0], needed if overlap == "True" else "choose(%s, %s, 0)" % (overlap, needed))
+    if overlap == "True":
+        return ArrayVariable(target.type, "buffer_d", "0", target.shape, strides)
+    data = emitter.let("choose(%s, buffer_d, %s)" % (overlap, target.data))
+    strides[:-1] = [emitter.let("choose(%s, %s, %s)" % (overlap, own, there))
+                    for own, there in zip(strides[:-1], target.strides)]
+    return ArrayVariable(target.type, data, "0", target.shape, strides)
+
+
+def _packed(emitter: Any, target: ArrayVariable) -> List[str]:
+    """The strides of a contiguous array of the target's shape."""
+    strides = ["(%d)" % target.type.dtype.itemsize]
+    for size in reversed(target.shape[1:]):
+        strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], size)))
+    return strides
+
+
+def _copy(emitter: Any, source: ArrayVariable, target: ArrayVariable) -> None:
+    """All elements of an array to another one of the same dtype and shape that is apart from it."""
+    addresses = [emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+                 for array in (target, source)]
+    emitter.line(emitter.runtime("copy_apart", *(addresses + [len(target.shape), target.type.dtype.itemsize,
+                                                              emitter.flavour.least])))
+
+
+# ---- by blocks ----
+
+
+def _compute_blocks(store: _Store) -> None:
+    """Blocks of the first axis, each copied when the next one has been computed."""
+    emitter, target = store.emitter, store.target
+    strides = _packed(emitter, target)
+    rows = _rows_of_block(store, strides[0])
+    size, half = target.shape[0], emitter.let("imul(%s, %s)" % (rows, strides[0]))
+    emitter.need_buffer(store.group[0], "choose(%s < %s, imul(2, %s), %s)" % (rows, size, half, half))
+    begin, some, odd = (emitter.fresh() for _ in range(3))
+    for variable in (begin, some, odd):
+        emitter.line("%s = 0" % variable)
+    emitter.line("while %s < %s:" % (begin, size))
+    emitter.depth += 1
+    left = emitter.let("isub(%s, %s)" % (size, begin))
+    emitter.line("%s = choose(%s < %s, %s, %s)" % (some, left, rows, left, rows))
+    result = ArrayVariable(target.type, emitter.let("iadd(buffer_d, imul(%s, %s))" % (odd, half)), "0",
+                           target.shape, strides)
+    store.compute(result, (begin, some))
+    emitter.line("%s = isub(1, %s)" % (odd, odd))
+    emitter.line("if 0 < %s:" % begin)
+    emitter.depth += 1
+    _copy_block(store, "isub(%s, %s)" % (begin, rows), rows, odd, half, strides)
+    emitter.depth -= 1
+    emitter.line("%s = iadd(%s, %s)" % (begin, begin, some))
+    emitter.depth -= 1
+    _copy_block(store, "isub(%s, %s)" % (size, some), some, "isub(1, %s)" % odd, half, strides)
+
+
+def _copy_block(store: _Store, begin: str, rows: str, odd: str, half: str, strides: List[str]) -> None:
+    emitter, target = store.emitter, store.target
+    shape = (rows,) + target.shape[1:]
+    there = emitter.let("iadd(%s, imul(%s, %s))" % (target.data, begin, target.strides[0]))
+    source = emitter.let("iadd(buffer_d, imul(%s, %s))" % (odd, half))
+    _copy(emitter, ArrayVariable(target.type, source, "0", shape, strides),
+          ArrayVariable(target.type, there, "0", shape, target.strides))
+
+
+def _rows_of_block(store: _Store, packed: str) -> str:
+    """A variable: how many rows of the first axis a block has, all where blocks would read what was written."""
+    emitter, target = store.emitter, store.target
+    size, depth, rows = target.shape[0], emitter.depth, emitter.fresh()
+    emitter.line("%s = %s" % (rows, size))
+    own = [emitter.arrays[value] for value in store.others() if emitter.roots.get(value, value) is store.root]
+    apart = shares_with(emitter, store.value, [value for value in store.others()
+                                               if emitter.roots.get(value, value) is not store.root])
+    if apart == "True" or any(array.strides != target.strides for array in own):
+        return rows
+    conditions = ["%s == 1" % store.calm] if store.raising else []
+    conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:-1]]
+    conditions += ["%s == %s" % pair for array in own for pair in zip(array.shape, target.shape)
+                   if pair[0] != pair[1]]
+    conditions += ["not %s" % apart] if apart != "False" else []
+    if emitter.flavour.least:
+        work = units_of(len(store.arrays) + 1, [scalar_operation(op) for op in store.group], False)
+        conditions.append("imul(%s, %d) < %d" % (count_elements(emitter, target.shape), work, emitter.flavour.least))
+    for condition in conditions:
+        emitter.line("if %s:" % condition)
+        emitter.depth += 1
+    block = emitter.let("ifloordiv(%d, %s)" % (BLOCK, packed))
+    block = emitter.let("choose(%s < 2, 2, %s)" % (block, block))
+    extent = "(%d)" % target.type.dtype.itemsize
+    for count, stride in zip(target.shape[1:], target.strides[1:]):
+        extent = emitter.let("iadd(%s, imul(isub(%s, 1), %s))" % (extent, count, stride))
+    reach = emitter.let("imul(%s, %s)" % (block, target.strides[0]))
+    near = ["isub(%s, %s) <= %s" % (target.data, data, reach) for data in dict.fromkeys(array.data for array in own)]
+    for condition in ["%s <= %s" % (extent, target.strides[0]), "%s < %s" % (block, size)] + near:
+        emitter.line("if %s:" % condition)
+        emitter.depth += 1
+    emitter.line("%s = %s" % (rows, block))
+    emitter.depth = depth
+    return rows
