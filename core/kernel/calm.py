@@ -247,12 +247,21 @@ def below_all(dtype: np.dtype, least: int) -> Intrinsic:
                              ir.Constant(I64, 1))
         return builder.select(all_set, ir.Constant(I64, -1), lowest)
 
-    def build(builder: Any, args: Any) -> Any:
-        values = [value for _, value in args]
+    def define(module: Any, name: str, arity: int) -> Any:
+        function = ir.Function(module, ir.FunctionType(I64, [I64] * arity), name)
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        builder, values = ir.IRBuilder(function.append_basic_block("entry")), list(function.args)
         runtime = values.pop(0) if least else None
         answer = write_shared(builder, runtime, values, [(1, 2)], 1, 1, least, -1, write) if least \
             else write(builder, values)
-        count = builder.module.declare_intrinsic("llvm.ctpop", [I64], ir.FunctionType(I64, [I64]))
-        return builder.mul(builder.call(count, [answer]), ir.Constant(I64, step))
+        count = module.declare_intrinsic("llvm.ctpop", [I64], ir.FunctionType(I64, [I64]))
+        builder.ret(builder.mul(builder.call(count, [answer]), ir.Constant(I64, step)))
+        return function
+
+    def build(builder: Any, args: Any) -> Any:
+        name = "below_all_" + dtype.char
+        function = builder.module.globals.get(name) or define(builder.module, name, len(args))
+        return builder.call(function, [value for _, value in args])
 
     return Intrinsic(INT, None, build)

@@ -93,15 +93,6 @@ def write_store(emitter: Any, group: List[Op]) -> None:
         _compute_apart(store, overlap)
     elif overlap == "True":
         _compute_blocks(store)
-    elif overlap != "False" and store.target in store.arrays:
-        emitter.line("if %s:" % overlap)
-        emitter.depth += 1
-        _compute_apart(store, "True")
-        emitter.depth -= 1
-        emitter.line("else:")
-        emitter.depth += 1
-        store.compute(store.target)
-        emitter.depth -= 1
     else:
         _compute_apart(store, overlap)
     if store.calm:
@@ -150,16 +141,27 @@ def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
 
 
 def _compute_apart(store: _Store, overlap: str) -> None:
-    """The nest, by way of the kernel's buffer under the condition ``overlap``."""
-    emitter = store.emitter
+    """The nest, by way of the kernel's buffer under the condition ``overlap``.
+
+    If that is a variable and the target is read as well, it is read from where the result goes: one nest serves both.
+    """
     result = _destination(store, overlap)
+    if overlap not in ("True", "False") and store.target in store.arrays:
+        _copy_if(store, overlap, store.target, result)
+        store.arrays = [result if array is store.target else array for array in store.arrays]
     store.compute(result)
-    if overlap != "False":
-        if overlap != "True":
-            emitter.line("if %s:" % overlap)
-            emitter.depth += 1
-        _copy(emitter, result, store.target)
-        emitter.depth -= overlap != "True"
+    _copy_if(store, overlap, result, store.target)
+
+
+def _copy_if(store: _Store, condition: str, source: ArrayVariable, target: ArrayVariable) -> None:
+    if condition == "False":
+        return
+    emitter, depth = store.emitter, store.emitter.depth
+    if condition != "True":
+        emitter.line("if %s:" % condition)
+        emitter.depth += 1
+    _copy(emitter, source, target)
+    emitter.depth = depth
 
 
 def _destination(store: _Store, overlap: str) -> ArrayVariable:
