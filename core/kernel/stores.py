@@ -53,14 +53,12 @@ class _Store:
         if self.raising:
             self.calm, self.bound = emitter.calm.write(group, checked, self.target.shape,
                                                        dict(zip(wanted, self.scalars)))
-        if last.attrs.get("reports") and not self.flags:
-            emitter.clear_flags()
+        if self.flags or last.attrs.get("reports"):
+            emitter.clear_flags(own=self.flags)
 
     def compute(self, result: ArrayVariable, block: Tuple[str, ...] = ()) -> None:
         """The nest, of all rows or of a block; leaves where a flag was raised."""
         emitter = self.emitter
-        if self.flags:
-            emitter.clear_flags(own=True)
         compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block)
         if not self.flags:
             return
