@@ -15,7 +15,7 @@ from typing import Any, List, Sequence, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.passes.fuse import may_leave, raises_flags, scalar_operation
+from pijit.core.graph.passes.fuse import raises_flags, scalar_operation
 from pijit.core.kernel.array_ops import fits_into
 from pijit.core.kernel.arrays import ArrayVariable
 from pijit.core.kernel.calm import count_elements
@@ -29,8 +29,8 @@ BLOCK = 1 << 16
 class _Store:
     """A group that writes to ``target``: what is known of it, and of when it may.
 
-    ``raising``: whether the nest may leave at its end, ``flags``: for a flag; ``calm`` is then the variable that is 1 if
-    none can be raised, or "".
+    ``flags`` is the condition under which the nest leaves at its end for a flag, or ""; ``raising`` whether it leaves for
+    that or an index; ``calm`` a variable that is 1 if no flag can be raised, or "".
     """
 
     def __init__(self, emitter: Any, group: List[Op]) -> None:
@@ -47,14 +47,14 @@ class _Store:
         for array in self.arrays:
             fits_into(emitter, first, array.shape, self.target.shape, False)
         checked = asked(group)
-        self.raising = any(map(finds if emitter.flavour.fast else may_leave, checked))
-        self.flags = self.raising and any(map(raises_flags, checked))
+        self.flags = emitter.raised_flags(*checked, own=True) if any(map(raises_flags, checked)) else ""
+        self.raising = bool(self.flags) or any(map(finds, checked))
         self.calm = self.bound = ""
         if self.raising:
             self.calm, self.bound = emitter.calm.write(group, checked, self.target.shape,
                                                        dict(zip(wanted, self.scalars)))
         if self.flags or last.attrs.get("reports"):
-            emitter.clear_flags(own=self.flags)
+            emitter.clear_flags(own=bool(self.flags))
 
     def compute(self, result: ArrayVariable, block: Tuple[str, ...] = ()) -> None:
         """The nest, of all rows or of a block; leaves where a flag was raised."""
@@ -65,7 +65,7 @@ class _Store:
         if self.calm:
             emitter.line("if %s == 0:" % self.calm)
             emitter.depth += 1
-        emitter.guard(self.group[0], emitter.raised_flags(*self.group, own=True))
+        emitter.guard(self.group[0], self.flags)
         emitter.depth -= bool(self.calm)
 
     @property
