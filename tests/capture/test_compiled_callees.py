@@ -382,6 +382,9 @@ class Body:
         self.x = x * 1.5 + np.sin(x)
         self.steps = []
 
+    def __del__(self):
+        self.steps = None
+
     def advance(self, n):
         for i in range(n):
             self.x = self.x * 0.5 + 1.0

@@ -1,5 +1,7 @@
 """Segments behind calls whose results change their kind: captured again, bounded, and old and new variants serve."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -8,15 +10,11 @@ from tests.harness import jitted, kernel_count
 RESULT = []
 
 
-def give():
-    try:  # not inlined
-        return RESULT[0]
-    finally:
-        pass
+FIRST = operator.itemgetter(0)
 
 
 def behind(x):
-    factor = give()
+    factor = FIRST(RESULT)
     y = x * factor + 1.0
     return y - factor
 
@@ -70,7 +68,7 @@ def test_kinds_of_one_run_are_all_captured():
     def f(x, values):
         total = 0.0
         for value in values:
-            part = take(value)
+            part = FIRST((value,))
             total = total + (x * part).sum() + 1.0
         return total
 
@@ -85,13 +83,6 @@ def test_kinds_of_one_run_are_all_captured():
     agree([INT])
     agree([ARRAY])
     assert served(g) > before
-
-
-def take(value):
-    try:
-        return value
-    finally:
-        pass
 
 
 def test_it_is_bounded():
@@ -128,17 +119,21 @@ BOX = Box()
 NEXT = []
 
 
-def swap():
-    try:  # not inlined
+class Swapped:
+    """Has a method of Python's that C code calls."""
+
+    def __repr__(self):
         if NEXT:
             BOX.scale = NEXT[0]
-    finally:
-        pass
+        return ""
+
+
+SWAP, SWAPPED = operator.methodcaller("__repr__"), Swapped()
 
 
 def changed_between(x):
     y = x * BOX.scale
-    swap()
+    SWAP(SWAPPED)
     return y * 2.0 + BOX.scale
 
 
