@@ -44,7 +44,8 @@ class WayReport(NamedTuple):
 
 
 class EffectReport(NamedTuple):
-    """A store or another effect on what the function did not make: ``where`` is "k3" in kernel 3, or "bytecode"."""
+    """A store or another effect on what the function did not make: ``where`` is "k1, k3" in kernels
+    1 and 3, or "bytecode"."""
 
     line: int
     what: str

@@ -12,15 +12,14 @@ from pijit.core.capture.capture import Candidate, Capture
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.exits import ROUNDS
 from pijit.core.capture.guarding import guards_for, pair_guard
-from pijit.core.causes import line_of
+from pijit.core.effect_reports import effect_reports
 from pijit.core.errors import Break
-from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.passes import Stages
 from pijit.core.graph.passes.simplify import side_exits
 from pijit.core.graph.printer import format_graph
 from pijit.core.kernel.compile import Kernel
 from pijit.core.reasons import reason
-from pijit.core.records import BreakReport, EffectReport, SegmentReport, WayReport
+from pijit.core.records import BreakReport, SegmentReport, WayReport
 from pijit.core.split import Split, parts_of, split_of
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
@@ -192,19 +191,6 @@ def format_use(captured: Captured, function: Any) -> Iterator[str]:
 
 
 _GIVEN = {"value": "computed", "input": "handed on", "const": "handed on"}
-
-
-def effect_reports(segments: Iterable[Tuple[Candidate, Any]], instructions: Sequence[Any],
-                   broken: Iterable[int]) -> Tuple[EffectReport, ...]:
-    """What kernels and the instructions that stay bytecode change that the function did not make, by line."""
-    found = {EffectReport(op.lineno, op.name, "k%d" % number): None
-             for number, (candidate, kernel) in enumerate(segments)
-             if candidate.captured is not None and isinstance(kernel, Kernel)
-             for block in candidate.captured.graph.blocks for op in block.ops if op.name in EFFECTS - {"poll"}}
-    found.update((EffectReport(line_of(instructions, index), instructions[index].opname, "bytecode"), None)
-                 for index in broken if instructions[index].opname.startswith(("STORE_", "DELETE_"))
-                 and not instructions[index].opname.endswith("_FAST"))
-    return tuple(sorted(found))
 
 
 def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentReport]:

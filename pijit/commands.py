@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
 from pijit import options
 from pijit.core import reasons
+from pijit.names import count_of
 
 
 class Subcommand(NamedTuple):
@@ -121,7 +122,7 @@ def look_after_cache(arguments: List[str]) -> int:
     store = Store()
     if known.action == "clear":
         try:
-            sys.stdout.write("removed {} kernels from {}\n".format(store.clear(), store.path))
+            sys.stdout.write("removed {} from {}\n".format(count_of(store.clear(), "kernel"), store.path))
         except (OSError, Distrust) as error:
             sys.stderr.write("nothing was removed from {}: {}\n".format(store.path, error))
             return 1

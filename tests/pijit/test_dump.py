@@ -61,7 +61,7 @@ def test_what_the_parts_say(tmp_path):
     assert "  # line {}\n".format(first + 3) in found["graph.txt"] and "# line {}\n".format(
         half.__code__.co_firstlineno + 1) in found["graph.txt"]
     assert " inlined, " in found["segments.txt"] and "PJ201" in found["segments.txt"]
-    assert "effect line {}: store in k".format(first + 4) in found["segments.txt"]
+    assert "effect line {}: store of array elements in k".format(first + 4) in found["segments.txt"]
     assert "takes " in found["uses.txt"] and "computed total" in found["uses.txt"]
     assert found["linked.txt"] != found["bytecode.txt"]
     assert "entry: L['x'] is a float64 array" in found["guards.txt"] and "walk_" in found["guards.txt"]

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import pijit
+from pijit.core.effect_reports import UNTOLD, WORDS
+from pijit.core.graph.ops import EFFECTS
 from pijit.page import fragment_of
 from tests.harness import fail_unless_captured, jitted, needs_pipeline
 
@@ -99,7 +101,7 @@ def test_effects_name_line_and_place():
             f(X, np.zeros(200), Model())
     found = pijit.explain(f).effects
     line = stores.__code__.co_firstlineno
-    assert (line + 2, "store") in {(one.line, one.what) for one in found}
+    assert (line + 2, "store of array elements") in {(one.line, one.what) for one in found}
     assert {one.line for one in found} == {line + 2, line + 3}
     assert all(re.match(r"k\d+|bytecode", one.where) for one in found)
 
@@ -170,3 +172,7 @@ def test_a_browser_shows_it_as_meant(report, tmp_path, width, scheme):
     dark = scheme == "dark"
     assert (brightness(seen["back"]) < 60, brightness(seen["text"]) > 190) == (dark, dark)
     assert (brightness(seen["kernel"]) < 80, brightness(seen["letters"]) > 190) == (dark, dark)
+
+
+def test_each_effect_has_words():
+    assert EFFECTS - UNTOLD <= set(WORDS)

@@ -1,0 +1,54 @@
+"""What kernels and bytecode change that the function did not make, in the words of a Python program."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Sequence, Tuple
+
+from pijit.core.capture.capture import Candidate
+from pijit.core.causes import line_of
+from pijit.core.graph.ops import EFFECTS
+from pijit.core.kernel.compile import Kernel
+from pijit.core.records import EffectReport
+
+ELEMENTS = "store of array elements"
+ITEM, ENTRY = "store of a list's item", "store of a dict's entry"
+
+WORDS: Dict[str, str] = {
+    "store": ELEMENTS, "ufunc_into": ELEMENTS, "assign": ELEMENTS, "scatter": ELEMENTS, "put_mask": ELEMENTS,
+    "add_at": "np.add.at", "perform": "store of array elements by NumPy",
+    "store_attr": "store of an attribute", "store_cell": "store of a variable of an outer function",
+    "store_global": "store of a global", "store_item": ITEM, "store_key": ENTRY, "store_int": ENTRY,
+    "store_byte": "store of a byte", "delete_item": "del of a list's item", "delete_key": "del of a dict's entry",
+    "append": "list.append", "insert": "list.insert", "extend": "list.extend", "reverse": "list.reverse",
+    "sort": "list.sort", "pop_item": "list.pop", "clear_list": "list.clear",
+    "pop_key": "dict.pop", "setdefault": "dict.setdefault", "update": "dict.update", "clear_dict": "dict.clear",
+    "set_add": "set.add", "heap_push": "heapq.heappush", "heap_drop": "heapq.heappop",
+    "deque_append": "deque.append", "deque_appendleft": "deque.appendleft", "deque_take": "deque.pop",
+    "deque_drop": "deque.pop",
+    "STORE_ATTR": "store of an attribute", "DELETE_ATTR": "del of an attribute",
+    "STORE_GLOBAL": "store of a global", "DELETE_GLOBAL": "del of a global",
+    "STORE_NAME": "store of a global", "DELETE_NAME": "del of a global",
+    "STORE_DEREF": "store of a variable of an outer function", "DELETE_DEREF": "del of a variable of an outer function",
+    "STORE_SUBSCR": "store of an item", "DELETE_SUBSCR": "del of an item",
+}
+"""What an operation of a graph, or an instruction that stays bytecode, does."""
+
+UNTOLD = frozenset(["poll"])
+"""Effects on nothing of the user's."""
+
+
+def effect_reports(segments: Iterable[Tuple[Candidate, Any]], instructions: Sequence[Any],
+                   broken: Iterable[int]) -> Tuple[EffectReport, ...]:
+    """The effects by line, each once with all places."""
+    places: Dict[Tuple[int, str], List[str]] = {}
+    for number, (candidate, kernel) in enumerate(segments):
+        if candidate.captured is not None and isinstance(kernel, Kernel):
+            for op in (op for block in candidate.captured.graph.blocks for op in block.ops):
+                if op.name in EFFECTS - UNTOLD:
+                    places.setdefault((op.lineno, WORDS[op.name]), []).append("k%d" % number)
+    for index in broken:
+        if instructions[index].opname in WORDS:
+            what = WORDS[instructions[index].opname]
+            places.setdefault((line_of(instructions, index), what), []).append("bytecode")
+    return tuple(EffectReport(line, what, ", ".join(dict.fromkeys(where)))
+                 for (line, what), where in sorted(places.items()))
