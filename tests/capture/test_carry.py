@@ -245,3 +245,26 @@ def calls_with_loops(x, out, n):
 def test_two_loops_that_carry():
     """The first round of the outer loop has one of its own, as ``s`` is another type behind it."""
     check(calls_with_loops, X, np.ones(9), 6, others=[(X, np.ones(9), 0), (X, np.ones(3), 2)])
+
+
+def from_the_end(x, s, m):
+    for i in range((5 * 3) % 5):
+        for j in range(len(x)):
+            for k in range(3):
+                x[len(x) - 1] += s + s + s
+            s = s * 0.5
+    return s, x.shape[0] + m
+
+
+def from_the_end_of_a_view(x, s, m):
+    for i in range(m):
+        for k in range(3):
+            x.T[x.T.shape[0] - 1, 1] += s * k
+            s = s * 0.5
+    return x, x.shape[1] + m, x.T.shape[0]
+
+
+@pytest.mark.parametrize("f, x", ((from_the_end, X), (from_the_end_of_a_view, GRID)))
+def test_lengths_that_are_asked_for_elsewhere_too(f, x):
+    with fail_unless_captured():
+        check(f, x, True, 2, others=[(x, 0.75, 0), (x, 2.0, 1)])

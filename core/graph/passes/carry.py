@@ -49,7 +49,8 @@ def carry_stored(graph: Graph) -> None:
     loops = [loop for loop in innermost(graph) if len(loop.entering) == 1 and _is_plain(loop)]
     if not loops:
         return
-    forms, home = Forms(graph), _homes(graph)
+    forms = Forms(graph)
+    home = _homes(graph, forms)
     names: Dict[Value, Value] = {}
     for loop in loops:
         stored = _stored(graph, loop, forms, home)
@@ -63,7 +64,7 @@ def carry_stored(graph: Graph) -> None:
         wanted = [(op, back) for op in loads for back in _rounds_back(op, stored, forms, steps)]
         if wanted:
             rounds = range(1, max(back for _, back in wanted) + 1)
-            names.update(_carry(graph, loop, stored, wanted,
+            names.update(_carry(graph, loop, stored, wanted, forms,
                                 [[_before(form, steps, back) for form in stored.indices] for back in rounds]))
     rename(graph, names)  # which makes all jumps anew
 
@@ -71,9 +72,20 @@ def carry_stored(graph: Graph) -> None:
 # ---- what a loop does ----
 
 
-def _homes(graph: Graph) -> Dict[Value, Block]:
-    return {value: block for block in graph.blocks
+def _homes(graph: Graph, forms: Forms) -> Dict[Value, Block]:
+    """The block of each value; of a length, which can be asked again anywhere, that of its array."""
+    home = {value: block for block in graph.blocks
             for value in block.params + [op.result for op in block.ops if op.result is not None]}
+    home.update((op.result, home[_length(forms, op)[0]]) for op in forms.made.values() if op.name == "dim")
+    return home
+
+
+def _length(forms: Forms, op: Op) -> Tuple[Value, int]:
+    """The array and the axis that a ``dim`` is about: not those of a transposed view."""
+    array, axis = op.args[0], op.attrs["axis"]
+    while array in forms.made and forms.made[array].name == "transpose":
+        array, axis = forms.made[array].args[0], forms.made[array].attrs["axes"][axis]
+    return array, axis
 
 
 def _is_plain(loop: Loop) -> bool:
@@ -154,7 +166,7 @@ def _before(form: Form, steps: Dict[Value, int], rounds: int) -> Form:
 # ---- the change ----
 
 
-def _carry(graph: Graph, loop: Loop, stored: Stored, wanted: List[Any],
+def _carry(graph: Graph, loop: Loop, stored: Stored, wanted: List[Any], forms: Forms,
            indices: List[List[Form]]) -> Dict[Value, Value]:
     """Give the loop a variable for each round that looks back; the variables by the loads that they stand for."""
     kind = wanted[0][0].result.type
@@ -169,7 +181,7 @@ def _carry(graph: Graph, loop: Loop, stored: Stored, wanted: List[Any],
     loop.header.params = loop.header.params + kept
     args = jump.args
     for one in entry:
-        jump, value = _load_before(graph, jump, stored.array, one, kind)
+        jump, value = _load_before(graph, jump, stored.array, one, kind, forms)
         args += (value,)
     jump.block, jump.args = loop.header, args
     for op, _ in wanted:
@@ -187,15 +199,16 @@ def _sum(form: Form, given: Dict[Value, Value]) -> Form:
     return total
 
 
-def _load_before(graph: Graph, jump: Jump, array: Value, indices: List[Form], kind: Any) -> Tuple[Jump, Value]:
+def _load_before(graph: Graph, jump: Jump, array: Value, indices: List[Form], kind: Any,
+                 forms: Forms) -> Tuple[Jump, Value]:
     """Make a jump lead to blocks that load an element if it is there: the jump behind them, and the element."""
     test, found, behind = (graph.new_block(jump.block.lineno) for _ in range(3))
     jump.block, jump.args = test, ()
     positions, conditions = [], []
     for axis, form in enumerate(indices):
-        positions.append(_word(graph, test, form))
+        positions.append(_word(graph, test, form, forms))
         size = _add(graph, test, "dim", [array], WORD, axis=axis)
-        conditions.append(_add(graph, test, "compare", [positions[-1], _word(graph, test, {})], FLAG, operator=">="))
+        conditions.append(_add(graph, test, "compare", [positions[-1], _word(graph, test, {}, forms)], FLAG, operator=">="))
         conditions.append(_add(graph, test, "compare", [positions[-1], size], FLAG, operator="<"))
     there = conditions[0]
     for condition in conditions[1:]:
@@ -210,12 +223,17 @@ def _load_before(graph: Graph, jump: Jump, array: Value, indices: List[Form], ki
     return behind.terminator, value
 
 
-def _word(graph: Graph, block: Block, form: Form) -> Value:
-    """A form as a WORD."""
+def _word(graph: Graph, block: Block, form: Form, forms: Forms) -> Value:
+    """A form as a WORD. The length that stands for all of an array's axis may be of another block: it is asked anew."""
     total = _add(graph, block, "const", [], WORD, value=form.get(None, 0))
     for atom, factor in form.items():
         if atom is not None:
-            term = _add(graph, block, "same", [atom], WORD)
+            made = forms.made.get(atom)
+            if made is not None and made.name == "dim":
+                array, axis = _length(forms, made)
+                term = _add(graph, block, "dim", [array], WORD, axis=axis)
+            else:
+                term = _add(graph, block, "same", [atom], WORD)
             times = _add(graph, block, "const", [], WORD, value=factor)
             total = _add(graph, block, "add", [total, _add(graph, block, "mul", [term, times], WORD)], WORD)
     return total
