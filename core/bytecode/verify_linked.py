@@ -174,9 +174,10 @@ def _wrong_stack(reading: _Reading) -> Optional[str]:
 def _wrong_meeting(reading: _Reading) -> Optional[str]:
     """Paths meet with one depth of the stack, none runs empty, none ends without a return.
 
-    Where END_FINALLY (3.7, 3.8) is, one to six items tell a finally body how it was entered: depths differ there.
+    In a finally body of 3.7 and 3.8 one to six items tell how it was entered: depths differ there. It need not end, in
+    END_FINALLY: what returns in it does not.
     """
-    if any(row.instr.name == "END_FINALLY" for row in reading.rows):
+    if "END_FINALLY" in dis.opmap and any(row.instr.name in ("END_FINALLY", "SETUP_FINALLY") for row in reading.rows):
         return None
     start = reading.graph[0]
     depths: Dict[int, int] = {id(start): 0}

@@ -152,6 +152,8 @@ class CalleeAnalysis(Analysis):
 
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
         if interpreter.flow == "return":
+            if any(block.kind == "handler" for block in self.cfg.block_stack[last.index] or ()):  # 3.7's finally bodies
+                raise self._refusal(last.index, Break("PJ206", opcode=last.opname))
             self.returned[version] = Outcome(interpreter.returned, {
                 name: value for name, value in interpreter.state.locals.items() if is_place(name)})
             return {}

@@ -285,6 +285,31 @@ def test_callees_with_finally(g):
     assert not pijit.explain(j, 2.0, 2, np.zeros(4)).breaks
 
 
+def finally_decides(a, b, out):
+    if a > 2.5:
+        return a
+    try:
+        out[0] += a / b
+    finally:
+        return 4
+
+
+def loop_ends_in_finally(a, b, out):
+    for k in range(3):
+        try:
+            out[k] += a / b
+            return k
+        finally:
+            return 0.5
+
+
+@pytest.mark.parametrize("g", [finally_decides, loop_ends_in_finally], ids=lambda g: g.__name__)
+def test_callees_that_return_in_finally(g):
+    """What is raised is lost."""
+    check(over(g), 2.0, 2, np.zeros(4), calls=4, config=MANY,
+          others=[(3.0, 33, np.zeros(4)), (2.0, 9, np.zeros(4)), (2.0, 7, np.zeros(0))])
+
+
 def waits_in_try(x, y, log):
     try:
         for i in range(len(x)):
