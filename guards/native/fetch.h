@@ -340,6 +340,20 @@ shape_fetch(PyObject *object)
     return shape;
 }
 
+/* The dict of an instance, which is made where the object has none yet, as by reading `__dict__`. */
+static inline PyObject *
+instance_dict_fetch(PyObject *object)
+{
+    if (PyType_Check(object) || _PyObject_GetDictPtr(object) == NULL) {
+        return NULL;
+    }
+    PyObject *dict = PyObject_GenericGetDict(object, NULL);  /* new: the result */
+    if (dict == NULL) {
+        PyErr_Clear();
+    }
+    return dict;
+}
+
 /* Parts of functions, cells and methods, and instance dicts, read from their structs: the attributes would tell audit hooks.
  * `part` counts as Inner.PARTS in guards/source.py. */
 static inline PyObject *
@@ -350,8 +364,7 @@ inner_fetch(PyObject *object, Py_ssize_t part)
         return shape_fetch(object);
     }
     if (part == 5) {
-        PyObject **dict = PyType_Check(object) ? NULL : _PyObject_GetDictPtr(object);
-        value = dict != NULL ? *dict : NULL;
+        return instance_dict_fetch(object);
     }
     else if (part == 6) {
         value = PyType_Check(object) ? ((PyTypeObject *)object)->tp_mro : NULL;

@@ -83,6 +83,8 @@ def test_instance_dicts():
 
     p = Plain()
     p.own = 1
+    bare = type("Bare", (), {})()  # has no dict until somebody asks for it
+    assert fetch(Inner(X, "__dict__"), bare) is vars(bare)
     assert fetch(Inner(X, "__dict__"), p) is vars(p)
     assert fetch(Item(Inner(X, "__dict__"), "__wrapped__"), f) is f.py_func
     assert fetch(Inner(X, "__dict__"), Plain) is ABSENT
