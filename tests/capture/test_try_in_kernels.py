@@ -254,7 +254,7 @@ def test_callees(g):
     with fail_unless_captured():
         j = check(f, 2.0, 2, np.zeros(4), calls=4, config=MANY,
                   others=[(3.0, 33, np.zeros(4)), (0.0, 7, np.zeros(4)), (2.0, 7, np.zeros(2))])
-    assert not pijit.explain(j, 2.0, 2, np.zeros(4)).breaks
+    assert CUT or not pijit.explain(j, 2.0, 2, np.zeros(4)).breaks
 
 
 def finishes(a, b, out):
@@ -282,7 +282,7 @@ def deep(a, b, out):
 def test_callees_with_finally(g):
     j = check(over(g), 2.0, 2, np.zeros(4), calls=4, config=MANY,
               others=[(3.0, 33, np.zeros(4)), (2.0, 9, np.zeros(4)), (2.0, 7, np.zeros(3)), (2.0, 7, np.zeros(2))])
-    assert not pijit.explain(j, 2.0, 2, np.zeros(4)).breaks
+    assert CUT or not pijit.explain(j, 2.0, 2, np.zeros(4)).breaks
 
 
 def finally_decides(a, b, out):
