@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from bytecode import ConcreteInstr, ControlFlowGraph
 
 _OFFSET_UNIT = 2 if sys.version_info >= (3, 10) else 1
+_ENTERED_IN_SEVERAL_WAYS = ("END_FINALLY", "SETUP_FINALLY") if "SETUP_EXCEPT" in dis.opmap else ("END_FINALLY",)
+"""Of finally bodies; 3.7 drops the END_FINALLY of one that returns, and handlers have a setup of their own there."""
+
 _KEPT = ("co_argcount", "co_kwonlyargcount", "co_posonlyargcount", "co_flags", "co_freevars", "co_cellvars",
          "co_name", "co_filename", "co_firstlineno")
 _GROWING = ("co_consts", "co_names", "co_varnames")
@@ -174,10 +177,9 @@ def _wrong_stack(reading: _Reading) -> Optional[str]:
 def _wrong_meeting(reading: _Reading) -> Optional[str]:
     """Paths meet with one depth of the stack, none runs empty, none ends without a return.
 
-    In a finally body of 3.7 and 3.8 one to six items tell how it was entered: depths differ there. It need not end, in
-    END_FINALLY: what returns in it does not.
+    In a finally body of 3.7 and 3.8 one to six items tell how it was entered: depths differ there.
     """
-    if "END_FINALLY" in dis.opmap and any(row.instr.name in ("END_FINALLY", "SETUP_FINALLY") for row in reading.rows):
+    if any(row.instr.name in _ENTERED_IN_SEVERAL_WAYS for row in reading.rows):
         return None
     start = reading.graph[0]
     depths: Dict[int, int] = {id(start): 0}
