@@ -11,7 +11,9 @@ from pijit.core.capture.call_arguments import Arguments, Handler
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Tensor
 from pijit.core.errors import Break
-from pijit.core.kernel.scans import why_not_scan
+
+DTYPES = frozenset("?bBhHiIlLqQfd")
+"""Of what is added up natively."""
 
 
 def _scan(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
@@ -27,10 +29,9 @@ def _scan(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
         axis = one_axis(self, name, given, ndim)
         if axis is None and ndim > 1 or axis not in (None, ndim - 1) or ndim > 1 and kind.layout != "C":
             raise Break("PJ210", callee="%s along another axis than the last" % name)
-        result = sampling.type_of_result(getattr(np, name)(np.ones((2,) * ndim, kind.dtype), axis))
-        reason = why_not_scan(ufunc, kind.dtype, result.dtype)
-        if reason:
+        if kind.dtype.char not in DTYPES:
             raise Break("PJ210", callee="%s of %s" % (name, kind.dtype))
+        result = sampling.type_of_result(getattr(np, name)(np.ones((2,) * ndim, kind.dtype), axis))
         leave_if_empty(self, array)
         return Tensor(result, self.emit("scan", [array.value], result, {"ufunc": ufunc}, exits=True))
     return call

@@ -15,10 +15,11 @@ STEPS: Dict[Tuple[np.ufunc, str], str] = {
 """What combines two values of a kind. Integers wrap, as those of NumPy's arrays do."""
 
 
-def why_not_scan(ufunc: np.ufunc, source: np.dtype, target: np.dtype) -> Optional[str]:
-    """Why there is no machine code for ``ufunc.accumulate`` from one dtype to another, or None."""
-    if (ufunc, target.kind) not in STEPS or target.itemsize < 4 or source.kind not in "biuf" or source.char == "e":
-        return "%s.accumulate of %s is not supported" % (ufunc.__name__, source)
+def why_not_scan(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    """Why a running sum or product of an array of this type has no machine code, or None."""
+    dtype = types[0].dtype
+    if (attrs["ufunc"], "f") not in STEPS or dtype.char not in "?bBhHiIlLqQfd":
+        return "%s.accumulate of %s is not supported" % (attrs["ufunc"].__name__, dtype)
     return None
 
 

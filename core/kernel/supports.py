@@ -8,18 +8,16 @@ from typing import Any, Callable, Dict, Optional, Sequence
 import numpy as np
 from pijit.core.graph.ops import OPS
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel import reductions, scalar_ops
+from pijit.core.kernel import reductions, scalar_ops, scans
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
-from pijit.core.kernel.scans import SCAN_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biufc")
 _FREE = frozenset(("const", "same", "flag", "require", "raised", "iterator_part",
-                   "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS, SCATTER_OPERATIONS, SCAN_OPERATIONS,
-                                      ["gather"])
+                   "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS, SCATTER_OPERATIONS, ["gather"])
 MAX_OPERANDS = 16
 
 
@@ -107,6 +105,7 @@ def _why_not_where(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]
 _SPECIAL: Dict[str, Callable[[Dict[str, Any], Sequence[Any]], Optional[str]]] = {
     "where": _why_not_where,
     "ufunc": _why_not_loop, "ufunc_into": _why_not_loop, "reduce": reductions.why_not_reduce,
+    "scan": scans.why_not_scan,
     "libm": _why_not_libm,
     "compare": _why_not_compare, "cast": _why_not_cast,
 }
