@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, List, Sequence, Tuple
 
-from pijit.core.capture.capture import Candidate
+from pijit.core.capture.captured import Captured
 from pijit.core.causes import line_of
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.kernel.compile import Kernel
 from pijit.core.records import EffectReport
 
 ELEMENTS = "store of array elements"
@@ -37,18 +36,17 @@ UNTOLD = frozenset(["poll"])
 """Effects on nothing of the user's."""
 
 
-def effect_reports(segments: Iterable[Tuple[Candidate, Any]], instructions: Sequence[Any],
+def effect_reports(made: Iterable[Captured], instructions: Sequence[Any],
                    broken: Iterable[int]) -> Tuple[EffectReport, ...]:
     """The effects by line, each once with all places."""
-    places: Dict[Tuple[int, str], List[str]] = {}
-    for number, (candidate, kernel) in enumerate(segments):
-        if candidate.captured is not None and isinstance(kernel, Kernel):
-            for op in (op for block in candidate.captured.graph.blocks for op in block.ops):
-                if op.name in EFFECTS - UNTOLD:
-                    places.setdefault((op.lineno, WORDS[op.name]), []).append("k%d" % number)
+    places: Dict[Tuple[str, int, str], List[str]] = {}
+    for captured in made:
+        for op in (op for block in captured.graph.blocks for op in block.ops):
+            if op.name in EFFECTS - UNTOLD:
+                places.setdefault((op.origin.file, op.lineno, WORDS[op.name]), []).append("k%d" % captured.number)
     for index in broken:
         if instructions[index].opname in WORDS:
             what = WORDS[instructions[index].opname]
-            places.setdefault((line_of(instructions, index), what), []).append("bytecode")
-    return tuple(EffectReport(line, what, ", ".join(dict.fromkeys(where)))
-                 for (line, what), where in sorted(places.items()))
+            places.setdefault(("", line_of(instructions, index), what), []).append("bytecode")
+    return tuple(EffectReport(line, what, ", ".join(dict.fromkeys(where)), file)
+                 for (file, line, what), where in sorted(places.items()))

@@ -25,9 +25,10 @@ from pijit.core.graph.passes import recorded
 from pijit.core.kernel.compile import Kernel, compile_graph
 from pijit.core.kernel.flavour import flavour_of
 from pijit.core.loop_trials import measure_loops
+from pijit.core.numbering import Numbering
 from pijit.core.records import Entry
 from pijit.core.report import CaptureRecord, Clock, segment_reports, way_report
-from pijit.core.sites import Way, make_movers, make_sites, make_way, without_repeats
+from pijit.core.sites import Way, make_movers, make_sites, make_way
 from pijit.core.trials import patience
 
 if TYPE_CHECKING:
@@ -49,14 +50,18 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     config = state.config
     localsplus, globals, builtins = roots
     clock = Clock()
+    results: List[Capture] = []
     with recorded(config.print_after_all) as stages:
-        results = [capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
-                           state.steering, _inliner(config),
-                           config.max_loop_unrolling if config.loop_unrolling else 0,
-                           start.arrived if start is not None else None, state.hints) for profile in seen.profiles]
+        numbering = Numbering(code.co_name, len(seen.profiles) == 1, stages)
+        for profile in seen.profiles:
+            results.append(capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
+                                   state.steering, _inliner(config),
+                                   config.max_loop_unrolling if config.loop_unrolling else 0,
+                                   start.arrived if start is not None else None, state.hints))
+            numbering.add(results[-1])
     clock.done("capture")
     result = results[0]
-    compiled = without_repeats(results, [[_compile(state, c) for c in one.candidates] for one in results])
+    compiled = [[_compile(state, c) for c in one.candidates] for one in results]
     kept = [(number, candidate, kernel) for number, one in enumerate(results)
             for candidate, kernel in zip(one.candidates, compiled[number]) if isinstance(kernel, Kernel)]
     clock.done("compile")
@@ -96,9 +101,9 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     breaks = break_reports(result, code.co_filename, break_causes(results, broken))
     stay = break_reports(result, code.co_filename, stays)
     ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
-    outcomes = [outcome for one in compiled for outcome in one] + [way.kernel for way in reentries.values()]
-    record = CaptureRecord(state.py_func, results, outcomes, linked, program, segments, breaks + stay, why, ways,
-                           stages, clock.seconds, [index for index, _ in broken])
+    record = CaptureRecord(state.py_func, results, compiled, [way.kernel for way in reentries.values()], linked,
+                           program, segments, breaks + stay, why, ways, stages, clock.seconds,
+                           [index for index, _ in broken])
     whole = None if by_shape else frameless(  # which asks the segment's guards alone
         result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
     hinted = {index: line for one in results for index, line in one.hinted().items()}
@@ -115,9 +120,11 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
-    """A Kernel, or the Break that says why not."""
+    """A Kernel, or the Break that says why not; None where another capture has the same."""
     if candidate.error is not None:
         return candidate.error
+    if not candidate.captured.number:
+        return None
     graph = candidate.captured.graph
     if graph.name in state.config.interpret:
         return Break("PJ404", name=graph.name)

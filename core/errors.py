@@ -27,6 +27,11 @@ class Step(NamedTuple):
     reason_id: str
 
 
+def place(line: int, filename: str) -> str:
+    """A line, with its file unless that is known: then ``filename`` is ""."""
+    return "%s:%d" % (filename, line) if filename else "line %d" % line
+
+
 class Break(Exception):
     """An instruction that stays bytecode; carries the id of its reason and the facts for the sentence.
 

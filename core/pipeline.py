@@ -166,7 +166,7 @@ class State:
     def _observe_anew(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """In place of an entry whose segments no longer fit: the same, and what calls return is observed again."""
         lines = ", ".join(map(str, sorted(set(entry.hinted.values()))))
-        facts = {"line": lines, "guard": _guard_that_failed(entry)} if lines else {"guard": _guard_that_failed(entry)}
+        facts = {"line": lines, "guard": _guard_that_failed(entry)} if lines else _misfit(entry)
         why = stance.allow(self.py_func, reason("PJ306" if lines else "PJ305", **facts))
         self.hints.wrong.update(entry.hinted)
         self.entries = [other for other in self.entries if other is not entry]
@@ -186,7 +186,8 @@ class State:
         self.pending = [other for other in self.pending if other is not pending]
         self.entries = [entry for entry in self.entries if entry is not pending.entry]
         news = pending.take()
-        why = reason("PJ302" if start is None else "PJ304", values=news) if news else ""
+        facts = pending.entry.record.by_line(news)
+        why = reason("PJ302" if start is None else "PJ304", **facts) if news else ""
         still = pending if news and pending.rounds < MAX_OBSERVATIONS else None
         return self.add(pending, make_entry(self, code, roots, pending.used, still, why, start), start)
 
@@ -318,6 +319,14 @@ def _weakly(method: Callable[..., Any]) -> Callable[..., Any]:
         return alive(*args) if alive is not None else None
 
     return call
+
+
+def _misfit(entry: Entry) -> Dict[str, str]:
+    """Which kernels an entry was retired for, where they begin, and the guard of theirs that failed."""
+    names = [launcher.name for launcher in entry.launchers if launcher.misses]
+    numbers = {int(name.rpartition("_")[2]) for name in names}
+    line = min([segment.start_line for segment in entry.segments if segment.id in numbers] or [0])
+    return {"kernel": " and ".join(names), "line": str(line), "guard": _guard_that_failed(entry)}
 
 
 def _guard_that_failed(entry: Entry) -> str:

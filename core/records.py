@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from pijit.core.errors import Step
+from pijit.core.errors import Step, place
 from pijit.core.reasons import REASONS, reason
 
 
@@ -45,14 +45,28 @@ class WayReport(NamedTuple):
 
 class EffectReport(NamedTuple):
     """A store or another effect on what the function did not make: ``where`` is "k1, k3" in kernels
-    1 and 3, or "bytecode"."""
+    1 and 3, or "bytecode". ``file`` is that of the line, if it is not the function's."""
 
     line: int
     what: str
     where: str
+    file: str = ""
 
     def __str__(self) -> str:
-        return "line %d: %s in %s" % self
+        return "%s: %s in %s" % (place(self.line, self.file), self.what, self.where)
+
+
+class InlinedReport(NamedTuple):
+    """A function that was inlined into kernels - its name, file and first line - and a line of ``caller`` that calls
+    it."""
+
+    name: str
+    filename: str
+    line: int
+    caller: str
+    call_file: str
+    call_line: int
+    where: str
 
 
 class BreakReport(NamedTuple):
@@ -142,6 +156,15 @@ class Entry:
 
 def break_report(error: Any, filename: str, lineno: int, opname: str, compiled: bool = False) -> BreakReport:
     """The report of a Break at an instruction; ``compiled`` if what is called there is compiled on its own."""
-    facts = dict(error.facts, instead="compiled on its own") if compiled else error.facts
+    facts = dict(error.facts, instead="compiled on its own") if compiled else dict(error.facts)
+    if error.trail:
+        facts["because"] = "%s: %s" % (_innermost(error.trail, filename), facts["because"])
     return BreakReport(error.reason_id, reason(error.reason_id, **facts), REASONS[error.reason_id].hint, filename,
                        lineno, opname, error.trail)
+
+
+def _innermost(trail: Sequence[Step], filename: str) -> str:
+    """Where that is which is in the way of inlining a call; the functions on the way to it are left to the trail."""
+    last = trail[-1]
+    where = place(last.lineno, last.filename if last.filename != filename else "")
+    return "%s, in %s" % (where, last.name) if len(trail) > 1 else where

@@ -9,9 +9,10 @@ from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.capture import Candidate, Capture
-from pijit.core.capture.captured import Captured
+from pijit.core.capture.captured import Captured, InlinedCall
 from pijit.core.capture.exits import ROUNDS
 from pijit.core.capture.guarding import guards_for, pair_guard
+from pijit.core.causes import line_of
 from pijit.core.effect_reports import effect_reports
 from pijit.core.errors import Break
 from pijit.core.graph.passes import Stages
@@ -19,7 +20,7 @@ from pijit.core.graph.passes.simplify import side_exits
 from pijit.core.graph.printer import format_graph
 from pijit.core.kernel.compile import Kernel
 from pijit.core.reasons import reason
-from pijit.core.records import BreakReport, SegmentReport, WayReport
+from pijit.core.records import BreakReport, InlinedReport, SegmentReport, WayReport
 from pijit.core.split import Split, parts_of, split_of
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
@@ -46,6 +47,7 @@ class CaptureRecord:
         name: the function's qualified name.
         breaks: reports of the instructions that stay bytecode.
         effects: reports of stores and other effects.
+        inlined: reports of the functions that were inlined into kernels.
         recompile: why the function was captured again; "" for a first capture.
         graph: the graphs behind all passes.
         uses: what each kernel takes, gives and leaves to bytecode.
@@ -54,31 +56,34 @@ class CaptureRecord:
         kernel_lines: name, first and last line of each graph that was to be a kernel.
     """
 
-    def __init__(self, function: types.FunctionType, results: Sequence[Capture], compiled: Sequence[Any],
-                 linked: types.CodeType, program: Any, segments: Sequence[SegmentReport],
+    def __init__(self, function: types.FunctionType, results: Sequence[Capture], compiled: Sequence[Sequence[Any]],
+                 reentries: Sequence[Kernel], linked: types.CodeType, program: Any, segments: Sequence[SegmentReport],
                  breaks: Sequence[BreakReport], recompile: str, ways: Sequence[WayReport], stages: Stages,
                  seconds: Dict[str, float], broken: Iterable[int]) -> None:
         result = results[0]
         candidates = [candidate for one in results for candidate in one.all_candidates()]
-        graphs = [candidate.captured for candidate in candidates if candidate.captured is not None]
         self.name = function.__qualname__
         self.breaks = tuple(breaks)
         self.recompile = recompile
-        self.graph = "\n".join(format_graph(captured.graph, True) for captured in graphs)
-        self.uses = "\n".join(text for candidate in candidates if candidate.captured is not None and candidate.error is None
-                              for text in format_use(candidate.captured, result.cfg.function))
+        self.graph = "\n".join(format_graph(candidate.captured.graph, True) for candidate in candidates
+                               if candidate.captured is not None and (candidate.captured.number or candidate.error))
+        numbered = [one for one in candidates if one.captured is not None and one.captured.number]
+        graphs = [candidate.captured for candidate in numbered]
+        self.uses = "\n".join(text for captured in graphs for text in format_use(captured, result.cfg.function))
         self.guards = "\n".join(format_guards(graphs, program))
-        self.effects = effect_reports(zip(result.candidates, compiled), result.cfg.function.instructions, broken)
-        self.kernels = [kernel for kernel in compiled if isinstance(kernel, Kernel)]
-        self.kernel_lines = tuple(_lines_of(one.cfg.function.instructions, candidate) for one in results
-                                  for candidate in one.all_candidates() if candidate.error is None)
-        self._parts = parts_of(result.candidates, compiled)
+        made = [(candidate.captured, outcome) for one, outcomes in zip(results, compiled)
+                for candidate, outcome in zip(one.candidates, outcomes) if isinstance(outcome, Kernel)]
+        self.effects = effect_reports([captured for captured, _ in made], result.cfg.function.instructions, broken)
+        self.inlined = inlined_reports([captured for captured, _ in made])
+        self.kernels = [kernel for _, kernel in made] + list(reentries)
+        self.kernel_lines = tuple(_lines_of(result.cfg.function.instructions, candidate) for candidate in numbered)
+        self._parts = parts_of([captured for captured, _ in made])
         self._code = function.__code__
         self._cfg = result.cfg
         self._linked = linked
         self._segments = tuple(segments)
         self._ways = tuple(ways)
-        self._stages = stages
+        self._stages = {captured.graph.name: stages.get(captured.graph.name, []) for captured in graphs}
         self._seconds = seconds
 
     @property
@@ -101,6 +106,13 @@ class CaptureRecord:
         glue = outside - {instructions[i].lineno for i in inside}
         return tuple(sorted(line for line in busy | glue if line))
 
+    def by_line(self, values: Dict[int, str]) -> Dict[str, str]:
+        """Facts about values that instructions push, by the lines of the source."""
+        found: Dict[str, List[str]] = {}
+        for index, text in values.items():
+            found.setdefault("line %d" % line_of(self._cfg.function.instructions, index), []).append(text)
+        return {line: " and ".join(dict.fromkeys(texts)) for line, texts in found.items()}
+
     @property
     def blocks(self) -> str:
         return format_cfg(self._cfg)
@@ -113,7 +125,8 @@ class CaptureRecord:
     @property
     def passes(self) -> str:
         """The graphs before passes and after each that changed them, of those that passes changed."""
-        return "\n".join("%s:\n%s" % stage for stages in self._stages.values() if len(stages) > 1 for stage in stages)
+        return "\n".join("%s:\ngraph %s\n%s" % (stage.name, name, stage.text)
+                         for name, stages in self._stages.items() if len(stages) > 1 for stage in stages)
 
     @property
     def source(self) -> str:
@@ -149,10 +162,10 @@ def format_cfg(cfg: CFG) -> str:
 
 
 def format_segment(segment: SegmentReport) -> str:
-    """``segment 0 [kernel] lines 3-9, 27 instructions, 4 inlined, 2 exits``."""
-    text = "segment %d [%s] lines %d-%d, %d instructions%s, %d exits" % (
-        segment.id, segment.kind, segment.start_line, segment.end_line, segment.instructions,
-        ", %d inlined" % segment.inlined if segment.inlined else "", segment.exits)
+    """``segment 1 [kernel] lines 3-9, 27 instructions, 4 inlined, 2 exits``."""
+    text = "segment%s [%s] lines %d-%d, %d instructions%s, %d exits" % (
+        " %d" % segment.id if segment.id else "", segment.kind, segment.start_line, segment.end_line,
+        segment.instructions, ", %d inlined" % segment.inlined if segment.inlined else "", segment.exits)
     return "%s: %s" % (text, segment.reason) if segment.reason else text
 
 
@@ -194,21 +207,31 @@ _GIVEN = {"value": "computed", "input": "handed on", "const": "handed on"}
 
 
 def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentReport]:
-    """A report per segment, but for those that only move values; ids count those too."""
+    """A report per segment, but for those that only move values."""
     reports = []
     instructions = result.cfg.function.instructions
-    for number, (candidate, outcome) in enumerate(zip(result.candidates, compiled)):
+    for candidate, outcome in zip(result.candidates, compiled):
         if outcome is None or isinstance(outcome, Break) and outcome.facts.get("work") == 0:
             continue
         indices = sorted(set(candidate.region.instructions()))
         lines = [instructions[i].lineno for i in indices if instructions[i].lineno]
         is_kernel = isinstance(outcome, Kernel)
-        exits = len(candidate.captured.graph.exits) if candidate.captured is not None else 0
+        captured = candidate.captured
+        number, inlined = (captured.number, captured.inlined) if captured is not None else (0, 0)
+        exits = len(captured.graph.exits) if captured is not None else 0
         reports.append(SegmentReport(number, "kernel" if is_kernel else "bytecode", min(lines or [0]), max(lines or [0]),
                                      len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts),
-                                     busy_lines(instructions, indices),
-                                     candidate.captured.inlined if candidate.captured is not None else 0))
+                                     busy_lines(instructions, indices), inlined))
     return reports
+
+
+def inlined_reports(made: Iterable[Captured]) -> Tuple[InlinedReport, ...]:
+    """The functions that were inlined into kernels, by the places of their calls."""
+    places: Dict[InlinedCall, List[str]] = {}
+    for captured in made:
+        for call in captured.calls:
+            places.setdefault(call, []).append("k%d" % captured.number)
+    return tuple(InlinedReport(*call, ", ".join(where)) for call, where in places.items())
 
 
 def way_report(result: Capture, way: Candidate) -> WayReport:

@@ -6,7 +6,7 @@ begin at one instruction share its site, and their guards choose. Captures are k
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 from pijit.core._launcher import Launcher
 from pijit.core.bytecode.decode import Function
@@ -43,27 +43,6 @@ class Made(NamedTuple):
     launcher: Any
     captured: Captured
     kernel: Kernel
-
-
-def without_repeats(results: List[Capture], compiled: List[List[Any]]) -> List[List[Any]]:
-    """The outcomes; None for kernels that an earlier capture has as well, or that take other operands off the
-    stack."""
-    if len(results) == 1:
-        return compiled
-    known: Set[Any] = set()
-    depths: Dict[int, Tuple[int, int]] = {}
-    for result, outcomes in zip(results, compiled):
-        for position, (candidate, kernel) in enumerate(zip(result.candidates, outcomes)):
-            if isinstance(kernel, Kernel):
-                captured = candidate.captured
-                depth = captured.depth, captured.head_depth
-                exits = tuple((e.target, e.locals, e.stack, e.side, e.poll, e.rest) for e in captured.graph.exits)
-                guards = segment_program(captured, launch_arguments(captured)).guards
-                key = captured.start, id(kernel), exits, guards
-                if key in known or depths.setdefault(captured.start, depth) != depth:
-                    outcomes[position] = None
-                known.add(key)
-    return compiled
 
 
 def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[Made], List[Any]]:

@@ -6,8 +6,7 @@ from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, S
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.usedef import ARGUMENT, STORE, UseDef
-from pijit.core.capture.capture import Candidate
-from pijit.core.kernel.compile import Kernel
+from pijit.core.capture.captured import Captured
 
 GLUE = frozenset(["LOAD_FAST", "LOAD_CONST", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR",
                   "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP", "RETURN_VALUE", "STORE_FAST"])
@@ -61,14 +60,13 @@ class Part(NamedTuple):
     takes: Tuple[str, ...]
 
 
-def parts_of(candidates: Sequence[Candidate], compiled: Sequence[Any]) -> Tuple[Part, ...]:
-    """The parts of the candidates that became kernels. Side exits repeat and polls interrupt: they lead nowhere."""
+def parts_of(made: Iterable[Captured]) -> Tuple[Part, ...]:
+    """The parts of the segments that became kernels. Side exits repeat and polls interrupt: they lead nowhere."""
     return tuple(
-        Part(number, captured.start, frozenset(candidate.region.instructions()),
+        Part(captured.number, captured.start, frozenset(captured.region.instructions()),
              {exit.target: exit.stack > 0 for exit in captured.graph.exits if not (exit.side or exit.poll)},
              tuple(sorted({root.name for root in map(_base, captured.inputs) if root.kind == "local"})))
-        for number, (candidate, kernel) in enumerate(zip(candidates, compiled))
-        for captured in [candidate.captured] if captured is not None and isinstance(kernel, Kernel))
+        for captured in made)
 
 
 def _base(path: Any) -> Any:

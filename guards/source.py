@@ -112,7 +112,7 @@ class Local(Source):
     name: str
 
     def __str__(self) -> str:
-        return f"L[{self.name!r}]"
+        return self.name if "[" in self.name else f"L[{self.name!r}]"  # "stack[0]", which launchers are handed
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         if self.index >= len(values):

@@ -94,6 +94,7 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
                   source=_source(function), skipped=skip, recompiles=tuple(recompiles),
                   failures=tuple(failures), effects=records[-1].effects if records else (), records=records,
+                  inlined=records[-1].inlined if records else (),
                   retired=tuple(entry.retired for entry in entries if entry.retired),
                   **dict(parts, guards=tuple(sorted(parts["guards"], key=lambda guard: "L['" not in guard))))
 

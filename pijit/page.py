@@ -70,6 +70,8 @@ def _parts(report: Any, heading: str) -> Iterator[str]:
     if report.skipped is not None:
         yield "<p>Runs as plain Python: {} {}. {}</p><p>{}</p>".format(
             *map(escape, (report.skipped.id, report.skipped.title, report.skipped.why, report.skipped.hint)))
+    if report.unseen:
+        yield "<p>{}</p>".format(escape(report.unseen.capitalize()))
     yield '<div class="columns"><div class="pic">{}</div><div class="source"><table>{}</table></div></div>'.format(
         svg_of(report), "".join(_rows(report)))
     for title, items in report.lists + [("effects", list(report.effects))] * bool(report.effects):

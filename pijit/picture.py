@@ -90,9 +90,9 @@ def svg_of(report: Any) -> str:
 def _boxes_and_edges(report: Any) -> Tuple[List[Tuple[str, List[Text]]], Sequence[Any]]:
     split = report.split
     if split is None:
-        said = "runs as plain Python" if report.skipped is not None else "not captured yet"
+        said = "runs as plain Python" if report.skipped is not None else report.unseen
         why = [] if report.skipped is None else ["{} {}".format(report.skipped.id, report.skipped.title)]
-        return [("bytecode", [*_wrapped(report.name, "title"), Text(said, "soft"), *_texts(why)])], ()
+        return [("bytecode", [*_wrapped(report.name, "title"), *_texts([said]), *_texts(why)])], ()
     gives: Dict[int, Set[str]] = {}
     for edge in split.edges:
         if edge.kind == "data" and edge.source:

@@ -15,7 +15,7 @@ import os
 import sys
 import sysconfig
 import types
-from typing import Any, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from pijit.decorator import jit
 from pijit.explain import explain
@@ -91,10 +91,25 @@ class Program:
         return compile(tree, path, "exec", dont_inherit=True)
 
     def reports(self) -> List[Report]:
-        """Reports on the functions that were called, by file and line."""
-        called = [f for f in self.functions if f.state.entries or f.state.failures or f.state.pending]
-        found = [(f.py_func.__code__.co_filename, f.py_func.__code__.co_firstlineno, k) for k, f in enumerate(called)]
-        return [explain(called[k]) for _, _, k in sorted(found)]
+        """Reports on the functions that were called, or were inlined into such, by file and line."""
+        inlined = self._inlined()
+        found = []
+        for f in self.functions:
+            place = f.py_func.__code__.co_filename, f.py_func.__code__.co_firstlineno
+            if f.state.entries or f.state.failures or f.state.pending or place in inlined:
+                found.append((place, explain(f)._replace(inlined_at=tuple(inlined.get(place, ())))))
+        return [report for _, report in sorted(found, key=lambda one: one[0])]
+
+    def _inlined(self) -> Dict[Tuple[str, int], Dict[str, None]]:
+        """By file and first line of functions that kernels have as parts: into what they were inlined."""
+        found: Dict[Tuple[str, int], Dict[str, None]] = {}
+        states = [f.state for f in self.functions]
+        for state in states:
+            states += [callee for callee in state.callees.values() if callee not in states]
+            for one in (one for entry in state.entries for one in entry.record.inlined):
+                found.setdefault((one.filename, one.line), {})["{} ({}:{})".format(
+                    one.caller, one.call_file, one.call_line)] = None
+        return found
 
 
 def _is_below(path: str, folder: str) -> bool:

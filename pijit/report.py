@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
+from pijit.core.errors import place
 from pijit.names import count_of
 
 PLAIN = "py"
@@ -24,7 +25,7 @@ class Report(NamedTuple):
     """What pijit makes of a function.
 
     `str(report)` is the source with, before each line, the kernels that it is part of
-    (`k0`; `k0/py` if part of the line stays bytecode; `py` if all of it does) and, below it, the breaks on it, with a
+    (`k1`; `k1/py` if part of the line stays bytecode; `py` if all of it does) and, below it, the breaks on it, with a
     hint where it is given first.
 
     Attributes:
@@ -32,15 +33,20 @@ class Report(NamedTuple):
         filename: where its source is.
         source: (line number, text) of each source line; empty if the source is not available.
         segments: reports with id, kind ("kernel" or "bytecode"), start_line, end_line, instructions, exits,
-            reason, lines.
-        breaks: reports with reason_id, message, hint, filename, lineno, opname.
+            reason, lines. The id is the kernel's number, from 1; 0 where none was to be made.
+        breaks: reports with reason_id, message, hint, filename, lineno, opname, trail: the lines (filename, lineno,
+            name, reason_id) that lead from a call that is not inlined to what is in the way, outermost first.
         skipped: the reason why the whole function runs as plain Python, or None.
         guards: what must hold for the compiled code to run, as text.
         recompiles: why the function was captured again, oldest first.
         failures: errors inside pijit, in spite of which the function ran; please report them.
         callees: reports on the functions that it calls and that are compiled on their own, as far as calls went.
         ways: the re-entries into loops that kernels have left in the middle.
-        effects: stores and other effects on what the function did not make: line, what and where ("k1", "bytecode").
+        effects: stores and other effects on what the function did not make: line, what, where ("k1", "bytecode"), and
+            file if that is not the function's.
+        inlined: the functions that are part of its kernels: name, filename, line, and where they are called: caller,
+            call_file, call_line, where ("k1").
+        inlined_at: in reports on programs, the functions that it is a part of, and the lines of the calls.
         records: the texts of all entries, oldest first, as `pijit.dump` writes them.
         retired: why compiled code is not used although it was made: it was measured and lost.
     """
@@ -59,6 +65,8 @@ class Report(NamedTuple):
     effects: Tuple[Any, ...] = ()
     records: Tuple[Any, ...] = ()
     retired: Tuple[str, ...] = ()
+    inlined: Tuple[Any, ...] = ()
+    inlined_at: Tuple[str, ...] = ()
 
     @property
     def kernels(self) -> Tuple[Any, ...]:
@@ -72,6 +80,13 @@ class Report(NamedTuple):
         return self.records[-1].split if self.records else None
 
     @property
+    def unseen(self) -> str:
+        """Why there is nothing to tell, although the function is not skipped; "" if there is something."""
+        if self.skipped is not None or self.records or self.segments or self.failures:
+            return ""
+        return "inlined into its callers" if self.inlined_at else "not captured yet: call it, or tell explain with what"
+
+    @property
     def counts(self) -> str:
         """How many kernels, breaks and guards there are, in words."""
         return ", ".join(count_of(len(items), noun) for items, noun in (
@@ -83,8 +98,20 @@ class Report(NamedTuple):
         callees = ["{} ({}): {}".format(callee.name, callee.filename, callee.counts) for callee in self.callees]
         found = (("guards", self.guards), ("re-entries", self.ways), ("recompiles", self.recompiles),
                  ("retired", self.retired), ("internal errors", self.failures),
-                 ("callees compiled on their own", callees))
+                 ("callees compiled on their own", callees), ("inlined", self._inlined()),
+                 ("inlined into", self.inlined_at))
         return [(title, list(items)) for title, items in found if items]
+
+    def _place(self, line: int, filename: str) -> str:
+        return place(line, "" if filename == self.filename else filename)
+
+    def _inlined(self) -> List[str]:
+        """Each function that was inlined, with the lines that call it."""
+        calls: Dict[str, Dict[str, None]] = {}
+        for one in self.inlined:
+            where = self._place(one.call_line, one.call_file)
+            calls.setdefault("{} ({}:{})".format(one.name, one.filename, one.line), {})[where] = None
+        return ["{}, called at {}".format(name, ", ".join(lines)) for name, lines in calls.items()]
 
     @property
     def annotated(self) -> List[Line]:
@@ -99,7 +126,7 @@ class Report(NamedTuple):
         if self.skipped is not None:
             lines += ["runs as plain Python: {} {}".format(self.skipped.id, self.skipped.title),
                       self.skipped.why, "hint: " + self.skipped.hint]
-        lines += ["", *self._annotated_text()]
+        lines += [self.unseen] * bool(self.unseen) + ["", *self._annotated_text()]
         for title, items in self.lists:
             lines += ["", title + ":"] + ["  {}".format(item) for item in items]
         return "\n".join(lines)
@@ -163,9 +190,10 @@ class Report(NamedTuple):
         """What is said below a line: its breaks, and why a segment is no kernel, if nothing else says it there."""
         notes: Dict[int, List[str]] = {}
         hinted = {""}
-        breaks = dict.fromkeys((one.lineno, one.message, one.hint) for one in self.breaks)
-        for lineno, message, hint in sorted(breaks, key=lambda one: one[0]):
-            notes.setdefault(lineno, []).extend(["^ " + message] + ["  hint: " + hint] * (hint not in hinted))
+        breaks = dict.fromkeys((one.lineno, one.message, self._by_way_of(one), one.hint) for one in self.breaks)
+        for lineno, message, by_way_of, hint in sorted(breaks, key=lambda one: one[0]):
+            notes.setdefault(lineno, []).extend(
+                ["^ " + message] + ["  " + by_way_of] * bool(by_way_of) + ["  hint: " + hint] * (hint not in hinted))
             hinted.add(hint)
         for segment in self.segments:
             alone = [line for line in segment.lines if marks.get(line, PLAIN) == PLAIN]
@@ -173,12 +201,17 @@ class Report(NamedTuple):
                 notes.setdefault(alone[-1], []).append("^ " + segment.reason)
         return notes
 
+    def _by_way_of(self, one: Any) -> str:
+        """The functions between a call that is not inlined and the one in which something is in the way."""
+        steps = ["{} ({})".format(step.name, self._place(step.lineno, step.filename)) for step in one.trail[:-1]]
+        return "by way of " + ", ".join(steps) if steps else ""
+
     def _marks(self) -> Dict[int, str]:
-        """What stands before a line: `k0` in kernel 0, `k0/py` if part of it stays bytecode, `py` if all of it does."""
+        """What stands before a line: `k1` in kernel 1, `k1/py` if a part stays bytecode, `py` if all of it does."""
         labels: Dict[int, Dict[str, None]] = {}
         for segment in self.kernels:
             for number in segment.lines:
-                labels.setdefault(number, {})["k{}".format(segment.id)] = None  # once for all its versions
+                labels.setdefault(number, {})["k{}".format(segment.id)] = None
         marks = {number: ",".join(found) for number, found in labels.items()}
         for number in {report.lineno for report in self.breaks} & set(marks):
             marks[number] += "/" + PLAIN

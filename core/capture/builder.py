@@ -44,7 +44,7 @@ from pijit.core.capture.values import (
     object_type,
 )
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
+from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS, SURE
 from pijit.core.graph.types import CELL, ITERATOR_WORDS, WORD, Object, Type
 from pijit.guards.source import Constant, Item
@@ -60,6 +60,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         self.analysis = analysis
         self.region = region
         self.graph = Graph(name)
+        self.home, self.origin = analysis.function.code.co_filename, HERE
         self.stored = {analysis.function.instructions[i].value for i in region.instructions()
                        if analysis.function.instructions[i].opname in ("STORE_FAST", "DELETE_FAST")}
         self.stored.update(*(self.facts.stores.get(i, ()) for i in region.instructions()))
@@ -398,7 +399,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         result = self.graph.new_value(type) if type is not None else None
         exit = self.side_exit() if exits and not (self.wrote and name in SURE) else None
         self.wrote = self.wrote or name in EFFECTS
-        self.block.ops.append(Op(name, args, self.with_ignored(name, attrs), result, exit, self.instr.lineno or 0))
+        self.block.ops.append(Op(name, args, self.with_ignored(name, attrs), result, exit, self.instr.lineno or 0,
+                                 self.origin))
         return result
 
     def number_value(self, value: Abstract) -> Value:

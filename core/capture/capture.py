@@ -183,7 +183,7 @@ def _build_all(analysis: Analysis, regions: List[Region], name: str, everything:
     for start in sorted(by_start):
         depths = [GraphBuilder(analysis, region, name).captured.depth for region in by_start[start]]
         for region in by_start[start]:
-            label = "%s_%d" % (name.strip("<>"), len(candidates))
+            label = "%s_segment_%d" % (name.strip("<>"), len(candidates))
             candidates.append(_build(analysis, region, label, min(depths), everything))
     return candidates
 

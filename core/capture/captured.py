@@ -25,6 +25,17 @@ class Fact(NamedTuple):
     line: str = ""
 
 
+class InlinedCall(NamedTuple):
+    """A function that was inlined - its name, file and first line - and where: the caller's name, file and line."""
+
+    name: str
+    filename: str
+    line: int
+    caller: str
+    call_file: str
+    call_line: int
+
+
 class Access(NamedTuple):
     """An object of which a place is read or changed: where it was at function entry, and which one it is.
 
@@ -64,6 +75,8 @@ class Captured:
         classes: those of objects that it makes, by their ids.
         found: objects that captured code made before, by where it finds them.
         running: for the flow of callees with cell variables, that of their code as it runs.
+        number: which kernel of its function this is to be, or which re-entry, from 1; 0: none.
+        calls: the calls that were inlined.
     """
 
     def __init__(self, region: Region, graph: Graph, depth: int, head_depth: int) -> None:
@@ -81,6 +94,14 @@ class Captured:
         self.running: Dict[CFG, CFG] = {}
         self.classes: Dict[int, Const] = {}
         self.found: Dict[Any, Record] = {}
+        self.number = 0
+        self.calls: Dict[InlinedCall, None] = {}
+
+    def renamed(self, name: str, number: int) -> Dict[str, str]:
+        """Give it a number and its graph a name; the new name by the old one."""
+        before = self.graph.name
+        self.number, self.graph.name = number, name
+        return {before: name}
 
     @property
     def start(self) -> int:
@@ -101,4 +122,5 @@ class Refusal(Break):
 
     def __init__(self, index: int, error: Break) -> None:
         super().__init__(error.reason_id, **error.facts)
+        self.trail = error.trail
         self.index = index

@@ -19,9 +19,19 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, O
 
 from pijit.core import _hook, _launcher
 from pijit.core.capture.states import join
-from pijit.core.capture.values import Abstract, Const, Instance, Opaque, Sequence, Unknown, abstract_of, class_of
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    Instance,
+    Opaque,
+    Sequence,
+    Tensor,
+    Unknown,
+    abstract_of,
+    class_of,
+)
 from pijit.core.graph.types import Object
-from pijit.guards.facts import is_among
+from pijit.guards.facts import is_among, type_name
 
 MAX_OBSERVATIONS = 3
 MAX_ITEMS = 8
@@ -100,6 +110,12 @@ def _like(value: Any, index: int) -> Abstract:
     return Instance(Object(kind), born=index) if is_among(kind, CONTAINERS) else Unknown("PJ203", index)
 
 
+def _in_words(kind: Abstract) -> str:
+    """``float64[1d,C]``, ``int``."""
+    known = class_of(kind)
+    return repr(kind.type) if isinstance(kind, Tensor) else type_name(known) if known is not None else "object"
+
+
 class Pending:
     """An entry whose fallback results are being observed.
 
@@ -161,9 +177,9 @@ class Pending:
         seen = visits >= PATIENT_VISITS or inside <= set(self.observed)
         return news and seen and is_long(time.monotonic() - self._began, self._spent)
 
-    def take(self) -> int:
-        """Move what was seen to ``used``; returns how many values are new."""
-        news = len(self._news())
+    def take(self) -> Dict[int, str]:
+        """Move what was seen to ``used``; returns what is new, in words, by instruction."""
+        news = {index: _in_words(kinds[-1]) for index, kinds in sorted(self._news().items())}
         self.used = self.used._replace(kinds=dict(self.observed))
         self.again = frozenset()
         self.rounds += 1

@@ -115,7 +115,8 @@ def is_unsure(root: Root, captured: Captured) -> bool:
 def rebase(path: Any, position: Dict[Root, int]) -> Any:
     """A path with its root replaced by the launcher's argument."""
     if isinstance(path, Root):
-        return (Cell if path.kind == "cell" else Local)(position[path], str(path.name))
+        name = str(path if path.kind in ("stack", "closure") else path.name)
+        return (Cell if path.kind == "cell" else Local)(position[path], name)
     if not path.children:
         return path
     return type(path)(rebase(path.base, position), *[getattr(path, name) for name in path.fields if name != "base"])

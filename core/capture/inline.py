@@ -144,9 +144,10 @@ class CalleeAnalysis(Analysis):
     def _refusal(self, index: int, error: Break) -> Break:
         because = reason(error.reason_id, **error.facts)
         if error.reason_id == "PJ230":
-            because = "call of %s: %s" % (error.facts["callee"], error.facts["because"])
+            because = error.facts["because"]
+            because = because if error.trail else "call of %s: %s" % (error.facts["callee"], because)
         line = self.function.instructions[index].lineno or 0
-        refusal = Break("PJ230", callee=self.name, because="line %d: %s" % (line, because))
+        refusal = Break("PJ230", callee=self.name, because=because)
         refusal.trail = (Step(self.function.code.co_filename, line, self.name, error.reason_id),) + error.trail
         return refusal
 

@@ -11,6 +11,7 @@ from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.builder import GraphBuilder
+from pijit.core.capture.captured import InlinedCall
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.managers import given, item_output
 from pijit.core.capture.outcomes import Outcome, Outcomes
@@ -21,7 +22,7 @@ from pijit.core.capture.states import State, parts_of
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import Abstract, Const, LoopIterator, Range, Sequence, Typed, Unbound, Unrolled
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Block, Branch, Jump, Leave, Output, SideExit
+from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.types import SKIP, Object
 
@@ -50,6 +51,9 @@ class InlineBuilder(GraphBuilder):
         self.graph = parent.graph
         self.captured = parent.captured
         self.inputs, self.accesses = parent.inputs, parent.accesses
+        here = self.function.code.co_filename
+        self.home = parent.home
+        self.origin = Origin(analysis.name, here if here != self.home else "")
         self.returns: Dict[int, List[Tuple[Block, List[Abstract]]]] = {}
         self.returned: Any = None
         self.points: Dict[SideExit, Tuple[int, State]] = {}
@@ -65,6 +69,7 @@ class InlineBuilder(GraphBuilder):
             Break: the callee cannot be built after all.
         """
         start = self.parent.block
+        self._note_call()
         self.captured.inlined += len(self.function.instructions)
         if self.captured.inlined > MAX_INLINED:
             raise Break("PJ230", callee=self.function.code.co_name, because="too much code is inlined")
@@ -76,6 +81,15 @@ class InlineBuilder(GraphBuilder):
         result = self._continue()
         self.parent.wrote = self._keep_effects(first) or self.parent.wrote
         return result
+
+    def _note_call(self) -> None:
+        """Note who calls whom; functions that the caller makes, such as comprehensions, are part of it."""
+        callee = getattr(self.facts, "callee", None)
+        if callee is not None:
+            code, caller = callee.function.__code__, self.parent.function.code
+            name = getattr(self.parent.analysis, "name", caller.co_name)
+            self.captured.calls[InlinedCall(callee.name, code.co_filename, code.co_firstlineno, name,
+                                            caller.co_filename, self.parent.instr.lineno or 0)] = None
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
         self.returned = self.handed_out(self.analysis.yields)

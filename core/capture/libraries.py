@@ -14,9 +14,13 @@ SWITCHES = "pijit.control"
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
+WRITTEN = {"<__array_function__ internals>": "numpy"}
+"""By file name, the modules of functions that are made of text and whose globals do not say whose they are."""
+
+
 def module_of(function: types.FunctionType) -> str:
     """The module that a function's globals belong to or that it says it is of; "" if neither says."""
-    names = function.__globals__.get("__name__"), function.__module__
+    names = function.__globals__.get("__name__"), function.__module__, WRITTEN.get(function.__code__.co_filename)
     return next((name for name in names if type(name) is str), "")
 
 

@@ -8,7 +8,7 @@ and the values needed there, taken *before* the operation has any effect.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.core.graph.types import Type
 from pijit.guards.facts import is_exactly, type_name
@@ -146,19 +146,35 @@ class Exit:
         return len(self.locals) + self.stack
 
 
-class Op:
-    """One operation: ``result = name(args){attrs} [else side exit]``. ``result`` is None for pure effects."""
+class Origin(NamedTuple):
+    """Whose code an operation is: the name of an inlined function, and its file if that is not the caller's."""
 
-    __slots__ = ("name", "args", "attrs", "result", "exit", "lineno")
+    function: str
+    file: str
+
+
+HERE = Origin("", "")
+"""The code of the function that is captured."""
+
+
+class Op:
+    """One operation: ``result = name(args){attrs} [else side exit]``. ``result`` is None for pure effects.
+
+    ``origin`` says in which inlined function the line is.
+    """
+
+    __slots__ = ("name", "args", "attrs", "result", "exit", "lineno", "origin")
 
     def __init__(self, name: str, args: Sequence[Value], attrs: Optional[Dict[str, Any]] = None,
-                 result: Optional[Value] = None, exit: Optional[SideExit] = None, lineno: int = 0) -> None:
+                 result: Optional[Value] = None, exit: Optional[SideExit] = None, lineno: int = 0,
+                 origin: "Origin" = HERE) -> None:
         self.name = name
         self.args = tuple(args)
         self.attrs = attrs or {}
         self.result = result
         self.exit = exit
         self.lineno = lineno
+        self.origin = origin
 
 
 class Jump:

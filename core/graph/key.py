@@ -21,6 +21,11 @@ class GraphKey(NamedTuple):
     key: Tuple[Any, ...]
     objects: Tuple[Any, ...]
 
+    @property
+    def unnamed(self) -> Tuple[Any, ...]:
+        """The key without the name of the graph."""
+        return (self.key[0].partition("\n")[2],) + self.key[1:]
+
 
 def graph_key(graph: Graph) -> GraphKey:
     """The key of a graph.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, List
 
+from pijit.core.errors import place
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op
 
 
@@ -29,6 +30,11 @@ def _arm(arm: Any) -> str:
     return repr(arm)
 
 
+def _whence(op: Op) -> str:
+    where = place(op.lineno, op.origin.file)
+    return "%s, inlined from %s" % (where, op.origin.function) if op.origin.function else where
+
+
 def format_terminator(terminator: Any) -> str:
     if isinstance(terminator, Jump):
         return "jump %s" % _arm(terminator)
@@ -43,7 +49,7 @@ def format_block(block: Block, lines_shown: bool = False) -> List[str]:
     params = ", ".join("%r: %r%s" % (p, p.type, " '%s'" % p.hint if p.hint else "") for p in block.params)
     lines = ["b%d(%s):" % (block.index, params)]
     for op in block.ops:
-        lines.append("    " + format_op(op) + ("  # line %d" % op.lineno if lines_shown and op.lineno else ""))
+        lines.append("    " + format_op(op) + ("  # " + _whence(op) if lines_shown and op.lineno else ""))
     lines.append("    " + format_terminator(block.terminator))
     return lines
 

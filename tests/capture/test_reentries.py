@@ -255,7 +255,7 @@ def test_natively_the_kernel_runs_again():
 
 
 def test_what_is_interpreted_does_not_come_back(open_gates):
-    j = jitted(counted, dict(PYTHON, interpret=["counted_0"]))
+    j = jitted(counted, dict(PYTHON, interpret=["counted_1"]))
     x, y = np.arange(float(N)), divisors(())
     for _ in range(3):
         j(x, y)

@@ -58,7 +58,7 @@ def test_what_the_parts_say(tmp_path):
     found = texts(pijit.dump(f, str(tmp_path)))
     first = walk.__code__.co_firstlineno
     assert "Loop at block" in found["blocks.txt"] and "FOR_ITER" in found["bytecode.txt"]
-    assert "  # line {}\n".format(first + 3) in found["graph.txt"] and "# line {}\n".format(
+    assert "  # line {}\n".format(first + 3) in found["graph.txt"] and "# line {}, inlined from half\n".format(
         half.__code__.co_firstlineno + 1) in found["graph.txt"]
     assert " inlined, " in found["segments.txt"] and "PJ201" in found["segments.txt"]
     assert "effect line {}: store of array elements in k".format(first + 4) in found["segments.txt"]

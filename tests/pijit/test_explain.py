@@ -18,7 +18,8 @@ def segment(number, kind, lines, reason=""):
 
 def a_break(line):
     return types.SimpleNamespace(reason_id="PJ201", message="PJ201 call (callee: print)", hint="Move it.",
-                                 filename="user.py", lineno=line, opname="CALL_FUNCTION")
+                                 filename="user.py", lineno=line, opname="CALL_FUNCTION",
+                                 trail=())
 
 
 def report(**changes):
@@ -149,6 +150,7 @@ def test_explains_what_calls_made():
 def test_before_the_first_call_and_without_arguments():
     found = jitted(scaled).explain()
     assert found.segments == found.breaks == () and found.skipped is None and "def scaled(x):" in str(found)
+    assert str(found).splitlines()[1] == "not captured yet: call it, or tell explain with what"
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'|unexpected keyword"):
         pijit.explain(scaled, y=3)
 

@@ -16,7 +16,7 @@ from pijit.core.graph.printer import format_graph
 
 
 class Stage(NamedTuple):
-    """A graph after a pass that has changed it; the first stage of a graph is before all passes."""
+    """A graph after a pass that has changed it, without its name; the first stage is before all passes."""
 
     name: str
     text: str
@@ -79,7 +79,7 @@ def _note(graph: Graph, name: str) -> None:
     found = _here.found
     if found is None or graph.name not in found and name != "before passes":
         return
-    text = format_graph(graph)
+    text = format_graph(graph).partition("\n")[2]
     stages = [] if name == "before passes" else found[graph.name]
     if not stages or stages[-1].text != text:
         found[graph.name] = stages + [Stage(name, text)]
