@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import collections
 import enum
-import operator
 import types
 from typing import Any, Callable, Dict, FrozenSet, Optional
 
@@ -19,13 +17,15 @@ from pijit.core.capture.object_calls import method_of
 from pijit.core.capture.objects import record_attribute
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
-from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Super, Tensor
+from pijit.core.capture.rows import field_position
+from pijit.core.capture.specials import PLAIN
+from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Super, Tensor, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.library import METHODS as LIBRARY_METHODS
 from pijit.core.graph.types import FLAG, INT, WORD, Array
-from pijit.guards.facts import type_name
+from pijit.guards.facts import is_among, type_name
 from pijit.guards.source import UNBOUND, Attr, is_plain_tuple, read_attribute
 
 ARRAY_METHODS = frozenset(METHODS) | frozenset(LIBRARY_METHODS)
@@ -40,7 +40,6 @@ CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
 """Attributes of immutable objects, which are known when the object is."""
 
 
-TUPLE_GETTER: type = type(collections.namedtuple("_Pair", "first").first)  # type: ignore[attr-defined]
 SCALAR_ATTRIBUTES = frozenset(["dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"])
 
 
@@ -80,6 +79,8 @@ class Attributes:
         fields = named_items(self, owner)
         if fields is not None:
             return fields[_position_of(owner.type.python, name)]  # type: ignore[attr-defined]
+        if name == "__class__" and is_among(class_of(owner), PLAIN):
+            return Const(class_of(owner))
         if isinstance(owner, Super):
             return super_attribute(self, owner, name)
         if isinstance(owner, (Const, Opaque)) and not is_complex(owner):
@@ -127,12 +128,6 @@ class Attributes:
             return self.invoke(FUNCTIONS["imag"], [owner], {})
         raise Break("PJ204", attribute=name, object="array")
 
-    def _field(self, owner: Opaque, name: str) -> Abstract:
-        """A field of a named tuple: an item, as long as the class reads the field there."""
-        position = _position_of(type(owner.sample), name)
-        self.rely(owner, ClassHolds(name, read_attribute(type(owner.sample), name)))
-        return self.item(owner, position)
-
     def dimension(self, owner: Tensor, axis: int) -> Value:
         """``shape[axis]`` as a Python int."""
         raw = self.emit("dim", [owner.value], WORD, {"axis": axis})
@@ -172,7 +167,10 @@ class Attributes:
         if constant is not UNBOUND:
             return Const(constant)
         if isinstance(owner, Opaque) and is_plain_tuple(sample):
-            return self._field(owner, name)
+            position = field_position(read_attribute(type(sample), name))
+            if position is not None:
+                self.rely(owner, ClassHolds(name, read_attribute(type(sample), name)))
+                return self.item(owner, position)
         place = self.attribute_place(owner, name)
         if place is not None:
             return self.read_place(place)
@@ -195,15 +193,6 @@ def _position_of(kind: type, name: str) -> int:
     if position is None:
         raise Break("PJ204", attribute=name, object=type_name(kind))
     return position
-
-
-def field_position(field: Any) -> Optional[int]:
-    """The position that a named tuple's class reads for a field, or None if ``field`` is something else."""
-    getter = field.fget if type(field) is property else field
-    if type(getter) is not operator.itemgetter and type(getter) is not TUPLE_GETTER:
-        return None
-    position = getter.__reduce__()[1][0]
-    return position if type(position) is int else None
 
 
 def constant_attribute(sample: Any, name: str) -> Any:

@@ -13,17 +13,19 @@ from typing import Any, List, Optional, Tuple
 from pijit.core._hook import JitFunction
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.callees import place_of
-from pijit.core.capture.conditions import HasType
+from pijit.core.capture.conditions import HasType, Holds
 from pijit.core.capture.facts import Place
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Super, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
-from pijit.guards.reading import mro_of, own_value
+from pijit.guards.reading import class_value, mro_of, own_value
 from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, TypeOf, read_class_attribute
 
 FUNCTIONS = (types.FunctionType, JitFunction)
+BEHIND_SUPER = (object.__init__, object.__setattr__)
+"""Methods of object that ``super()`` may lead to."""
 
 
 def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optional[Abstract]:
@@ -56,6 +58,28 @@ def bind_attribute(self: Any, raw: Any, place: Place, owner: Abstract, kind: Opt
     return None
 
 
+def set_by_property(self: Any, owner: Abstract, name: str, value: Abstract) -> bool:
+    """Whether ``owner.name = value`` is a call of the setter of a property, which is made then."""
+    kind: Any = class_of(owner) if isinstance(owner, (Opaque, Record)) else None
+    raw = class_value(kind, name) if kind is not None else None
+    if type(raw) is not property or not issubclass(type(raw.fset), FUNCTIONS) or (
+            class_value(kind, "__setattr__") is not object.__setattr__):
+        return False
+    cls = class_object(self, owner)
+    place = place_of(cls).then(ClassAttr, name)
+    self.rely(place, HasType(property))
+    self.rely(cls, Holds("__setattr__", object.__setattr__))
+    with self.deriving():
+        self.call(self.known_object(raw.fset, *place.then(Attr, "fset")), [owner, self.as_object(value)], {})
+    return True
+
+
+def call_plain_init(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``object.__init__(x)``, to which ``super().__init__()`` leads: it does nothing."""
+    only(arguments, keywords, "__init__", 1)
+    return Const(None)
+
+
 def class_object(self: Any, owner: Abstract) -> Abstract:
     """``type(owner)`` of an object, and where it is found."""
     if isinstance(owner, Record):
@@ -67,28 +91,37 @@ def class_object(self: Any, owner: Abstract) -> Abstract:
 
 
 def super_attribute(self: Any, found: Super, name: str) -> Abstract:
-    """``super().name``: what the classes behind one hold for an object."""
-    kind: type = class_of(found.owner)  # type: ignore[assignment]
-    mro = mro_of(kind)
-    position = next(k for k, cls in enumerate(mro) if cls is found.cls) + 1
+    """``super().name``: what the classes behind one hold for an object, or for a class."""
+    of_class = isinstance(found.owner, Const)
+    cls = found.owner if of_class else class_object(self, found.owner)
+    mro = mro_of(cls.object)  # type: ignore[attr-defined]
+    position = next(k for k, one in enumerate(mro) if one is found.cls) + 1
     raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
     if raw is not read_class_attribute(mro[position], name):
         raise Break("PJ204", attribute=name, object="super")  # the class behind has bases of its own in between
-    classes = place_of(class_object(self, found.owner)).then(Inner, "__mro__")
-    place = classes.then(Item, position).then(ClassAttr, name)
+    place = place_of(cls).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
+    kind = None if of_class else cls.object  # type: ignore[attr-defined]
     bound = bind_attribute(self, raw, place, found.owner, kind)
+    if bound is None and raw is not UNBOUND and class_value(type(raw), "__get__") is UNBOUND:
+        return self.known_object(raw, *place)  # type: ignore[no-any-return]
+    if bound is None and is_among(raw, BEHIND_SUPER) and not of_class:
+        return Bound(self.known_object(raw, *place), found.owner)
     if bound is None:
         raise Break("PJ204", attribute=name, object="super")
     return bound
 
 
 def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``super()`` in a method, and ``super(cls, self)``."""
+    """``super()`` in a method, a class method or ``__new__``, and ``super(cls, self)``."""
     only(arguments, keywords, "super", 0, 2)
     cls, owner = arguments if arguments else _class_and_first_argument(self)
     known = cls.object if isinstance(cls, Const) else None
-    if (not isinstance(owner, (Opaque, Record)) or type(known) is not type
-            or not is_among(known, mro_of(class_of(owner))[:-1])):  # type: ignore[arg-type]
+    kind: Any = None
+    if isinstance(owner, (Opaque, Record)):
+        kind = class_of(owner)
+    elif isinstance(owner, Const) and type(owner.object) is type:
+        kind = owner.object
+    if type(known) is not type or kind is None or not is_among(known, mro_of(kind)[:-1]):
         raise Break("PJ203", operand="super of %s" % describe(owner))
     return Super(known, owner)
 
@@ -104,4 +137,4 @@ def _class_and_first_argument(self: Any) -> Tuple[Abstract, Abstract]:
     return self.use(self.known_object(sample, *place)), self.use(self.state.locals[first])
 
 
-BOUND_CALLS: List[Tuple[Any, Handler]] = [(builtins.super, call_super)]
+BOUND_CALLS: List[Tuple[Any, Handler]] = [(builtins.super, call_super), (object.__init__, call_plain_init)]

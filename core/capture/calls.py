@@ -24,23 +24,35 @@ from pijit.core.capture.library_calls import function_of, method_row
 from pijit.core.capture.managers import MANAGER_CALLS, ErrorState
 from pijit.core.capture.number_calls import NUMBER_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
-from pijit.core.capture.objects import construct
+from pijit.core.capture.objects import construct, makes_natively
 from pijit.core.capture.operators import describe
+from pijit.core.capture.rows import ROW_CALLS, ROW_METHODS
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
 from pijit.core.capture.states import State
 from pijit.core.capture.texts import TEXT_CALLS
-from pijit.core.capture.values import Abstract, Const, Keywords, Known, Made, Method, Null, Opaque, Tensor, class_of
+from pijit.core.capture.values import (
+    Abstract,
+    Bound,
+    Const,
+    Keywords,
+    Known,
+    Made,
+    Method,
+    Null,
+    Opaque,
+    Tensor,
+    class_of,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import Function
 from pijit.guards.facts import type_module, type_name
-from pijit.guards.reading import class_value
 
 CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
                  NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
-                 HEAP_CALLS)
+                 HEAP_CALLS, ROW_CALLS)
     for target, handler in rows}
 
 
@@ -140,6 +152,8 @@ class Calls:
         """The result of a call, or Break."""
         if isinstance(callee, Method):
             return self._call_method(callee, arguments, keywords)
+        if isinstance(callee, Bound) and isinstance(callee.function, Const):
+            return self.call(callee.function, [callee.owner] + arguments, keywords)
         if isinstance(callee, Made):
             return self.call_made(callee, *self._as_objects(arguments, keywords))
         if isinstance(callee, ErrorState):
@@ -153,10 +167,13 @@ class Calls:
             return self._call_known(handler, row, arguments, keywords)
         arguments, keywords = self._as_objects(arguments, keywords)
         inlines = self.facts.inliner is not None
-        if inlines and type(target) is type and class_value(target, "__new__") is object.__new__:
+        if inlines and makes_natively(target):
             return construct(self, callee, arguments, keywords)  # type: ignore[arg-type]
         found = find_callee(callee, arguments, keywords, self) if inlines else None
         if found is not None:
+            method = ROW_METHODS.get(id(found[0].function.__code__))
+            if method is not None:
+                return method(self, found[0].function, *found[1:])
             return self.facts.inliner.call(self, *found)  # type: ignore[no-any-return]
         module, name = _origin(target)
         raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))

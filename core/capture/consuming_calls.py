@@ -69,7 +69,8 @@ def _extreme(name: str, symbol: str) -> Handler:
             raise Break("PJ211", callee=name)
         key = keywords.get("key", Const(None))
         by_key = key != Const(None)
-        if len(arguments) > 1 and not keywords:
+        kinds = {number_type(argument) for argument in arguments}
+        if len(arguments) > 1 and not keywords and None not in kinds and (len(kinds) == 1 or len(arguments) == 2):
             return extreme_of_numbers(self, symbol, arguments)
         if len(arguments) > 1 and "default" in keywords:
             raise Break("PJ211", callee=name)

@@ -61,6 +61,7 @@ class ContainerReads:
     list_item: Callable[..., Abstract]
     use: Callable[[Abstract], Abstract]
     word: Callable[[Abstract], Value]
+    require_equal_to_itself: Callable[[Abstract], None]
 
     def is_changing(self, owner: Abstract) -> bool:
         """Whether what a container holds is known only where it is looked at."""
@@ -114,8 +115,7 @@ class ContainerReads:
             for item in self.items_of(value) or ():
                 self.require_key(self.use(item))
         elif kind is not None and kind.dtype.kind == "f" and not isinstance(value, Const):
-            number = self.number_value(value)
-            self.emit("require", [self.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
+            self.require_equal_to_itself(value)
         elif (kind is None and class_of(value) is not str or kind is not None and kind.dtype.kind == "c"
               or isinstance(value, Const) and value.object != value.object):
             raise Break("PJ205", index=describe(value))

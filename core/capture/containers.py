@@ -15,8 +15,9 @@ from pijit.core.capture.deques import item_of_deque
 from pijit.core.capture.library_calls import named_items
 from pijit.core.capture.operators import describe
 from pijit.core.capture.sampling import PYTHON_OPERATORS
-from pijit.core.capture.record import Record
-from pijit.core.capture.specials import contains_special, rely_on_class
+from pijit.core.capture.record import Record, is_row
+from pijit.core.capture.rows import row_items, tuple_class
+from pijit.core.capture.specials import PLAIN, contains_special, rely_on_class
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -38,7 +39,6 @@ from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, is_plain_tuple, read_item
 
 ITEM_KEYS = (int, str)
-PLAIN = (int, float, bool, complex, str, bytes, type(None))
 UNORDERED = ("==", "!=")
 
 
@@ -53,6 +53,7 @@ class Containers:
     known_object: Callable[..., Abstract]
     constant: Callable[[Abstract], Any]
     emit: Callable[..., Optional[Value]]
+    number_value: Callable[[Abstract], Value]
     truth: Callable[[Abstract], Optional[Value]]
     compare: Callable[..., Abstract]
     sliced: Callable[[Abstract, slice], Abstract]
@@ -69,6 +70,8 @@ class Containers:
 
     def length_of(self, value: Abstract) -> Optional[int]:
         """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
+        if is_row(value):
+            return len(row_items(self, value))  # type: ignore[arg-type]
         if isinstance(value, (Sequence, Known)):
             return len(value.items)
         if isinstance(value, Const) and is_exactly(value.object, (tuple, str, bytes)):
@@ -82,6 +85,8 @@ class Containers:
 
     def items_of(self, value: Abstract) -> Optional[List[Abstract]]:
         """All items of a tuple or list, or None if it is neither."""
+        if is_row(value):
+            return row_items(self, value)  # type: ignore[arg-type]
         if isinstance(value, Sequence) or isinstance(value, Known) and value.keys is None:
             return list(value.items)
         if isinstance(value, Const) and type(value.object) is tuple:
@@ -132,6 +137,9 @@ class Containers:
         """The truth of an object that is no number."""
         if isinstance(value, Known):
             return len(value.items) > 0
+        if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:  # type: ignore[arg-type]
+            rely_on_class(self, value, "__bool__", UNBOUND)
+            return self.length_of(value) != 0
         if is_container(value):
             if type(value.sample) is dict:  # type: ignore[attr-defined]
                 return self.length_of(value) != 0
@@ -193,7 +201,7 @@ class Containers:
         """A comparison of plain constants, or of the items of tuples and lists; None where there are neither."""
         if is_plain(left) and is_plain(right):
             return _fold_comparison(symbol, left.object, right.object)  # type: ignore[attr-defined]
-        kinds = class_of(left), class_of(right)
+        kinds = tuple_class(self, left), tuple_class(self, right)
         if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and _compare_plainly(kinds):
             return _fold_comparison(symbol, left.object, right.object)
         if symbol not in UNORDERED or not any(is_among(kind, (tuple, list)) for kind in kinds):
@@ -221,8 +229,8 @@ class Containers:
                 raise Break("PJ203", operand=describe(value))
         kinds = [number_type(value) for value in (left, right)]
         constants = [value.object for value in (left, right) if isinstance(value, Const)]
-        if not constants and any(kind is not None and kind.dtype.kind in "fc" for kind in kinds):
-            raise Break("PJ203", operand="two floats that may be one NaN")
+        if not constants and None not in kinds and all(kind.dtype.kind in "fc" for kind in kinds):
+            self.require_equal_to_itself(left)
         if any(constant != constant for constant in constants):
             raise Break("PJ203", operand="nan")
         if class_of(left) is class_of(right) is str:
@@ -230,6 +238,11 @@ class Containers:
         if None in kinds and (is_plain(left) or is_plain(right)) and len(constants) < 2:
             return Const(False)
         return self.compare("==", left, right)
+
+    def require_equal_to_itself(self, value: Abstract) -> None:
+        """Leave for a NaN: containers find it by its identity."""
+        number = self.number_value(value)
+        self.emit("require", [self.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
 
     def negated(self, answer: Abstract) -> Abstract:
         """``not answer`` of a constant or a bool."""

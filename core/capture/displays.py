@@ -12,7 +12,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.joining import JOINS, copied, is_short, part_of, taken_apart, taken_apart_with_rest
 from pijit.core.capture.objects import shared
 from pijit.core.capture.operators import describe
-from pijit.core.capture.record import Display, Record
+from pijit.core.capture.record import Display, Record, is_row
 from pijit.core.capture.states import State, item_kind, item_kinds, list_of_kinds
 from pijit.core.capture.values import (
     Abstract,
@@ -228,9 +228,10 @@ class Displays:
         chosen = range(len(items))[part]
         if class_of(owner) is list:
             return self.new_list([items[k] for k in chosen])
-        if class_of(owner) is not tuple:
+        if class_of(owner) is not tuple and not is_row(owner):
             raise Break("PJ205", object=describe(owner))
-        return owner if chosen == range(len(items)) else self.new_tuple([items[k] for k in chosen])
+        itself = chosen == range(len(items)) and not is_row(owner)
+        return owner if itself else self.new_tuple([items[k] for k in chosen])
 
 
 def _key(value: Abstract) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Callable, List, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.bound import set_by_property
 from pijit.core.capture.objects import shared, store_in_record
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
@@ -137,6 +138,8 @@ class Effects:
 
     def op_STORE_ATTR(self, instr: Instr) -> None:
         owner, value = self.pop(), self.pop()
+        if set_by_property(self, owner, instr.value, value):
+            return
         if isinstance(owner, Record):
             store_in_record(self, owner, instr.value, value)
             return

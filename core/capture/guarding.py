@@ -8,7 +8,7 @@ from typing import Sequence as SequenceType
 
 import numpy as np
 from pijit.core.capture.captured import Captured
-from pijit.core.capture.record import Record, has_dict, names_in_dict
+from pijit.core.capture.record import Record, has_dict, is_row, names_in_dict
 from pijit.core.capture.roots import Root
 from pijit.core.capture.values import (
     Abstract,
@@ -59,7 +59,8 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         return [kinds.IsType(source, type(value.sample))]
     if isinstance(value, Record):
         own = kinds.LengthIs(Inner(source, "__dict__"), len(names_in_dict(value)))
-        return [kinds.IsType(source, value.python)] + [own] * has_dict(value.python)
+        items = kinds.LengthIs(source, len(value.items))
+        return [kinds.IsType(source, value.python)] + [items] * is_row(value) + [own] * has_dict(value.python)
     if isinstance(value, Made):
         return [kinds.FunctionCode(source, value.code)]
     if isinstance(value, Sequence):

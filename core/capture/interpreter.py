@@ -7,7 +7,8 @@ graph is built (``emit`` adds operations). A handler that meets something it can
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional
+import contextlib
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.flow import unwound_level
@@ -101,6 +102,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         raise NotImplementedError
 
     liveness: Liveness
+    wrote = False
 
     def number_value(self, value: Abstract) -> Value:
         raise NotImplementedError
@@ -153,6 +155,15 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     def gives_result(self) -> bool:
         """Whether the result of the call that is being made is what the instruction pushes."""
         return not self.derived and (self.instr.opname in CALLEE_BELOW or method_called(self.instr) is not None)
+
+    @contextlib.contextmanager
+    def deriving(self) -> Iterator[None]:
+        """Calls whose results are not that of the instruction."""
+        before, self.derived = self.derived, True
+        try:
+            yield
+        finally:
+            self.derived = before
 
     # one instruction
 

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
+from pijit.core.capture.record import is_row
 from pijit.core.capture.specials import iterator_special
 from pijit.core.capture.suspended import Suspended, begun
 from pijit.core.capture.values import (
@@ -121,7 +122,8 @@ def dict_iterator(self: Any, value: Abstract, what: str) -> Optional[LoopIterato
 def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
     """An iterator over a tuple, a list or a dict that is short enough to capture each round anew."""
     known = len(value.sample) if is_container(value) else 0  # type: ignore[attr-defined]
-    if not is_among(class_of(value), (tuple, list) if what == "backwards" else (tuple, list, dict)):
+    kinds = (tuple, list) if what == "backwards" else (tuple, list, dict)
+    if not is_among(class_of(value), kinds) and not is_row(value):
         raise Break("PJ209", type=describe(value))
     length = self.length_of(value) if known <= self.facts.unrolling else known
     if length is None or length > self.facts.unrolling:

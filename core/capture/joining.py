@@ -9,6 +9,7 @@ from pijit.core.capture.containers import is_container
 from pijit.core.capture.iterators import element_of, iterator_over, step_of
 from pijit.core.capture.item_types import list_type
 from pijit.core.capture.operators import describe
+from pijit.core.capture.record import is_row
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -34,7 +35,8 @@ def is_short(self: Any, value: Abstract) -> bool:
     """Whether all items of a tuple or list are known, or may be guarded one by one."""
     if is_container(value):
         return len(value.sample) <= self.facts.unrolling and not self.is_changing(value)  # type: ignore[attr-defined]
-    return isinstance(value, (Sequence, Known)) or isinstance(value, Const) and type(value.object) is tuple
+    known = isinstance(value, (Sequence, Known)) or is_row(value)
+    return known or isinstance(value, Const) and type(value.object) is tuple
 
 
 def joined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:

@@ -46,7 +46,7 @@ def call_type(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 ABSTRACT = ("numbers", "collections.abc")
-PLAIN_READS = tuple(cls.__dict__["__getattribute__"] for cls in (object, type, types.ModuleType))
+PLAIN_READS = tuple(cls.__dict__["__getattribute__"] for cls in (object, type, types.ModuleType, tuple))
 
 
 def call_isinstance(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -8,66 +8,70 @@ from __future__ import annotations
 import types
 from typing import Any, Dict, List, Optional
 
-from pijit.core.capture.bound import bind_attribute
+from pijit.core.capture.bound import FUNCTIONS, bind_attribute, class_object
 from pijit.core.capture.conditions import Holds
 from pijit.core.capture.facts import Place
 from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.places import AttributePlace
-from pijit.core.capture.record import FRESH, LENT, Display, Record, has_dict, lend, records_in, taken_back
+from pijit.core.capture.record import LENT, Display, Record, has_dict, is_row, lend, records_in, taken_back
 from pijit.core.capture.record_values import change_record, made_object, origin_of
-from pijit.core.capture.states import is_confined, knows_nothing
-from pijit.core.capture.suspended import Suspended
-from pijit.core.capture.values import Abstract, Const, LoopIterator
+from pijit.core.capture.rows import field_of, new_record, require_holdable
+from pijit.core.capture.values import Abstract, Const, Opaque, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import type_name
-from pijit.guards.held import is_heap_type
-from pijit.guards.reading import class_value, mro_of
+from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Attr, ClassAttr
 
-OBJECTS_OWN = {name: object.__dict__[name] for name in ("__setattr__", "__getattribute__")}
-NEVER = ("__del__", "__getattr__")
-"""What the class of an object that captured code makes must not define."""
+def makes_natively(kind: Any) -> bool:
+    """Whether calls of a class run no code in C but that of object, or a ``__new__`` in Python."""
+    maker = class_value(kind, "__new__") if type(kind) is type else None
+    return maker is object.__new__ or issubclass(type(_function_of(maker)), FUNCTIONS)
 
 
-def why_not_made(kind: type) -> Optional[str]:
-    """Why objects of a class are made by bytecode, or None."""
-    if type(kind) is not type or not all(is_heap_type(base) for base in mro_of(kind)[:-1]):
-        return "its class, or a base, is written in C or has a metaclass"
-    if class_value(kind, "__new__") is not object.__new__:
-        return "its class has __new__"
-    if class_value(kind, "__getattribute__") is not OBJECTS_OWN["__getattribute__"]:
-        return "its class has __getattribute__"
-    defined = [name for name in NEVER if class_value(kind, name) is not UNBOUND]
-    if class_value(kind, "__class__") is not object.__dict__["__class__"]:
-        defined.append("__class__")
-    return "its class has %s" % defined[0] if defined else None
+def _function_of(maker: Any) -> Any:
+    return maker.__func__ if type(maker) is staticmethod else maker
 
 
-def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Record:
-    """``cls(...)``: the object as its ``__init__`` leaves it."""
-    kind = target.object
-    why = why_not_made(kind)
-    if why is not None:
-        raise Break("PJ230", callee=type_name(kind), because=why)
+def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Abstract:
+    """``cls(...)``: the object as its ``__new__`` makes it and its ``__init__`` leaves it."""
+    maker = class_value(target.object, "__new__")
+    if maker is object.__new__:
+        record = new_record(self, target)
+        self.rely(record.cls, Holds("__new__", maker))
+        return _initialised(self, record, not arguments and not keywords, arguments, keywords)
     target = self.use(self.by_one_path(target))
-    place = Place(target.source, target.root)
-    for name in ("__new__", "__getattribute__") + NEVER:
-        self.rely(target, Holds(name, class_value(kind, name)))
-    made = class_value(kind, "__init__")
-    record = Record(target, next(FRESH))
-    record.born = self.instr.index
-    if type(made) is not types.FunctionType:
-        if made is not object.__init__ or arguments or keywords:
+    function = self.known_object(_function_of(maker), *Place(target.source, target.root).then(Attr, "__new__"))
+    count = len(arguments)
+    self.state.stack += [*arguments, *keywords.values()]  # what it changes of them, __init__ sees
+    with self.deriving():
+        made = self.call(function, [target, *arguments], keywords)
+    first = len(self.state.stack) - count - len(keywords)
+    given = self.state.stack[first:]
+    del self.state.stack[first:]
+    if class_of(made) is None:
+        raise Break("PJ203", operand=describe(made))
+    if not issubclass(class_of(made), target.object):  # type: ignore[arg-type]
+        return made
+    return _initialised(self, made, True, given[:count], dict(zip(keywords, given[count:])))
+
+
+def _initialised(self: Any, made: Abstract, plainly: bool, arguments: List[Abstract],
+                 keywords: Dict[str, Abstract]) -> Abstract:
+    """An object behind its ``__init__``; ``plainly``: that of object takes these arguments."""
+    kind: Any = class_of(made)
+    if not isinstance(made, (Record, Opaque)):
+        raise Break("PJ203", operand=describe(made))
+    init, cls = class_value(kind, "__init__"), class_object(self, made)
+    if type(init) is not types.FunctionType:
+        if init is not object.__init__ or not plainly:
             raise Break("PJ230", callee=type_name(kind), because="its __init__ is no Python function")
-        self.rely(target, Holds("__init__", made))
-        return record
-    self.state.stack.append(record)
-    before, self.derived = self.derived, True
-    try:
-        result = self.call(self.known_object(made, *place.then(Attr, "__init__")), [record, *arguments], keywords)
-    finally:
-        self.derived = before
+        self.rely(cls, Holds("__init__", init))
+        return made
+    self.state.stack.append(made)
+    function = self.known_object(init, *Place(cls.source, cls.root).then(Attr, "__init__"))
+    with self.deriving():
+        result = self.call(function, [made, *arguments], keywords)
     if result != Const(None):
         raise Break("PJ230", callee=type_name(kind), because="its __init__ returns something")
     return self.state.stack.pop()  # type: ignore[no-any-return]
@@ -75,7 +79,10 @@ def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dic
 
 def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
     """``owner.name``."""
-    if name in owner.names:
+    field = field_of(self, owner, name)
+    if field is not None:
+        return field
+    if name in owner.names and not is_row(owner):
         if not owner.writable and _is_written_outside(self, owner.python, name):
             raise Break("PJ219", object=describe(owner))
         return self.use(owner.items[owner.names.index(name)])  # type: ignore[no-any-return]
@@ -104,14 +111,13 @@ def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainl
     why = _why_not_stored(owner, name, plainly)
     if why is not None:
         raise Break("PJ220", attribute=name, object=describe(owner), because=why)
-    if isinstance(value, (LoopIterator, Suspended)) or is_confined(value) or knows_nothing(value):
-        raise Break("PJ202", value=describe(value))
+    require_holdable(value)
     if any(record.token == owner.token for record in records_in(value)):
         raise Break("PJ220", attribute=name, object=describe(owner), because="it would hold itself")
     cls = self.use(owner.cls)
     self.rely(cls, Holds(name, class_value(owner.python, name)))
     if not plainly:
-        self.rely(cls, Holds("__setattr__", OBJECTS_OWN["__setattr__"]))
+        self.rely(cls, Holds("__setattr__", object.__setattr__))
     value = self.as_object(value)
     if owner.shared:
         value = shared(self, [value])[0]
@@ -133,9 +139,11 @@ def as_left(left: Any) -> Any:
 
 
 def _why_not_stored(owner: Record, name: str, plainly: bool) -> Optional[str]:
+    if is_row(owner):
+        return "it is a tuple"
     if not owner.writable and not owner.shared:
         return "others may have it"
-    if not plainly and class_value(owner.python, "__setattr__") is not OBJECTS_OWN["__setattr__"]:
+    if not plainly and class_value(owner.python, "__setattr__") is not object.__setattr__:
         return "its class has __setattr__"
     found = class_value(owner.python, name)
     if type(found) is types.MemberDescriptorType:

@@ -98,9 +98,9 @@ class Operators:
         """``left <symbol> right`` as a new abstract value."""
         if symbol == "@" and isinstance(left, Tensor) and isinstance(right, Tensor):
             return self.invoke(FUNCTIONS["matmul"], [left, right], {})
-        if isinstance(left, Tensor) or isinstance(right, Tensor):
+        found = binary_special(self, symbol, left, right) if not isinstance(left, Tensor) else None
+        if found is None and (isinstance(left, Tensor) or isinstance(right, Tensor)):
             return self._array_binary(symbol, left, right)
-        found = binary_special(self, symbol, left, right)
         if found is None:
             found = self.of_texts(symbol, left, right) or self.of_sequences(symbol, left, right)
         return found if found is not None else self._scalar_binary(symbol, left, right)

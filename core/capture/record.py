@@ -225,7 +225,14 @@ def has_dict(kind: type) -> bool:
 
 def names_in_dict(record: Record) -> List[str]:
     """The attributes that are in the object's dict, not in slots."""
-    return [name for name in record.names if type(class_value(record.python, name)) is not types.MemberDescriptorType]
+    return [name for name in record.names
+            if not is_row(record) and type(class_value(record.python, name)) is not types.MemberDescriptorType]
+
+
+def is_row(value: Abstract) -> bool:
+    """Whether a value is an object that captured code has made of a class of tuples: the names of its items are their
+    positions, and they never change."""
+    return isinstance(value, Record) and issubclass(value.python, tuple)
 
 
 def has_pointer(record: Record) -> bool:

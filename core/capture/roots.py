@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from pijit.core.capture.record import Record
+from pijit.core.capture.record import Record, is_row
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -63,9 +63,9 @@ def found_record(value: Record, root: Any) -> Record:
 
 
 def with_attributes(value: Record) -> Record:
-    """An object that the segment finds, whose attributes know where they are found."""
-    held = zip(value.names, value.items)
-    return value.like(items=tuple(rooted(item, Attr(value.root, name)) for name, item in held))
+    """An object that the segment finds, whose attributes or items know where they are found."""
+    step, names = (Item, range(len(value.items))) if is_row(value) else (Attr, value.names)  # type: Any, Any
+    return value.like(items=tuple(rooted(item, step(value.root, name)) for name, item in zip(names, value.items)))
 
 
 def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:

@@ -90,7 +90,7 @@ def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abs
     Of two numbers of different types one or the other is the answer, and what follows has a version for each.
     """
     kinds = [number_type(argument) for argument in arguments]
-    if any(other is None or other.dtype.kind == "c" for other in kinds) or len(kinds) > 2 and len(set(kinds)) > 1:
+    if any(other is None or other.dtype.kind == "c" for other in kinds):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
     if kinds[0] != kinds[-1]:
         flag = self.truth(self.compare(symbol, arguments[1], arguments[0]))

@@ -20,7 +20,7 @@ from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Opaque, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, INT
-from pijit.guards.facts import type_name
+from pijit.guards.facts import is_among, type_name
 from pijit.guards.reading import class_value, mro_of
 from pijit.guards.source import UNBOUND, Attr, TypeOf
 
@@ -29,6 +29,8 @@ OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv
 COMPARISONS = {"==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__lt__", "__gt__"),
                ">": ("__gt__", "__lt__"), "<=": ("__le__", "__ge__"), ">=": ("__ge__", "__le__")}
 """What is asked of the left operand, and of the right one."""
+PLAIN = (int, float, bool, complex, str, bytes, type(None))
+"""Classes whose values compare by no code of the user's, and with none of the user's objects."""
 
 SUBSCRIPTS = {"BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__"}
 
@@ -67,14 +69,26 @@ def _python_method(kind: Optional[type], name: str) -> Any:
 
 def call_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
     """The result of a special method; None if the class of the object does not define it in Python."""
-    found = special_method(owner, name)
-    if found is None:
+    if special_method(owner, name) is None:
         return None
-    place = class_place(self, owner).then(Attr, name)
-    result = self.call(self.known_object(found, *place), [owner, *arguments], {})
-    if isinstance(result, Const) and result.object is NotImplemented:
+    result = _called(self, name, owner, *arguments)
+    if result is DECLINED:
         raise Break("PJ203", operand="%s that is not implemented" % name)
-    return result  # type: ignore[no-any-return]
+    return result
+
+
+DECLINED = Const(NotImplemented)
+
+
+def _called(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Abstract:
+    """The result of a special method that there is; `DECLINED` for any NotImplemented."""
+    wrote, place = self.wrote, class_place(self, owner).then(Attr, name)
+    result = self.call(self.known_object(special_method(owner, name), *place), [owner, *arguments], {})
+    if result != DECLINED:
+        return result  # type: ignore[no-any-return]
+    if self.wrote and not wrote:  # an exit in the middle of it would take its result for that of the instruction
+        raise Break("PJ231")
+    return DECLINED
 
 
 def class_place(self: Any, value: Abstract) -> Place:
@@ -95,64 +109,102 @@ def rely_on_class(self: Any, value: Abstract, name: str, found: Any) -> None:
 
 def ask_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
     """As `call_special` where the result is not that of the instruction."""
-    before, self.derived = self.derived, True
-    try:
+    with self.deriving():
         return call_special(self, name, owner, *arguments)
-    finally:
-        self.derived = before
 
 
 def binary_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """``left <symbol> right`` by a method of one of them; None where neither has one."""
-    name = OPERATORS[symbol]
-    if special_method(left, "__%s__" % name) is not None:
-        _refuse_subclass(left, right)
-        return call_special(self, "__%s__" % name, left, right)
-    return call_special(self, "__r%s__" % name, right, left) if _gives_way(left, right) else None
+    own, reflected = "__%s__" % OPERATORS[symbol], "__r%s__" % OPERATORS[symbol]
+    if special_method(left, own) is None:
+        return call_special(self, reflected, right, left) if _gives_way(self, own, left, right) else None
+    turns = [(own, left, right)]
+    if class_of(right) is not class_of(left) and special_method(right, reflected) is not None:
+        turns.insert(0 if _is_overloaded(self, reflected, left, right) else 1, (reflected, right, left))
+    elif class_of(right) is None:
+        raise Break("PJ203", operand=own)
+    for turn in turns:
+        found = _called(self, *turn)
+        if found is not DECLINED:
+            return found
+    raise Break("PJ203", operand="%s that is not implemented" % own)
+
+
+def _is_overloaded(self: Any, reflected: str, left: Abstract, right: Abstract) -> bool:
+    """Whether the right operand is asked first: its class is a subclass that reflects operators in its own way."""
+    kinds: Any = (class_of(left), class_of(right))
+    if not is_subclass(kinds[1], kinds[0]):
+        return False
+    found = class_value(kinds[0], reflected)
+    rely_on_class(self, left, reflected, found)
+    rely_on_class(self, right, reflected, class_value(kinds[1], reflected))
+    return found is not class_value(kinds[1], reflected)
+
+
+def is_subclass(kind: Optional[type], base: Optional[type]) -> bool:
+    """Whether a class is a subclass of another one, and not that itself."""
+    return kind is not None and kind is not base and any(one is base for one in mro_of(kind))
 
 
 def inplace_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """``left <symbol>= right`` by a method that the class of ``left`` has for that."""
     name = OPERATORS[symbol]
-    found = call_special(self, "__i%s__" % name, left, right)
-    if found is None and special_method(left, "__%s__" % name) is not None:
+    if special_method(left, "__i%s__" % name) is not None:
+        found = _called(self, "__i%s__" % name, left, right)
+        return found if found is not DECLINED else None
+    if special_method(left, "__%s__" % name) is not None:
         if class_value(class_of(left), "__i%s__" % name) is not UNBOUND:  # type: ignore[arg-type]
             raise Break("PJ203", operand=type_name(class_of(left)))
         rely_on_class(self, left, "__i%s__" % name, UNBOUND)
-    return found
+    return None
 
 
 def compare_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """A comparison by a method of one of the operands; None where neither has one."""
     own, reflected = COMPARISONS[symbol]
-    if special_method(left, own) is not None:
-        _refuse_subclass(left, right)
-        return call_special(self, own, left, right)
-    undefined = (isinstance(left, (Opaque, Record))
-                 and class_value(class_of(left), own) is getattr(object, own))  # type: ignore[arg-type]
-    if symbol == "!=" and undefined and special_method(left, "__eq__") is not None:
-        _refuse_subclass(left, right)
-        rely_on_class(self, left, own, object.__ne__)
-        return self.negated(ask_special(self, "__eq__", left, right))  # type: ignore[no-any-return]
-    if undefined and symbol not in ("==", "!=") and special_method(right, reflected) is not None:
-        rely_on_class(self, left, own, getattr(object, own))
-        return call_special(self, reflected, right, left)
-    return call_special(self, reflected, right, left) if _gives_way(left, right) else None
+    asked = [(left, own), (right, reflected)] + [(left, "__eq__"), (right, "__eq__")] * (symbol == "!=")
+    if all(special_method(owner, name) is None for owner, name in asked):
+        return None
+    turns = [(own, left, right), (reflected, right, left)]
+    for turn in reversed(turns) if is_subclass(class_of(right), class_of(left)) else turns:
+        found = _compared(self, *turn)
+        if found is not DECLINED:
+            return found
+    if symbol not in ("==", "!="):
+        raise Break("PJ203", operand="%s that is not implemented" % own)
+    return self.compare("is" if symbol == "==" else "is not", left, right)  # type: ignore[no-any-return]
 
 
-def _refuse_subclass(left: Abstract, right: Abstract) -> None:
-    """The right operand is asked first if its class is a subclass of the left one's."""
-    kinds = class_of(left), class_of(right)
-    if kinds[1] is None or kinds[1] is not kinds[0] and any(kind is kinds[0] for kind in mro_of(kinds[1])):
-        raise Break("PJ203", operand="object of a subclass")
+def _compared(self: Any, name: str, owner: Abstract, other: Abstract) -> Abstract:
+    """What one operand answers to a comparison; `DECLINED` for NotImplemented."""
+    kinds = class_of(owner), class_of(other)
+    if special_method(owner, name) is not None and kinds[1] is not None:
+        return _called(self, name, owner, other)
+    if is_among(kinds[0], PLAIN) and kinds[1] is not None and not issubclass(kinds[1], kinds[0]):  # type: ignore
+        return DECLINED
+    found = class_value(kinds[0], name) if isinstance(owner, (Opaque, Record)) else UNBOUND  # type: ignore[arg-type]
+    if kinds[1] is None or found is not getattr(object, name) or name == "__eq__" and kinds[0] is kinds[1]:
+        raise Break("PJ203", operand=type_name(kinds[0]) if kinds[0] is not None else name)
+    rely_on_class(self, owner, name, found)
+    if name != "__ne__" or special_method(owner, "__eq__") is None:
+        return DECLINED
+    with self.deriving():
+        answer = _called(self, "__eq__", owner, other)
+    return answer if answer is DECLINED else self.negated(answer)  # type: ignore[no-any-return]
 
 
-def _gives_way(left: Abstract, right: Abstract) -> bool:
-    """Whether the left operand is a number of Python's, which leaves the operation to any object that is none."""
+def _gives_way(self: Any, own: str, left: Abstract, right: Abstract) -> bool:
+    """Whether the left operand leaves the operation to the right one: numbers of Python's do so with any object that
+    is none, objects of classes that do not define it with those of others."""
     kind = number_type(left)
-    ours = isinstance(right, (Opaque, Record))
-    ours = ours and not issubclass(class_of(right), (int, float, complex))  # type: ignore[arg-type]
-    return ours and kind is not None and kind.family == "py"
+    if kind is not None:
+        ours = isinstance(right, (Opaque, Record))
+        return ours and kind.family == "py" and not issubclass(class_of(right), (int, float, complex))  # type: ignore
+    left_class: Any = class_of(left) if isinstance(left, (Opaque, Record)) else class_of(right)
+    if left_class is class_of(right) or class_value(left_class, own) is not UNBOUND:
+        return False
+    rely_on_class(self, left, own, UNBOUND)
+    return True
 
 
 def length_special(self: Any, value: Abstract) -> Optional[Abstract]:

@@ -183,7 +183,10 @@ def new_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) 
 
 
 def changed_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) -> Any:
-    """The object at an address, or where it is 0 a new one, with these attributes."""
+    """The object at an address, or where it is 0 a new one, with these attributes, or of a class of tuples with these
+    items."""
+    if issubclass(kind, tuple):
+        return tuple.__new__(kind, values)
     made = ctypes.cast(origin, ctypes.py_object).value if origin else object.__new__(kind)
     for name, value in zip(names, values):
         object.__setattr__(made, name, value)

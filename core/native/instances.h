@@ -4,14 +4,30 @@
 
 #include <Python.h>
 
+/* A new instance of a subclass of tuple; NULL with an exception set. */
+static PyObject *
+row_make(PyTypeObject *type, Py_ssize_t count, PyObject *const *values)
+{
+    PyObject *made = type->tp_alloc(type, count);  /* new: the result */
+    for (Py_ssize_t i = 0; made != NULL && i < count; i++) {
+        Py_INCREF(values[i]);
+        PyTuple_SET_ITEM(made, i, values[i]);
+    }
+    return made;
+}
+
 /* The object `made`, or if that is NULL a new instance of a class whose __new__ is that of object, with the attributes
- * `names` set in order to `values` as object's __setattr__ does it; a new reference, NULL with an exception set. */
+ * `names` set in order to `values` as object's __setattr__ does it, or of a subclass of tuple with these items; a new
+ * reference, NULL with an exception set. */
 static PyObject *
 instance_make(PyObject *made, PyObject *type, PyObject *names, PyObject *const *values)
 {
     if (!PyType_Check(type)) {
         PyErr_SetString(PyExc_SystemError, "the class of an instance is no class");
         return NULL;
+    }
+    if (PyType_FastSubclass((PyTypeObject *)type, Py_TPFLAGS_TUPLE_SUBCLASS)) {
+        return row_make((PyTypeObject *)type, PyTuple_GET_SIZE(names), values);
     }
     if (made != NULL) {
         Py_INCREF(made);

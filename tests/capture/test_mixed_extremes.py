@@ -56,6 +56,16 @@ def three(x, k):
     return max(x[0], k, 1), min(x[0], x[1], 0.5), x * 2.0 + 1.0
 
 
+def of_many(x, k):
+    s, found = 0.0, []
+    for v in x:
+        w = max(v, k, 1, 2.5)
+        s += w - min(0, v * 0.5, k, 3.0)
+        found.append(w)
+        found.append(min(k, 1, v))
+    return s, found, max(True, k, 0.5), min(x[0], False, 0)
+
+
 CASES = [
     (clipped, (X, 0.0, 2.0), [(I, 0, 5), (NAN, 0.0, 1.0), (X, float("nan"), 1.0), (X, 1, 3), (X.astype("f"), 0.0, 2.0)]),
     (largest, (X,), [(I,), (NAN,), (-X,), (X[:0],), (X.astype("f"),)]),
@@ -63,6 +73,7 @@ CASES = [
     (nested, (X, 1), [(I, 2), (NAN, 0.5), (X, np.float64(1.5)), (X, 0), (X, "text")]),
     (in_a_callee, (X,), [(I,), (-X,)]),
     (three, (X, 2), [(I, 2.5), (X, None)]),
+    (of_many, (X, 2), [(I, 2.5), (NAN, 1), (X, 2.5), (X, np.float64(1.0)), (X, "text")]),
 ]
 IDS = [case[0].__name__ for case in CASES]
 
