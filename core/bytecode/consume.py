@@ -14,7 +14,7 @@ from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.encode import Assembler, Label, Op, replace_code
 
 RESULT, KEY, BEST, DEFAULT = "result", "key", "best key", "default"
-"""What consumers keep in variables: what was found, a key function, the key of what was found, what is the answer if
+"""What consumers keep in variables: what was found, a function, the key of what was found, what is the answer if
 there are no items."""
 ITEM, ITEM_KEY = "an item", "its key"
 GENERATOR = 0x20
@@ -99,6 +99,41 @@ def _collect(name: str, make: str, add: str) -> Consumer:
                     lambda write: [write.load(RESULT), Op("ROT_TWO"), Op(add, 1), write.store(RESULT)], _result)
 
 
+def _first(has_default: bool) -> Consumer:
+    """``next``: the first item, of what nobody asks again."""
+    def each(write: Writer) -> Items:
+        return [Op("RETURN_VALUE")]
+
+    def last(write: Writer) -> Items:
+        return write.returned(write.load(DEFAULT)) if has_default else [Op("RAISE_VARARGS", 0)]
+
+    return Consumer("next %s" % has_default, _nothing, each, last)
+
+
+def _reduce(has_start: bool) -> Consumer:
+    """``functools.reduce``: the function in `KEY`, of what was found and the item."""
+    def first(write: Writer) -> Items:
+        return [] if has_start else [write.const(NOTHING), write.store(RESULT)]
+
+    def each(write: Writer) -> Items:
+        begin, done = Label("begin"), Label("done")
+        call: Items = [write.load(KEY), write.load(RESULT), write.load(ITEM), Op("CALL_FUNCTION", 2),
+                       write.store(RESULT)]
+        if has_start:
+            return [write.store(ITEM)] + call
+        return [write.store(ITEM), write.load(RESULT), write.const(NOTHING), write.compare("is"),
+                Op("POP_JUMP_IF_TRUE", begin), *call, Op("JUMP_ABSOLUTE", done),
+                begin, write.load(ITEM), write.store(RESULT), done, Op("NOP")]
+
+    def last(write: Writer) -> Items:
+        empty = Label("empty")
+        write.assembler.append([empty, Op("RAISE_VARARGS", 0)])
+        asked: Items = [write.load(RESULT), write.const(NOTHING), write.compare("is"), Op("POP_JUMP_IF_TRUE", empty)]
+        return ([] if has_start else asked) + _result(write)
+
+    return Consumer("reduce %s" % has_start, first, each, last)
+
+
 def _extreme(symbol: str, by_key: bool, has_default: bool) -> Consumer:
     """``min`` and ``max``: the first item that no later one beats; `RESULT` is `NOTHING` before there was one."""
     def each(write: Writer) -> Items:
@@ -129,6 +164,8 @@ ANY = _until("POP_JUMP_IF_TRUE", True)
 ALL = _until("POP_JUMP_IF_FALSE", False)
 LIST = _collect("list", "BUILD_LIST", "LIST_APPEND")
 SET = _collect("set", "BUILD_SET", "SET_ADD")
+FIRST = {has_default: _first(has_default) for has_default in (False, True)}
+REDUCE = {has_start: _reduce(has_start) for has_start in (False, True)}
 EXTREMES: Dict[Any, Consumer] = {(symbol, by_key, has_default): _extreme(symbol, by_key, has_default)
                                  for symbol in "<>" for by_key in (False, True) for has_default in (False, True)}
 

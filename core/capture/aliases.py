@@ -17,8 +17,10 @@ from pijit.core.graph.ir import Graph, Value
 from pijit.guards.source import Attr, Item
 
 MADE = frozenset(("new_list", "new_dict", "new_set"))
-MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpers.part_of"))
-"""Functions whose answer, if it is a list, is a new one."""
+MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpers.part_of",
+                    "helpers.joined", "builtins.set",
+                    "builtins.sorted", "helpers.sorted_by", "helpers.sorted_plain", "helpers.sorted_by_plain"))
+"""Functions whose answer, if it is a list or another container, is a new one."""
 
 
 class Aliases:
@@ -60,6 +62,15 @@ class Aliases:
                 if pair not in self.captured.pairs:
                     self.captured.pairs.append(pair)
         found[record.root] = record
+
+    def same_object(self, left: Opaque, right: Opaque) -> bool:
+        same = super().same_object(left, right)  # type: ignore[misc]
+        if left.root is None or right.root is None:
+            raise Break("PJ218")
+        pair = Pair(left.root, right.root, left.source, right.source, same)
+        if left.root != right.root and pair not in self.captured.pairs:
+            self.captured.pairs.append(pair)
+        return same  # type: ignore[no-any-return]
 
     def note_pairs(self) -> None:
         """Objects of which a place is read or changed must be as different as they were, by whatever path.

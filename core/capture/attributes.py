@@ -28,7 +28,9 @@ from pijit.core.graph.types import FLAG, INT, WORD, Array
 from pijit.guards.facts import is_among, type_name
 from pijit.guards.source import UNBOUND, Attr, is_plain_tuple, read_attribute
 
-ARRAY_METHODS = frozenset(METHODS) | frozenset(LIBRARY_METHODS)
+ARRAY_METHODS = frozenset(name for name in frozenset(METHODS) | frozenset(LIBRARY_METHODS)
+                          if callable(getattr(np.ndarray, name, None)))
+"""Not what NumPy 2 has only to raise AttributeError: ``ptp``."""
 
 CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
     enum.Enum: frozenset(["name", "value"]),

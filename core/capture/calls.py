@@ -16,6 +16,7 @@ from pijit.core.capture.callees import find_callee
 from pijit.core.capture.characters import CHARACTER_CALLS
 from pijit.core.capture.complex_numbers import COMPLEX_CALLS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
+from pijit.core.capture.getters import GETTER_CALLS
 from pijit.core.capture.heaps import HEAP_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
@@ -28,6 +29,7 @@ from pijit.core.capture.objects import construct, makes_natively
 from pijit.core.capture.operators import describe
 from pijit.core.capture.rows import ROW_CALLS, ROW_METHODS
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
+from pijit.core.capture.sorting import SORTING_CALLS
 from pijit.core.capture.states import State
 from pijit.core.capture.texts import TEXT_CALLS
 from pijit.core.capture.values import (
@@ -52,7 +54,7 @@ CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
                  NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
-                 HEAP_CALLS, ROW_CALLS)
+                 HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS)
     for target, handler in rows}
 
 

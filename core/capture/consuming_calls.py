@@ -13,10 +13,10 @@ from typing import Any, Dict, List, Optional, Tuple
 from pijit.core.bytecode.consume import ALL, ANY, DEFAULT, EXTREMES, KEY, LIST, PRODUCT, RESULT, SET, SUM, Consumer
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.iterators import iterator_over
-from pijit.core.capture.joining import all_items, is_short, taken_apart
+from pijit.core.capture.joining import all_items, is_short, known_keys, known_pairs, made_by, taken_apart
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import extreme_of_numbers
-from pijit.core.capture.states import item_kinds, list_of_kinds
+from pijit.core.capture.states import item_kinds
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -31,7 +31,8 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import ListOf, Object, Scalar
+from pijit.core.graph.types import Object, Scalar
+from pijit.guards.facts import is_exactly
 
 
 def _codes(f: Any) -> Tuple[CodeType, ...]:
@@ -100,12 +101,22 @@ def call_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def call_set(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``set(iterable)``."""
+    """``set(iterable)``; from a dict or set it is made in one go, with room for all, which decides on its order."""
     only(arguments, keywords, "set", 0, 1)
+    if arguments and (class_of(arguments[0]) is dict or is_plain_set(arguments[0])):
+        if class_of(arguments[0]) is dict:
+            known_keys(self, arguments[0])
+        return made_by(self, "builtins.set", Object(set), [self.object_value(arguments[0])])
     items = _known_items(self, arguments[0]) if arguments else []
     if items is not None:
         return self.new_set([self.use(item) for item in items])  # type: ignore[no-any-return]
     return self.consume(SET, arguments[0])  # type: ignore[no-any-return]
+
+
+def is_plain_set(value: Abstract) -> bool:
+    """Whether a value is a constant set of what compares without the user's code."""
+    return (isinstance(value, Const) and type(value.object) is frozenset
+            and all(is_exactly(item, (int, float, bool, complex, str, bytes, type(None))) for item in value.object))
 
 
 def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -113,8 +124,7 @@ def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     only(arguments, {}, "dict", 0, 1)
     items: Dict[Any, Abstract] = {}
     if arguments and class_of(arguments[0]) is dict:
-        keys = [self.use(self.key_at(arguments[0], k)) for k in range(_short_length(self, arguments[0]))]
-        items = {key.object: self.use(self.container_item(arguments[0], key)) for key in keys}
+        items = known_pairs(self, arguments[0])
     elif arguments:
         pairs = all_items(self, arguments[0], self.facts.unrolling)
         if pairs is None:
@@ -126,13 +136,6 @@ def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
             items[key.object] = self.use(value)
     items.update(keywords)
     return self.new_dict(list(items), list(items.values()))  # type: ignore[no-any-return]
-
-
-def _short_length(self: Any, value: Abstract) -> int:
-    length = self.length_of(value) if isinstance(value, Known) or not self.is_changing(value) else None
-    if length is None or length > self.facts.unrolling:
-        raise Break("PJ209", type=describe(value), length=length)
-    return length  # type: ignore[no-any-return]
 
 
 def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -160,20 +163,25 @@ def call_prod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return self.consume(PRODUCT, arguments[0], {RESULT: start})  # type: ignore[no-any-return]
 
 
-def _numbers(self: Any, value: Abstract) -> Tuple[Abstract, Any]:
+def numbers_of(self: Any, value: Abstract) -> Tuple[Abstract, Any]:
     """A new list of all items of something, which are numbers of one type, and that type."""
     made = call_list(self, [value], {})
+    return made, number_in(made)
+
+
+def number_in(made: Abstract) -> Scalar:
+    """The type of the items of a list, which are numbers of one type."""
     kinds = item_kinds(made)
     kind = kinds.pop() if len(kinds) == 1 else None
     if not isinstance(kind, Scalar):
-        raise Break("PJ203", operand=describe(value))
-    return made, kind
+        raise Break("PJ203", operand=describe(made))
+    return kind
 
 
 def call_fsum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``math.fsum(iterable)`` of numbers of one type."""
     only(arguments, keywords, "fsum", 1)
-    made, _ = _numbers(self, arguments[0])
+    made, _ = numbers_of(self, arguments[0])
     return self.invoke(FUNCTIONS["math.fsum"], [made], {})  # type: ignore[no-any-return]
 
 
@@ -185,29 +193,6 @@ def call_dist(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
         if items is None or any(number_type(self.use(item)) is None for item in items):
             raise Break("PJ203", operand=describe(value))
     return self.invoke(FUNCTIONS["math.dist"], arguments, {})  # type: ignore[no-any-return]
-
-
-def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``sorted(iterable, key=..., reverse=...)`` of numbers of one type, or by keys that are."""
-    if set(keywords) - {"reverse", "key"} or len(arguments) != 1:
-        raise Break("PJ211", callee="sorted")
-    key = keywords.pop("key", Const(None))
-    if key != Const(None):
-        return _sorted_by(self, call_list(self, arguments, {}), key, keywords)
-    made, kind = _numbers(self, arguments[0])
-    operands = [self.object_value(made)] + [self.stored_value(value) for value in keywords.values()]
-    attrs = {"function": "builtins.sorted", "keywords": tuple(keywords)}
-    return Instance(ListOf(kind), self.emit("invoke", operands, ListOf(kind), attrs, exits=True))
-
-
-def _sorted_by(self: Any, made: Abstract, key: Abstract, keywords: Arguments) -> Abstract:
-    """A new list, sorted by what ``key`` makes of its items: of each once, in order, as ``sorted`` does."""
-    items = list_of_kinds(item_kinds(made))
-    keys, _ = _numbers(self, call_map(self, [key, made], {}))
-    operands = [self.object_value(value) for value in (made, keys)]
-    operands += [self.stored_value(value) for value in keywords.values()]
-    attrs = {"function": "helpers.sorted_by", "keywords": tuple(keywords)}
-    return Instance(items, self.emit("invoke", operands, items, attrs, exits=True))
 
 
 def call_map(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -239,7 +224,6 @@ CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.tuple, call_tuple),
     (builtins.set, call_set),
     (builtins.dict, call_dict),
-    (builtins.sorted, call_sorted),
     (builtins.map, call_map),
     (builtins.filter, call_filter),
     (math.fsum, call_fsum),

@@ -28,6 +28,7 @@ from pijit.core.capture.values import (
     Opaque,
     Sequence,
     Slice,
+    Tensor,
     class_of,
     number_type,
 )
@@ -67,6 +68,8 @@ class Containers:
     is_short: Callable[[Abstract], bool]
     part_of_list: Callable[[Abstract, Any], Abstract]
     text_contains: Callable[[Abstract, Abstract], Abstract]
+    attribute: Callable[[Abstract, str], Abstract]
+    call: Callable[..., Abstract]
 
     def length_of(self, value: Abstract) -> Optional[int]:
         """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
@@ -159,6 +162,8 @@ class Containers:
             return found
         if class_of(owner) is str:
             return self._string_contains(owner, value)
+        if isinstance(owner, Tensor) and owner.type.ndim:
+            return self._array_contains(owner, value)
         if is_among(class_of(owner), (dict, set)):
             key = self.constant(value)
             if self.is_changing(owner) or class_of(owner) is set or not is_exactly(key, ITEM_KEYS):
@@ -189,6 +194,12 @@ class Containers:
         zero = self.emit("const", [], WORD, {"value": 0})
         flag = self.emit("compare", [self.position_of(owner, value), zero], FLAG, {"operator": ">="})
         return Number(BOOL, self.emit("flag", [flag], BOOL))
+
+    def _array_contains(self, owner: Tensor, value: Abstract) -> Abstract:
+        """``value in array``: whether it equals any element."""
+        equal = self.compare("==", owner, value)
+        found = self.truth(self.call(self.attribute(equal, "any"), [], {}))
+        return Number(BOOL, self.emit("flag", [found], BOOL))
 
     def _string_contains(self, owner: Abstract, value: Abstract) -> Abstract:
         if class_of(value) is not str:

@@ -8,8 +8,17 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, List, Optional
 
-from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.joining import JOINS, copied, is_short, part_of, taken_apart, taken_apart_with_rest
+from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.capture.consuming_calls import call_set
+from pijit.core.capture.joining import (
+    JOINS,
+    copied,
+    is_short,
+    joined_dicts,
+    part_of,
+    taken_apart,
+    taken_apart_with_rest,
+)
 from pijit.core.capture.objects import shared
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Display, Record, is_row
@@ -49,6 +58,7 @@ class Displays:
     key_value: Callable[[Abstract], Value]
     alone: Callable[[Abstract], Abstract]
     state: State
+    function: Function
 
     def as_object(self, value: Abstract) -> Abstract:
         """A value that more than the operand stack is going to have."""
@@ -131,6 +141,33 @@ class Displays:
         self.push(self.new_tuple(self._chained(self.pop_many(instr.arg or 0))))
 
     op_BUILD_TUPLE_UNPACK_WITH_CALL = op_BUILD_TUPLE_UNPACK
+
+    def op_BUILD_MAP_UNPACK(self, instr: Instr) -> None:
+        """``{**a, **b}`` up to CPython 3.8."""
+        self.push(joined_dicts(self, self.pop_many(instr.arg or 0)))
+
+    def op_DICT_UPDATE(self, instr: Instr) -> None:
+        """``{**a}`` from CPython 3.9 on."""
+        more, owner = self.pop(), self.use(self.state.stack[-(instr.arg or 1)])
+        made = joined_dicts(self, [owner, more])
+        made.born = owner.born
+        self.state.stack[-(instr.arg or 1)] = made
+
+    def op_BUILD_SET_UNPACK(self, instr: Instr) -> None:
+        """``{*a}`` up to CPython 3.8."""
+        if instr.arg != 1:
+            raise Break("PJ216", opcode=instr.opname)
+        self.push(call_set(self, [self.pop()], {}))
+
+    def op_SET_UPDATE(self, instr: Instr) -> None:
+        """``{*a}`` and ``{1, 2, 3}`` from CPython 3.9 on: the set below is still empty."""
+        value, owner = self.pop(), self.state.stack[-(instr.arg or 1)]
+        begin = self.function.instructions[owner.born] if owner.born >= 0 else instr
+        if begin.opname != "BUILD_SET" or begin.arg or begin.index != instr.index - 2:
+            raise Break("PJ216", opcode=instr.opname)
+        made = call_set(self, [value], {})
+        made.born = owner.born
+        self.state.stack[-(instr.arg or 1)] = made
 
     def op_BUILD_LIST_UNPACK(self, instr: Instr) -> None:
         self.push(self.new_list(self._chained(self.pop_many(instr.arg or 0))))

@@ -138,23 +138,27 @@ class Effects:
 
     def op_STORE_ATTR(self, instr: Instr) -> None:
         owner, value = self.pop(), self.pop()
-        if set_by_property(self, owner, instr.value, value):
+        self.store_attribute(owner, instr.value, value)
+
+    def store_attribute(self, owner: Abstract, name: str, value: Abstract) -> None:
+        """``owner.name = value``."""
+        if set_by_property(self, owner, name, value):
             return
         if isinstance(owner, Record):
-            store_in_record(self, owner, instr.value, value)
+            store_in_record(self, owner, name, value)
             return
         if isinstance(owner, Tensor):
-            self.store_part(owner, instr.value, value)
+            self.store_part(owner, name, value)
             return
-        why = why_not_stored(owner, instr.value)
+        why = why_not_stored(owner, name)
         if why is not None:
-            raise Break("PJ220", attribute=instr.value, object=describe(owner), because=why)
-        self._apart_from_records(instr.value, owner)
-        key = (instr.value, id(owner.sample))  # type: ignore[attr-defined]
+            raise Break("PJ220", attribute=name, object=describe(owner), because=why)
+        self._apart_from_records(name, owner)
+        key = (name, id(owner.sample))  # type: ignore[attr-defined]
         if key not in self.facts.places:
-            self.facts.places[key] = AttributePlace(owner, instr.value)  # type: ignore[arg-type]
-        self.changing(instr.value, owner)
-        operands = [self.object_value(owner), self.object_value(Const(instr.value))]
+            self.facts.places[key] = AttributePlace(owner, name)  # type: ignore[arg-type]
+        self.changing(name, owner)
+        operands = [self.object_value(owner), self.object_value(Const(name))]
         self._write_place(self.facts.places[key], "store_attr", operands, value)
 
     def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:

@@ -96,7 +96,7 @@ def pops(instr: Instr) -> Optional[int]:
 
 def reach(instr: Instr) -> Optional[int]:
     """How deep into the stack the instruction looks; None when that is not known."""
-    if instr.opname in ("LIST_APPEND", "LIST_EXTEND", "DICT_MERGE", "SET_ADD"):
+    if instr.opname in ("LIST_APPEND", "LIST_EXTEND", "DICT_MERGE", "DICT_UPDATE", "SET_ADD", "SET_UPDATE"):
         return _arg(instr) + 1
     if instr.opname == "MAP_ADD":
         return _arg(instr) + 2

@@ -127,6 +127,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         """A class as the segment found it first: one path to it is enough to guard what it holds."""
         return cls
 
+    def same_object(self, left: Opaque, right: Opaque) -> bool:
+        """Whether two objects from outside are one; guards hold it there."""
+        return left.sample is right.sample
+
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
         """The result of an inlined call: of ``analysis``'s function, which sees ``facts``, entered with ``entry``."""
         raise NotImplementedError

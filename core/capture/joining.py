@@ -47,7 +47,7 @@ def joined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
     if not is_short(self, left) or not is_short(self, right):
         types = [list_type(value) for value in (left, right)] if kind is list else []
         alike = types and isinstance(types[0], ListOf) and Instance(types[0]) == Instance(types[1])
-        return _made(self, "operator.add", types[0] if alike else Object(kind),
+        return made_by(self, "operator.add", types[0] if alike else Object(kind),
                      [self.object_value(left), self.object_value(right)])
     items = [[self.use(item) for item in self.items_of(value)] for value in (left, right)]
     if kind is list:
@@ -65,7 +65,8 @@ def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
         return None
     times = count.object if isinstance(count, Const) else None
     if times is None or not is_short(self, owner) or self.length_of(owner) * times > LONGEST_REPEATED:
-        return _made(self, "operator.mul", Object(kind), [self.object_value(owner), self.number_value(count)])
+        made = list_type(owner) if kind is list else Object(kind)
+        return made_by(self, "operator.mul", made, [self.object_value(owner), self.number_value(count)])
     items = [self.use(item) for item in self.items_of(owner)]
     if kind is list:
         return self.new_list(items * times)  # type: ignore[no-any-return]
@@ -74,8 +75,8 @@ def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
     return self.new_tuple(items * times) if items and times > 0 else Const(())
 
 
-def _made(self: Any, function: str, kind: Object, operands: List[Value]) -> Instance:
-    """A new tuple or list that a function of ``operator`` makes."""
+def made_by(self: Any, function: str, kind: Object, operands: List[Value]) -> Instance:
+    """A new container that a function makes."""
     attrs = {"function": function, "keywords": ()}
     return Instance(kind, self.emit("invoke", operands, kind, attrs, exits=True))
 
@@ -84,7 +85,7 @@ def copied(self: Any, owner: Abstract) -> Abstract:
     """A new list of all items of a list."""
     if is_short(self, owner):
         return self.new_list([self.use(item) for item in self.items_of(owner)])  # type: ignore[no-any-return]
-    return _made(self, "builtins.list.copy", list_type(owner), [self.object_value(owner)])
+    return made_by(self, "builtins.list.copy", list_type(owner), [self.object_value(owner)])
 
 
 def part_of(self: Any, owner: Abstract, parts: Any) -> Abstract:
@@ -93,7 +94,7 @@ def part_of(self: Any, owner: Abstract, parts: Any) -> Abstract:
         if part != Const(None) and number_type(part) != INT:
             raise Break("PJ205", index=describe(part))
     operands = [self.object_value(owner)] + [self.stored_value(part) for part in parts]
-    return _made(self, "helpers.part_of", list_type(owner), operands)
+    return made_by(self, "helpers.part_of", list_type(owner), operands)
 
 
 JOINS: Dict[str, Callable[..., Optional[Abstract]]] = {"+": joined, "*": repeated}
@@ -145,6 +146,29 @@ def _parts(self: Any, value: Abstract) -> Tuple[Value, Any]:
         size = self.emit("list_size", [self.object_value(value)], WORD)
         return size, lambda index: self.item_of_list(value, index)
     raise Break("PJ203")
+
+
+def known_keys(self: Any, value: Abstract) -> List[Any]:
+    """The keys of a short dict, ints and strings, which are guarded; Break for another."""
+    known = class_of(value) is dict and (isinstance(value, Known) or not self.is_changing(value))
+    length = self.length_of(value) if known else None
+    if length is None or length > self.facts.unrolling:
+        raise Break("PJ209", type=describe(value), length=length)
+    return [self.use(self.key_at(value, position)).object for position in range(length)]
+
+
+def known_pairs(self: Any, value: Abstract) -> Dict[Any, Abstract]:
+    """The items of such a dict by their keys."""
+    return {key: self.use(self.container_item(value, Const(key))) for key in known_keys(self, value)}
+
+
+def joined_dicts(self: Any, dicts: List[Abstract]) -> Known:
+    """``{**one, **other}``: the runtime takes the keys as they are, so that they stay the objects that they were."""
+    items: Dict[Any, Abstract] = {}
+    for one in dicts:
+        items.update(known_pairs(self, one))
+    made = made_by(self, "helpers.joined", Object(dict), [self.object_value(one) for one in dicts])
+    return Known(Object(dict), tuple(items), list(items.values()), made.value)
 
 
 def all_items(self: Any, value: Abstract, most: int) -> Optional[List[Abstract]]:

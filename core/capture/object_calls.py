@@ -134,6 +134,13 @@ def call_getattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
     return self.attribute(owner, name)
 
 
+def call_setattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``setattr(x, name, value)``."""
+    only(arguments, keywords, "setattr", 3)
+    self.store_attribute(arguments[0], _name(self, arguments[1]), arguments[2])
+    return Const(None)
+
+
 def _name(self: Any, value: Abstract) -> str:
     name = self.constant(value)
     if type(name) is not str:
@@ -244,4 +251,5 @@ OBJECT_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.callable, call_callable),
     (builtins.hasattr, call_hasattr),
     (builtins.getattr, call_getattr),
+    (builtins.setattr, call_setattr),
 ]

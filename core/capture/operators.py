@@ -20,6 +20,7 @@ from pijit.core.capture.values import (
     Abstract,
     Const,
     Number,
+    Opaque,
     Tensor,
     class_of,
     number_type,
@@ -36,6 +37,8 @@ ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordi
 FAST_POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
 SINGLES = (Nothing, type(None), bool, type(Ellipsis), type(NotImplemented))
 DOUBLES = (FLOAT.dtype, COMPLEX.dtype)
+LARGEST_PRODUCT = 62
+"""Powers above this one of any int but 0, 1 and -1 do not fit a machine word."""
 UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
 
 
@@ -93,6 +96,7 @@ class Operators:
     contains: Callable[[Abstract, Abstract], Abstract]
     negated: Callable[[Abstract], Abstract]
     compare_objects: Callable[..., Optional[Abstract]]
+    same_object: Callable[[Opaque, Opaque], bool]
 
     def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` as a new abstract value."""
@@ -242,18 +246,37 @@ class Operators:
         return Number(result, self.emit(name, args, result, exits=exits))
 
     def _scalar_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
-        exponent = right.object if isinstance(right, Const) else None
         kind = questions[0].type
         if is_complex(left) or is_complex(right):
             return power(self, left, kind, right)
-        if type(exponent) is int and exponent == 2 and kind == INT:
-            value = self.number_value(left)
-            return Number(INT, self.emit("mul", [value, value], INT, exits=True))
+        if kind == questions[1].type == INT:
+            return self._integer_power(left, right)
         if all(question.type in (INT, FLOAT) for question in questions) and FLOAT in (kind, questions[1].type):
             return self._float_power(left, right, questions)
         if kind.family == "np" or questions[1].type.family == "np":
             return self._numpy_power(left, right, questions)
         raise Break("PJ203", operand="power of scalars")
+
+    def _integer_power(self, left: Abstract, right: Abstract) -> Abstract:
+        """``x ** n`` of Python ints: by products where ``n`` is known, of floats where it is negative."""
+        if not isinstance(right, Const):
+            operands = [self.number_value(value) for value in (left, right)]
+            attrs = {"function": "operator.pow", "keywords": ()}
+            return Number(INT, self.emit("invoke", operands, INT, attrs, exits=True))
+        exponent = right.object
+        if exponent < 0:
+            return self._float_power(left, Const(float(exponent)), (operand_of(left), Operand(FLOAT)))
+        if exponent > LARGEST_PRODUCT or isinstance(left, Const) and abs(left.object) ** exponent >= 2 ** 63:
+            raise Break("PJ203", operand="a power beyond 64 bits")
+        if exponent == 0:
+            return Const(1)
+        base = self.number_value(left)
+        result = self.emit("same", [base], INT)
+        for digit in bin(exponent)[3:]:
+            result = self.emit("mul", [result, result], INT, exits=True)
+            if digit == "1":
+                result = self.emit("mul", [result, base], INT, exits=True)
+        return Number(INT, result)
 
     def _numpy_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
         """``x ** y`` with a NumPy scalar: of doubles by the C library, of others by NumPy's operator."""
@@ -288,7 +311,8 @@ class Operators:
             raise Break("PJ203", operand="%r as a float" % value.object)
         if isinstance(value, Const) and have.family == "py" and source.kind in "ib" and target in DOUBLES:
             return self.emit("const", [], want, {"value": float(value.object)})
-        if source.kind in "iub" and target in DOUBLES and (source.itemsize < 8 or have == INT):
+        if source.kind in "iub" and target in DOUBLES and (source.itemsize < 8 or have == INT
+                                                           or exact and source == INT.dtype):
             return self.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
         if source.kind + target.kind == "cc" and not sampling.WEAK_SCALARS:
             raise Break("PJ203", operand="%r with %r" % (have,
@@ -310,13 +334,15 @@ class Operators:
         common = _comparison_type(kinds[0], kinds[1])
         if common.dtype.kind == "c" and symbol not in ("==", "!="):
             raise Break("PJ203", operand="the order of complex numbers")
-        exact = any(k == INT for k in kinds) and common.dtype.kind in "fc"
+        exact = any(k.dtype == INT.dtype for k in kinds) and common.dtype.kind in "fc"
         args = [self.convert(value, kind, common, exact) for value, kind in zip((left, right), kinds)]
         flag = self.emit("compare", args, FLAG, {"operator": symbol})
         return Number(result, self.emit("flag", [flag], result))
 
     def _identity(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         known = _identical(left, right)
+        if known is None and isinstance(left, Opaque) and isinstance(right, Opaque):
+            known = self.same_object(left, right)
         if known is None:
             raise Break("PJ203", operand="identity of %s and %s" % (describe(left), describe(right)))
         return Const(known == (symbol == "is"))
@@ -356,7 +382,8 @@ def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
                 return False
             if isinstance(other, Const) and issubclass(kind, SINGLES + BY_IDENTITY):  # type: ignore[arg-type]
                 return one.object is other.object
-    return None
+    kinds = class_of(left), class_of(right)
+    return False if None not in kinds and kinds[0] is not kinds[1] else None
 
 
 def _comparison_type(left: Scalar, right: Scalar) -> Scalar:
@@ -366,9 +393,6 @@ def _comparison_type(left: Scalar, right: Scalar) -> Scalar:
     doubles = DOUBLES + (np.dtype(np.int64), np.dtype(np.bool_))
     if left.dtype in doubles and right.dtype in doubles:
         kind = np.result_type(left.dtype, right.dtype)
-        integral = {left, right} & {numpy_scalar(np.dtype(np.int64))}
-        if kind.kind in "fc" and integral:
-            raise Break("PJ203", operand="comparison of %r with %r" % (left, right))
         return Scalar(kind, "np" if "np" in (left.family, right.family) else "py")
     single = [k for k in (left, right) if k.dtype == np.float32]
     if single and all(k.family == "py" and k.dtype in doubles or k in single for k in (left, right)):

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, Callable, List, Sequence
+from typing import Any, Callable, Dict, Iterable, List, Sequence
 
 import numpy as np
+
+
+def joined(*dicts: Dict[Any, Any]) -> Dict[Any, Any]:
+    """``{**one, **other}``"""
+    made: Dict[Any, Any] = {}
+    for one in dicts:
+        made.update(one)
+    return made
 
 
 def part_of(owner: Any, start: Any, stop: Any, step: Any) -> Any:
@@ -16,6 +24,33 @@ def part_of(owner: Any, start: Any, stop: Any, step: Any) -> Any:
 def sorted_by(items: List[Any], keys: Sequence[Any], reverse: bool = False) -> List[Any]:
     """``sorted(items, key=..., reverse=...)`` where the keys are known: they are compared as ``sorted`` does."""
     return [items[position] for position in sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)]
+
+
+PLAIN = frozenset([int, float, bool, str, bytes]) | {
+    np.dtype(code).type for code in np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"}
+"""The classes of numbers and strings, whose comparison runs no code of the user's."""
+
+
+def require_plain(items: Iterable[Any]) -> None:
+    """TypeError unless all of these are numbers and strings, or tuples of them."""
+    for kind in set(map(type, items)) - PLAIN:
+        if kind is not tuple:
+            raise TypeError("the comparison may run code of the user's")
+        for item in items:
+            if type(item) is tuple:
+                require_plain(item)
+
+
+def sorted_plain(items: Sequence[Any], reverse: bool = False) -> List[Any]:
+    """``sorted(items, reverse=...)`` of what compares without the user's code; TypeError for others."""
+    require_plain(items)
+    return sorted(items, reverse=reverse)
+
+
+def sorted_by_plain(items: List[Any], keys: Sequence[Any], reverse: bool = False) -> List[Any]:
+    """:func:`sorted_by` where the keys compare without the user's code; TypeError for others."""
+    require_plain(keys)
+    return sorted_by(items, keys, reverse)
 
 
 def into(function: Callable[..., Any]) -> Callable[..., np.ndarray]:

@@ -1,0 +1,81 @@
+"""Functions that take or make functions: ``functools.reduce``, the getters of ``operator``; and ``next``."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+from keyword import iskeyword
+from types import CodeType
+from typing import Any, List, Tuple
+
+from pijit.core.bytecode.consume import DEFAULT, FIRST, KEY, REDUCE, RESULT
+from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.iterators import EACH_ITEM
+from pijit.core.capture.operators import describe
+from pijit.core.capture.values import Abstract, Const, Lazy, LoopIterator, Made
+from pijit.core.errors import Break
+
+MOST_KEYS = 4
+
+
+@functools.lru_cache(maxsize=None)
+def item_code(count: int) -> CodeType:
+    """The code of ``lambda item: (item[k0], item[k1], ...)``, or of one item, whose keys are free variables."""
+    names = ["k%d" % number for number in range(count)]
+    items = ["item[%s]" % name for name in names]
+    source = "lambda %s: lambda item: (%s)" % (", ".join(names), ", ".join(items))
+    return eval(source)(*names).__code__  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(maxsize=None)
+def attribute_code(names: Tuple[str, ...]) -> CodeType:
+    """The code of ``lambda item: (item.a, item.b.c)``, or of one attribute."""
+    return eval("lambda item: (%s)" % ", ".join("item." + name for name in names)).__code__  # type: ignore
+
+
+def call_itemgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.itemgetter(key, ...)``."""
+    if keywords or not 0 < len(arguments) <= MOST_KEYS:
+        raise Break("PJ211", callee="itemgetter")
+    return Made(item_code(len(arguments)), tuple(arguments), self.facts)
+
+
+def call_attrgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.attrgetter("name", ...)``, where names may have dots."""
+    names = [argument.object if isinstance(argument, Const) else None for argument in arguments]
+    if keywords or not all(type(name) is str and _is_path(name) for name in names) or not names:
+        raise Break("PJ211", callee="attrgetter")
+    return Made(attribute_code(tuple(names)), (), self.facts)
+
+
+def _is_path(name: str) -> bool:
+    return all(part.isidentifier() and part.isascii() and not iskeyword(part) for part in name.split("."))
+
+
+def call_next(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``next(iterator)`` and ``next(iterator, default)`` of an iterator that is made for that alone."""
+    only(arguments, keywords, "next", 1, 2)
+    value = arguments[0]
+    is_view = isinstance(value, Lazy) and value.made.code is EACH_ITEM
+    if is_view or not isinstance(value, (Lazy, LoopIterator)):
+        raise Break("PJ209", type=describe(value))
+    given = {DEFAULT: arguments[1]} if len(arguments) == 2 else {}
+    return self.consume(FIRST[bool(given)], value, given)  # type: ignore[no-any-return]
+
+
+def call_reduce(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``functools.reduce(function, items)`` and ``functools.reduce(function, items, start)``."""
+    only(arguments, keywords, "reduce", 2, 3)
+    given = {KEY: arguments[0]}
+    if len(arguments) == 3:
+        given[RESULT] = arguments[2]
+    return self.consume(REDUCE[len(arguments) == 3], arguments[1], given)  # type: ignore[no-any-return]
+
+
+GETTER_CALLS: List[Tuple[Any, Handler]] = [
+    (operator.itemgetter, call_itemgetter),
+    (operator.attrgetter, call_attrgetter),
+    (functools.reduce, call_reduce),
+    (builtins.next, call_next),
+]
