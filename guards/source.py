@@ -296,13 +296,13 @@ class ClassAttr(Source):
 class Inner(Source):
     """A part of a function, method or cell that Python shows by a computed attribute: `L['f'].__defaults__`;
     None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`, the MRO of a
-    class, and the shape of an array."""
+    class, the shape of an array, the parts of a slice, and the name of a function written in C."""
 
     __slots__ = fields = ("base", "part")
     base: Source
     part: str
     PARTS = ("__defaults__", "__kwdefaults__", "cell_contents", "__func__", "__self__", "__dict__", "__mro__",
-             "shape")
+             "shape", "start", "stop", "step", "__name__")
 
     def __init__(self, base: Source, part: str) -> None:
         if part not in self.PARTS:
@@ -327,7 +327,7 @@ class Inner(Source):
             return mro_of(base)
         if self.part == "__dict__" and attribute_rule(base) != "type" and instance_dict(base) is not None:
             return instance_dict(base)
-        if self.part in ("__dict__", "__mro__") or type(base) is not _OWNERS[self.number]:
+        if not is_exactly(base, _OWNERS[self.number]):
             raise SourceError(f"{self.base}, now {describe(base)}, has no {self.part}")
         try:
             return getattr(base, self.part)
@@ -357,8 +357,10 @@ def _make_cell(value: Any) -> Any:
 
 
 CellType = type(_make_cell(None))
-_OWNERS = (types.FunctionType, types.FunctionType, CellType, types.MethodType, types.MethodType, None, None,
-           numpy.ndarray)
+_FUNCTION, _METHOD, _SLICE = (types.FunctionType,), (types.MethodType,), (slice,)
+_IN_C = (types.BuiltinFunctionType,)
+_OWNERS = (_FUNCTION, _FUNCTION, (CellType,), _METHOD, _METHOD + _IN_C, (), (), (numpy.ndarray,),
+           _SLICE, _SLICE, _SLICE, _IN_C)
 
 
 def is_absent(base: Any, source: Source) -> bool:

@@ -354,14 +354,39 @@ instance_dict_fetch(PyObject *object)
     return dict;
 }
 
-/* Parts of functions, cells and methods, and instance dicts, read from their structs: the attributes would tell audit hooks.
- * `part` counts as Inner.PARTS in guards/source.py. */
+/* The name of a function written in C: a NEW string; NULL without an exception if there is none. */
+static inline PyObject *
+c_name_fetch(PyObject *object)
+{
+    if (Py_TYPE(object) != &PyCFunction_Type) {
+        return NULL;
+    }
+    PyObject *name = PyUnicode_FromString(((PyCFunctionObject *)object)->m_ml->ml_name);  /* owned, given away */
+    if (name == NULL) {
+        PyErr_Clear();
+    }
+    return name;
+}
+
+/* BORROWED start, stop or step of a slice, as `part` counts them. */
+static inline PyObject *
+slice_part(PyObject *slice, Py_ssize_t part)
+{
+    PySliceObject *parts = (PySliceObject *)slice;
+    return part == 8 ? parts->start : part == 9 ? parts->stop : parts->step;
+}
+
+/* Parts of functions, cells, methods and slices, and instance dicts, read from their structs: the attributes would tell
+ * audit hooks. `part` counts as Inner.PARTS in guards/source.py. */
 static inline PyObject *
 inner_fetch(PyObject *object, Py_ssize_t part)
 {
     PyObject *value;  /* borrowed; NULL: none */
     if (part == 7) {
         return shape_fetch(object);
+    }
+    if (part == 11) {
+        return c_name_fetch(object);
     }
     if (part == 5) {
         return instance_dict_fetch(object);
@@ -378,6 +403,13 @@ inner_fetch(PyObject *object, Py_ssize_t part)
     }
     else if ((part == 3 || part == 4) && Py_TYPE(object) == &PyMethod_Type) {
         value = part == 3 ? PyMethod_GET_FUNCTION(object) : PyMethod_GET_SELF(object);
+    }
+    else if (part == 4 && Py_TYPE(object) == &PyCFunction_Type) {
+        value = PyCFunction_GET_SELF(object);
+        value = value != NULL ? value : Py_None;
+    }
+    else if (part >= 8 && PySlice_Check(object)) {
+        value = slice_part(object, part);
     }
     else {
         return NULL;

@@ -58,8 +58,20 @@ def test_empty_cells_and_other_objects_have_no_parts():
     cell = (lambda: hole).__closure__[0]
     assert fetch(Inner(X, "cell_contents"), cell) is ABSENT
     for part in Inner.PARTS:
-        for value in (3, len, [].append, UNBOUND):
+        for value in (3, "text", UNBOUND):
             assert fetch(Inner(X, part), value) is ABSENT
+        if part not in ("__self__", "__name__"):
+            assert fetch(Inner(X, part), [].append) is ABSENT
+
+
+def test_parts_of_slices_and_of_functions_in_c():
+    items, stop = [], object()
+    assert fetch(Inner(X, "__self__"), items.append) is items and fetch(Inner(X, "__self__"), bytes.maketrans) is None
+    assert fetch(Inner(X, "__name__"), make) is ABSENT
+    named = GuardProgram([Equals(Inner(X, "__name__"), "append")], [])
+    assert [named.check((value,), {}, {}) is not None for value in (items.append, items.pop, make)] == [True, False, False]
+    parts = [fetch(Inner(X, name), slice(1, stop)) for name in ("start", "stop", "step")]
+    assert parts[0] == 1 and parts[1] is stop and parts[2] is None
 
 
 def test_shapes_of_exact_arrays():
