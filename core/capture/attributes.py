@@ -19,7 +19,8 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
 from pijit.core.capture.rows import field_position
 from pijit.core.capture.specials import PLAIN
-from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Super, Tensor, class_of
+from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Slice, Super, Tensor
+from pijit.core.capture.values import class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
@@ -85,6 +86,8 @@ class Attributes:
             return Const(class_of(owner))
         if isinstance(owner, Super):
             return super_attribute(self, owner, name)
+        if isinstance(owner, Slice) and name in owner.NAMES:
+            return self.use(owner).parts[owner.NAMES.index(name)]  # type: ignore[attr-defined,no-any-return]
         if isinstance(owner, (Const, Opaque)) and not is_complex(owner):
             return self._object_attribute(owner, name)
         if isinstance(owner, (Number, Const)):

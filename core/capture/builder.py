@@ -8,6 +8,7 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.aliases import Aliases
 from pijit.core.capture.analysis import Analysis, edges_of, outcome_edges
 from pijit.core.capture.captured import Access, Captured, Fact, Refusal
@@ -18,6 +19,7 @@ from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import iterator_input
 from pijit.core.capture.managers import Manager
 from pijit.core.capture.outcomes import Outcome, Outcomes
+from pijit.core.capture.parted import found_parted, made_slice, parted_parameters, parted_values
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record_values import made_object, record_parameters, record_parts
 from pijit.core.capture.record import Display, Record, may_be_stored_into, records_in, renumbered
@@ -25,24 +27,9 @@ from pijit.core.capture.roots import Root, rooted, with_attributes, with_items, 
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.states import State, forgotten
 from pijit.core.capture.suspended import Suspended, is_generating
-from pijit.core.capture.values import (
-    Abstract,
-    Const,
-    Instance,
-    Known,
-    LoopIterator,
-    Made,
-    Number,
-    Opaque,
-    Range,
-    Sequence,
-    Tensor,
-    Typed,
-    Unknown,
-    Unrolled,
-    number_type,
-    object_type,
-)
+from pijit.core.capture.values import Abstract, Const, Instance, Known, LoopIterator, Made, Number, Opaque, Range
+from pijit.core.capture.values import Sequence, SliceDisplay, Tensor, Typed, Unknown, Unrolled
+from pijit.core.capture.values import number_type, object_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS, SURE
@@ -148,6 +135,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             items = [self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
             unmade = isinstance(value, Display)
             return type(value)(items, None, value.born, None if unmade else made)
+        if isinstance(value, Parted):
+            return parted_parameters(self, value, block, hint, like)
         if isinstance(value, Range):
             return Range(self._word_parameters(("start", "step", "length"), block), value.born)
         if isinstance(value, LoopIterator):
@@ -266,6 +255,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             given = self.use(given)
             parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
             return parts if isinstance(wanted, Display) else [self.object_value(given)] + parts
+        if isinstance(wanted, Parted):
+            return parted_values(self, wanted, self.use(given))
         if isinstance(wanted, Range):
             return list(given.words)
         if isinstance(wanted, LoopIterator):
@@ -418,7 +409,9 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         if isinstance(value, Record):
             root = value.root
             return self._input(root, Object(value.python)) if root is not None else made_object(self, value)
-        if isinstance(value, (Instance, Sequence)) and value.value is not None:
+        if isinstance(value, SliceDisplay):
+            value = made_slice(self, value)
+        if isinstance(value, (Instance, Sequence, Parted)) and value.value is not None:
             return value.value
         if isinstance(value, Sequence) and value.root is None:
             parts = [self.stored_value(self.use(item)) for item in value.items]
@@ -456,6 +449,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             return copy
         if isinstance(value, LoopIterator) and value.root is not None:
             return iterator_input(self, value)
+        if isinstance(value, Parted) and value.root is not None and value.value is None:
+            return found_parted(self, value)
         return value
 
     def by_one_path(self, cls: Const) -> Const:

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.abstract import HeldMethod
 from pijit.core.capture.array_calls import ARRAY_CALLS, METHODS
 from pijit.core.capture.array_forms import FORM_CALLS
 from pijit.core.capture.bound import BOUND_CALLS
@@ -156,6 +157,8 @@ class Calls:
             return self._call_method(callee, arguments, keywords)
         if isinstance(callee, Bound) and isinstance(callee.function, Const):
             return self.call(callee.function, [callee.owner] + arguments, keywords)
+        if isinstance(callee, HeldMethod):
+            return self._call_method(Method(callee.parts[0], callee.name), arguments, keywords)
         if isinstance(callee, Made):
             return self.call_made(callee, *self._as_objects(arguments, keywords))
         if isinstance(callee, ErrorState):

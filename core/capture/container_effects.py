@@ -8,13 +8,15 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.containers import ITEM_KEYS
+from pijit.core.capture.deques import row_of, taken_tuple
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import ItemPlace, identity_of
+from pijit.core.capture.slices import delete_part, listed
 from pijit.core.capture.states import forgotten, loosen
-from pijit.core.capture.values import Abstract, Const, Known, Opaque, class_of, pointer_class
+from pijit.core.capture.values import Abstract, Const, Known, Opaque, Slice, class_of, pointer_class
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, WORD
+from pijit.core.graph.types import FLAG, WORD, Holding
 from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import UNBOUND, read_item
 
@@ -66,16 +68,26 @@ class ContainerEffects:
 
     def remove(self, owner: Abstract, index: Abstract) -> None:
         """``del owner[index]``."""
+        if pointer_class(owner) is list and isinstance(index, Slice):
+            delete_part(self, owner, index)
+            return
         if not is_among(pointer_class(owner), (list, dict)):
             raise Break("PJ205", object=describe(owner))
         self.effect("delete_key" if pointer_class(owner) is dict else "delete_item", owner,
                     self.item_operands(owner, index))
 
     def lengthen(self, owner: Abstract, more: Abstract) -> Abstract:
-        """``owner += more`` of a list and a list or tuple; the list afterwards."""
-        if not is_among(class_of(more), (list, tuple)):
-            raise Break("PJ203", operand=describe(more))
+        """``owner += more`` of a list; the list afterwards."""
+        more = listed(self, more)
         self.effect("extend", owner, [self.object_value(owner), self.object_value(more)])
+        return forgotten(owner)
+
+
+    def add_entries(self, owner: Abstract, more: Abstract) -> Abstract:
+        """``owner.update(more)`` of two dicts, also as ``owner |= more``; the first one afterwards."""
+        if class_of(more) is not dict:
+            raise Break("PJ203", operand=describe(more))
+        self.effect("update", owner, [self.object_value(owner), self.object_value(more)])
         return forgotten(owner)
 
 
@@ -101,8 +113,8 @@ def _extend(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstra
 
 
 def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``list.pop()``, ``list.pop(index)``, ``dict.pop(key)`` and ``dict.pop(key, default)``; a container that is taken out may die, which only
-    bytecode does in time."""
+    """``list.pop()``, ``list.pop(index)``, ``dict.pop(key)`` and ``dict.pop(key, default)``; a list or dict that is
+    taken out may die, which only bytecode does in time."""
     of_dict = class_of(arguments[0]) is dict
     if of_dict and len(arguments) == 3:
         if not _has_now(self, *arguments[:2]):
@@ -114,11 +126,23 @@ def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         self.remove(owner, index)
         return Const(None)
     like = self.expected(owner, self.constant(index) if of_dict or isinstance(index, Const) else None)
+    row = row_of(like) if not of_dict else None
+    if row is not None:
+        return _pop_tuple(self, owner, index, row)
     if is_among(class_of(like), (list, tuple, dict)):
         raise Break("PJ203", operand=describe(like))
     operands = self.item_operands(owner, index)
     self.changing_container(owner)
     return self.found("pop_key" if of_dict else "pop_item", operands, like)  # type: ignore[no-any-return]
+
+
+def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Holding) -> Abstract:
+    """``list.pop(...)`` of a tuple: it is read first, and taken out when nothing can go wrong any more."""
+    operands = [self.object_value(owner), self.word(index)]
+    item = taken_tuple(self, "load_item", operands, row)
+    self.changing_container(owner)
+    self.emit("list_take", operands, None)
+    return item
 
 
 def _has_now(self: Any, owner: Abstract, index: Abstract) -> bool:
@@ -145,11 +169,8 @@ def _setdefault(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def _update(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    only(arguments, keywords, "update", 2)
-    owner, more = arguments
-    if class_of(more) is not dict:
-        raise Break("PJ203", operand=describe(more))
-    self.effect("update", owner, [self.object_value(owner), self.object_value(more)])
+    only(arguments, {}, "update", 1 if keywords else 2)
+    self.add_entries(arguments[0], self.new_dict(list(keywords), list(keywords.values())) if keywords else arguments[1])
     return Const(None)
 
 
@@ -161,12 +182,15 @@ def _without_arguments(name: str, operation: str) -> Handler:
     return call
 
 
-def _add(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``set.add`` of what compares without the user's code, and not by identity as one NaN with another."""
-    only(arguments, keywords, "add", 2)
-    self.require_key(arguments[1])
-    self.effect("set_add", arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
-    return Const(None)
+def _of_set(name: str) -> Handler:
+    """``add``, ``discard`` and ``remove`` of what compares without the user's code, and not by identity as one NaN with
+    another."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 2)
+        self.require_key(arguments[1])
+        self.effect("set_" + name, arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
+        return Const(None)
+    return call
 
 
 def _remove(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -199,6 +223,8 @@ EFFECT_METHODS: Dict[Tuple[type, str], Handler] = {
     (list, "reverse"): _without_arguments("reverse", "reverse"),
     (list, "clear"): _without_arguments("clear", "clear_list"),
     (dict, "pop"): _pop, (dict, "setdefault"): _setdefault, (dict, "update"): _update,
-    (dict, "clear"): _without_arguments("clear", "clear_dict"), (set, "add"): _add,
+    (dict, "clear"): _without_arguments("clear", "clear_dict"),
+    (set, "clear"): _without_arguments("clear", "clear_set"),
+    (set, "add"): _of_set("add"), (set, "discard"): _of_set("discard"), (set, "remove"): _of_set("remove"),
 }
 """Methods of exact builtin classes that change the object."""

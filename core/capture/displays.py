@@ -9,6 +9,7 @@ import sys
 from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.capture.abstract import HOLDERS
 from pijit.core.capture.consuming_calls import call_set
 from pijit.core.capture.joining import (
     JOINS,
@@ -21,6 +22,7 @@ from pijit.core.capture.joining import (
 )
 from pijit.core.capture.objects import shared
 from pijit.core.capture.operators import describe
+from pijit.core.capture.parted import held_method, is_unmade, made_slice
 from pijit.core.capture.record import Display, Record, is_row
 from pijit.core.capture.states import State, item_kind, item_kinds, list_of_kinds
 from pijit.core.capture.values import (
@@ -29,14 +31,16 @@ from pijit.core.capture.values import (
     Const,
     Instance,
     Known,
+    Method,
     Sequence,
-    Slice,
+    SliceDisplay,
     class_of,
+    pointer_class,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
-from pijit.guards.facts import is_exactly
+from pijit.guards.facts import is_among, is_exactly
 
 KEY_CLASSES = (int, str)
 VALUE_BELOW_KEY = sys.version_info < (3, 8)
@@ -62,15 +66,19 @@ class Displays:
 
     def as_object(self, value: Abstract) -> Abstract:
         """A value that more than the operand stack is going to have."""
-        if not isinstance(value, Display):
+        if isinstance(value, SliceDisplay):
+            return made_slice(self, value)
+        if isinstance(value, Method) and is_among(pointer_class(value.owner), HOLDERS):
+            return held_method(self, value)
+        if not isinstance(value, Display) and not is_unmade(value):
             return value
-        made = self.new_tuple(list(value.items))
+        made = self.new_tuple(list(map(self.as_object, value.items)))  # type: ignore[attr-defined]
         made.born = value.born
         return made
 
     def new_tuple(self, items: List[Abstract]) -> Sequence:
         """A new tuple of these values; one with slices is an index, one of cells a closure, and no object."""
-        if any(isinstance(item, (Slice, CellRef)) for item in items):
+        if any(isinstance(item, CellRef) or is_unmade(item) for item in items):
             return Sequence(items)
         items = shared(self, items)
         parts = [self.stored_value(self.alone(item)) for item in items]

@@ -11,6 +11,7 @@ from typing import Any, Callable, List, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.bound import set_by_property
 from pijit.core.capture.objects import shared, store_in_record
 from pijit.core.capture.operators import describe
@@ -24,7 +25,6 @@ from pijit.core.capture.values import (
     LoopIterator,
     Opaque,
     Sequence,
-    Slice,
     Tensor,
     Unbound,
     Unknown,
@@ -32,7 +32,6 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import Object
 from pijit.guards._evaluate import attribute_rule
 from pijit.guards import source as sources
 from pijit.guards.reading import class_value
@@ -133,6 +132,10 @@ class Effects:
     def _write_place(self, place: HeapPlace, operation: str, operands: List[Value], value: Abstract) -> None:
         value = shared(self, [value])[0]
         self.emit(operation, operands + [self.stored_value(value)], None, exits=True)
+        self.note_store(place, value)
+
+    def note_store(self, place: HeapPlace, value: Abstract) -> None:
+        """The instruction has written a place: this is what it holds from now on."""
         self.facts.stores.setdefault(self.instr.index, set()).add(place.name)
         self.state.locals[place.name] = value
 
@@ -150,7 +153,12 @@ class Effects:
         if isinstance(owner, Tensor):
             self.store_part(owner, name, value)
             return
-        why = why_not_stored(owner, name)
+        place = self.written_attribute(owner, name, "__setattr__")
+        self._write_place(place, "store_attr", [self.object_value(owner), self.object_value(Const(name))], value)
+
+    def written_attribute(self, owner: Abstract, name: str, hook: str) -> HeapPlace:
+        """The place of an attribute that the instruction writes, as ``hook`` of plain classes does it."""
+        why = why_not_stored(owner, name, hook)
         if why is not None:
             raise Break("PJ220", attribute=name, object=describe(owner), because=why)
         self._apart_from_records(name, owner)
@@ -158,8 +166,7 @@ class Effects:
         if key not in self.facts.places:
             self.facts.places[key] = AttributePlace(owner, name)  # type: ignore[arg-type]
         self.changing(name, owner)
-        operands = [self.object_value(owner), self.object_value(Const(name))]
-        self._write_place(self.facts.places[key], "store_attr", operands, value)
+        return self.facts.places[key]  # type: ignore[no-any-return]
 
     def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:
         """The place of a list's item if captured code of the function stores into the list, only at known
@@ -207,12 +214,8 @@ class Effects:
         """What an effect stores: an array, a number, or an object by identity; Break for what only bytecode makes."""
         if isinstance(value, Tensor):
             return value.value  # type: ignore[return-value]
-        if isinstance(value, Slice):
-            parts = [self.stored_value(part) for part in value.parts]
-            attrs = {"function": "builtins.slice", "keywords": ()}
-            return self.emit("invoke", parts, Object(slice), attrs, exits=True)  # type: ignore[return-value]
         found = value.root is not None and not isinstance(value, LoopIterator)
-        if found or isinstance(value, (Instance, Opaque, Sequence, Record)):
+        if found or isinstance(value, (Instance, Opaque, Sequence, Parted, Record)):
             return self.object_value(value)
         if number_type(value) is not None:
             return self.number_value(value)
@@ -221,17 +224,21 @@ class Effects:
         raise Break("PJ203", operand=describe(value))
 
 
-def why_not_stored(owner: Abstract, name: str) -> Optional[str]:
-    """Why only bytecode can store an attribute: doing it may run code of the user's, or the object is not known."""
+def why_not_stored(owner: Abstract, name: str, hook: str) -> Optional[str]:
+    """Why only bytecode can store or delete an attribute: doing it may run code of the user's, or the object is not
+    known."""
+    if isinstance(owner, Const):
+        return "it is an attribute of a module or class"
     if not isinstance(owner, Opaque) or owner.source is None:
         return "the object is made here"
     kind = type(owner.sample)
     if attribute_rule(owner.sample) != "instance" or issubclass(kind, (types.ModuleType, np.ndarray)):
         return "its class reads attributes in its own way"
-    if class_value(kind, "__setattr__") is not object.__setattr__:
-        return "its class has __setattr__"
+    if class_value(kind, hook) is not class_value(object, hook):
+        return "its class has %s" % hook
     found = class_value(kind, name)
-    if type(found) is not types.MemberDescriptorType and class_value(type(found), "__set__") is not sources.UNBOUND:
+    own = [class_value(type(found), method) is not sources.UNBOUND for method in ("__set__", "__delete__")]
+    if type(found) is not types.MemberDescriptorType and any(own):
         return "it is a property or another descriptor"
     return None
 

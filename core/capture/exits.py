@@ -8,6 +8,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.report import Report
 from pijit.core.bytecode.rest import Rest
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.captured import Refusal
 from pijit.core.capture.record_values import record_output
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
@@ -150,7 +151,7 @@ class Exits:
             return Output(UNROLLED_OUTPUTS[value.what], value.position, [self._output(value.owner)])
         if value.root is not None:
             return Output("value", self._input(value.root, SKIP))
-        if isinstance(value, Sequence) and value.value is not None:
+        if isinstance(value, (Sequence, Parted)) and value.value is not None:
             return Output("value", value.value)
         if isinstance(value, Record):
             return record_output(self, value)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, List, Optional
 
-from pijit.core.capture.values import Abstract, Const, Number, Slice, Tensor, number_type
+from pijit.core.capture.values import Abstract, Const, Number, SliceDisplay, Tensor, number_type
 from pijit.core.graph.types import FLAG, Array
 
-FULL = Slice((Const(None), Const(None), Const(None)))
+FULL = SliceDisplay((Const(None), Const(None), Const(None)))
 
 
 def is_index_vector(value: Abstract) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterable, List, Tuple
 from typing import Sequence as SequenceType
 
 import numpy as np
+from pijit.core.capture.abstract import HeldMethod
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.record import Record, has_dict, is_row, names_in_dict
 from pijit.core.capture.roots import Root
@@ -20,6 +21,7 @@ from pijit.core.capture.values import (
     Number,
     Opaque,
     Sequence,
+    Slice,
     Tensor,
 )
 from pijit.core.graph.types import INT, PYTHON_CLASS
@@ -67,6 +69,10 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         return [kinds.IsType(source, tuple), kinds.LengthIs(source, len(value.items))]
     if isinstance(value, LoopIterator):
         return [kinds.IsType(source, ITERATOR_CLASSES[value.kind])]
+    if isinstance(value, HeldMethod):
+        return [kinds.IsType(source, value.python), kinds.Equals(Inner(source, "__name__"), value.name)]
+    if isinstance(value, Slice):
+        return [kinds.IsType(source, slice)]
     raise AssertionError("no guard for %r" % value)
 
 
@@ -75,7 +81,7 @@ def type_guards(source: Any, value: Any) -> List[Any]:
 
     Functions, classes and modules that are found by name are taken to stay what they are.
     """
-    if isinstance(value, (Tensor, Number, Instance)):
+    if isinstance(value, (Tensor, Number, Instance, Slice)):
         return guards_for(source, value)
     sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
     if type(sample) is np.ndarray and sample.dtype.isnative:

@@ -10,6 +10,7 @@ from pijit.core.bytecode.cells import with_cells
 from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.rest import Rest
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.captured import InlinedCall
 from pijit.core.capture.facts import Facts
@@ -124,7 +125,7 @@ class InlineBuilder(GraphBuilder):
         """One value for all that paths return: parameters of ``block`` where they are typed."""
         if isinstance(like, Record):
             return self._parameters(like, block, "", values[0])
-        if isinstance(like, (Typed, Range, LoopIterator, Unrolled)):
+        if isinstance(like, (Typed, Range, Parted, LoopIterator, Unrolled)):
             return self._parameters(like, block, "", None)
         if isinstance(like, Suspended):
             columns = zip(*[value.parts for value in values])  # type: ignore[attr-defined]

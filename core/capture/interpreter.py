@@ -14,6 +14,7 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_WITH, UNARY
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.calls import Calls
@@ -23,6 +24,7 @@ from pijit.core.capture.conditions import HasValue
 from pijit.core.capture.container_effects import ContainerEffects
 from pijit.core.capture.container_reads import ContainerReads
 from pijit.core.capture.containers import Containers
+from pijit.core.capture.deletions import Deletions
 from pijit.core.capture.displays import Displays
 from pijit.core.capture.effects import Effects
 from pijit.core.capture.facts import Facts
@@ -33,6 +35,7 @@ from pijit.core.capture.managers import Managers
 from pijit.core.capture.matching import Matching
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.outcomes import Outcome
+from pijit.core.capture.parted import is_unmade
 from pijit.core.capture.record import Record
 from pijit.core.capture.specials import method_called, truth_special
 from pijit.core.capture.states import State, rounds_of
@@ -77,7 +80,7 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
-                  Comprehensions, Generators, Iteration, Effects, ContainerEffects, Matching, Texts, Characters,
+                  Comprehensions, Generators, Iteration, Effects, Deletions, ContainerEffects, Matching, Texts, Characters,
                   Managers):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
@@ -251,12 +254,17 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.take()
 
     def op_DUP_TOP(self, instr: Instr) -> None:
-        value = self.as_object(self.alone(self.take()))
+        value = self._twice(self.take())
         self.state.stack += [value, value]
 
     def op_DUP_TOP_TWO(self, instr: Instr) -> None:
-        pair = [self.as_object(self.alone(value)) for value in self.take_many(2)]
+        pair = [self._twice(value) for value in self.take_many(2)]
         self.state.stack += pair + pair
+
+    def _twice(self, value: Abstract) -> Abstract:
+        """A value that is on the stack twice; the index of ``x[index] += ...`` is no object for that."""
+        value = self.use(value) if isinstance(value, Parted) else self.alone(value)
+        return value if is_unmade(value) else self.as_object(value)
 
     def op_ROT_N(self, instr: Instr) -> None:
         self._rotate(instr.arg or 0)
@@ -282,12 +290,12 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.state.stack.append(self.alone(value))
 
     def op_STORE_FAST(self, instr: Instr) -> None:
-        value = self.take()
+        value = self.as_object(self.take())
         if isinstance(value, Made) and value.name is not None and not self.facts.depth:
             value = worn(value)
         elif isinstance(value, FRAGILE) or rounds_of(value) or is_generating(value):
             raise Break("PJ202", value=describe(value))
-        self.state.locals[instr.value] = self.as_object(value)
+        self.state.locals[instr.value] = value
 
     def op_DELETE_FAST(self, instr: Instr) -> None:
         """Of a number or an array; the end of anything else may run code, when the variable lets go of it."""

@@ -17,7 +17,7 @@ from pijit.core.capture.values import (
     Known,
     LoopIterator,
     Sequence,
-    Slice,
+    SliceDisplay,
     Tensor,
     Unrolled,
     class_of,
@@ -131,7 +131,7 @@ def taken_apart_with_rest(self: Any, value: Abstract, before: int, after: int) -
     first = [item(self.emit("const", [], WORD, {"value": k})) for k in range(before)]
     last = [item(self.emit("sub", [size, self.emit("const", [], WORD, {"value": k})], WORD))
             for k in range(after, 0, -1)]
-    rest = Slice((Const(before), Const(-after) if after else Const(None), Const(None)))
+    rest = SliceDisplay((Const(before), Const(-after) if after else Const(None), Const(None)))
     if isinstance(value, Tensor):
         return first + [self.consume(LIST, self.view_of(value, [rest]))] + last
     return first + [part_of(self, value, rest.parts)] + last

@@ -11,7 +11,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.complex_numbers import call_complex
 from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import NUMPY_SCALARS, call_bool, call_float, call_int
-from pijit.core.capture.values import Abstract, Const, Slice, number_type
+from pijit.core.capture.values import Abstract, Const, SliceDisplay, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
 
@@ -111,7 +111,7 @@ def call_slice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     only(arguments, keywords, "slice", 1, 2, 3)
     none = Const(None)
     parts = [none] + arguments if len(arguments) == 1 else arguments
-    return Slice(tuple((parts + [none])[:3]))
+    return SliceDisplay(tuple((parts + [none])[:3]))
 
 
 def _rows() -> List[Tuple[Any, Handler]]:

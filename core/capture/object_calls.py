@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import builtins
+import sys
 import types
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -137,7 +138,7 @@ def call_getattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
 def call_setattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``setattr(x, name, value)``."""
     only(arguments, keywords, "setattr", 3)
-    self.store_attribute(arguments[0], _name(self, arguments[1]), arguments[2])
+    self.store_attribute(arguments[0], sys.intern(_name(self, arguments[1])), arguments[2])
     return Const(None)
 
 
@@ -243,6 +244,13 @@ def call_plain_setattr(self: Any, arguments: List[Abstract], keywords: Arguments
     return Const(None)
 
 
+def call_delattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``delattr(x, name)``."""
+    only(arguments, keywords, "delattr", 2)
+    self.delete_attribute(arguments[0], _name(self, arguments[1]))
+    return Const(None)
+
+
 OBJECT_CALLS: List[Tuple[Any, Handler]] = [
     (object.__setattr__, call_plain_setattr),
     (builtins.type, call_type),
@@ -252,4 +260,5 @@ OBJECT_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.hasattr, call_hasattr),
     (builtins.getattr, call_getattr),
     (builtins.setattr, call_setattr),
+    (builtins.delattr, call_delattr),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from typing import Any, Callable, List, Optional, Tuple
 
@@ -30,7 +31,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import COMPLEX, FLAG, FLOAT, INT, Array, Scalar, half_of, numpy_scalar
-from pijit.guards.facts import is_exactly, type_name
+from pijit.guards.facts import is_among, is_exactly, type_name
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
@@ -39,6 +40,9 @@ SINGLES = (Nothing, type(None), bool, type(Ellipsis), type(NotImplemented))
 DOUBLES = (FLOAT.dtype, COMPLEX.dtype)
 LARGEST_PRODUCT = 62
 """Powers above this one of any int but 0, 1 and -1 do not fit a machine word."""
+LENGTHENING = (list, tuple, range, str, bytes, dict)
+"""What a list takes the items of in ``+=``; classes that define an addition come before the list does."""
+DICTS_JOIN = sys.version_info >= (3, 9)
 UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
 
 
@@ -88,6 +92,7 @@ class Operators:
     asks_anew: Callable[[Abstract], bool]
     length_now: Callable[[Abstract], Abstract]
     lengthen: Callable[[Abstract, Abstract], Abstract]
+    add_entries: Callable[[Abstract, Abstract], Abstract]
     of_sequences: Callable[..., Optional[Abstract]]
     updates_picked: Callable[[], bool]
     require_shape: Callable[[Tensor, Tensor], None]
@@ -128,8 +133,10 @@ class Operators:
 
     def inplace(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol>= right``; an array is written and stays the same object."""
-        if symbol == "+" and pointer_class(left) is list:
+        if symbol == "+" and pointer_class(left) is list and is_among(class_of(right), LENGTHENING):
             return self.lengthen(left, right)
+        if symbol == "|" and pointer_class(left) is dict and DICTS_JOIN:
+            return self.add_entries(left, right)
         if pointer_class(left) is list:
             raise Break("PJ203", operand=describe(left))
         if not isinstance(left, Tensor):

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.states import State, forgotten, join, knows_nothing
-from pijit.core.capture.values import FRAGILE, Abstract, Const
+from pijit.core.capture.values import FRAGILE, Abstract, Const, Unbound
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block
 
@@ -31,7 +31,8 @@ class Outcome(NamedTuple):
                        {name: join(value, other.written[name]) for name, value in self.written.items()})
 
     def is_known(self) -> bool:
-        return not any(map(knows_nothing, [self.result, *self.written.values()]))
+        left = [value for value in self.written.values() if not isinstance(value, Unbound)]
+        return not any(map(knows_nothing, [self.result, *left]))
 
 
 class Outcomes(Abstract):

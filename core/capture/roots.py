@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.record import Record, is_row
 from pijit.core.capture.values import (
     Abstract,
@@ -87,6 +88,9 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     elif isinstance(value, Sequence):
         items = value.items if keep else [rooted(item, None) for item in value.items]
         copy = Sequence(list(items), value.source, value.born, value.value if keep else None)
+    elif isinstance(value, Parted):
+        parts = value.parts if keep else tuple(rooted(part, None) for part in value.parts)
+        copy = value.like(parts, value.source, value.value if keep else None)
     elif isinstance(value, LoopIterator):
         copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.born)
     elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which cannot find it

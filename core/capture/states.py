@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterator, List, Optional, Set, Tuple
 
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.record import Display, Record
 from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import (
@@ -17,7 +18,6 @@ from pijit.core.capture.values import (
     Made,
     Number,
     Sequence,
-    Slice,
     Tensor,
     Typed,
     Unbound,
@@ -60,6 +60,9 @@ def join(left: Abstract, right: Abstract) -> Abstract:
                              None)  # type: ignore[attr-defined]
         if isinstance(left, Typed):
             return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
+        if isinstance(left, Parted):
+            parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))  # type: ignore[attr-defined]
+            return left.like(parts, left.source if left.source == right.source else None)
         return left
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         joined = left.type.join(right.type)
@@ -85,8 +88,10 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         items = [join(a, b) for a, b in zip(left.items, right.items)]
         if not any(map(knows_nothing, items)):
             return left.covering(right, items)
-    if isinstance(left, Slice) and isinstance(right, Slice):
-        return Slice(tuple(join(a, b) for a, b in zip(left.parts, right.parts)), left.born)
+    if isinstance(left, Parted) and type(left) is type(right) and left.like(()) == right.like(()):  # type: ignore
+        parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))  # type: ignore[attr-defined]
+        if not any(map(knows_nothing, parts)):
+            return left.like(parts)
     classes = pointer_class(left), pointer_class(right)
     if isinstance(left, Known) and isinstance(right, Known) and left.keys == right.keys and classes[0] is classes[1]:
         items = [join(a, b) for a, b in zip(left.items, right.items)]
@@ -144,7 +149,7 @@ def knows_nothing(value: Abstract) -> bool:
     """Whether the value, or a part of it, is Unknown."""
     if isinstance(value, (Sequence, Record)):
         return any(knows_nothing(item) for item in value.items)
-    if isinstance(value, (LoopIterator, Suspended)):
+    if isinstance(value, (LoopIterator, Suspended, Parted)):
         return any(knows_nothing(part) for part in value.parts)
     if isinstance(value, Unrolled):
         return knows_nothing(value.owner)
@@ -162,7 +167,7 @@ def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
     """The values that a tuple, an iterator or a function that is made consists of."""
     if isinstance(value, (Sequence, Record)):
         return value.items
-    if isinstance(value, LoopIterator):
+    if isinstance(value, (LoopIterator, Parted)):
         return value.parts
     if isinstance(value, Unrolled):
         return (value.owner,)
@@ -190,6 +195,8 @@ def forgotten(value: Abstract) -> Abstract:
         copy = type(value)([forgotten(item) for item in value.items], value.source, value.born, value.value)
         copy.root = value.root
         return copy
+    if isinstance(value, Parted) and any(forgotten(part) is not part for part in value.parts):
+        return value.like(tuple(map(forgotten, value.parts)), value.source, value.value)
     if isinstance(value, Made) and any(forgotten(part) is not part for part in value.free):
         return value.with_free(tuple(map(forgotten, value.free)))
     if isinstance(value, Lazy) and any(forgotten(part) is not part for part in parts_of(value)):

@@ -11,6 +11,7 @@ from pijit.core.capture.gathering import elements_at, elements_where, rows_at, s
 from pijit.core.capture.library_effects import held_by, set_items
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
+from pijit.core.capture.slices import INDEX_MAKERS, index_made, store_part
 from pijit.core.capture.specials import ask_special, call_special
 from pijit.core.capture.states import State
 from pijit.core.capture.values import (
@@ -19,6 +20,7 @@ from pijit.core.capture.values import (
     Number,
     Sequence,
     Slice,
+    SliceDisplay,
     Tensor,
     class_of,
     number_type,
@@ -60,7 +62,7 @@ class Subscripts:
         for part in parts:
             if not (isinstance(part, Const) and part.object is None) and number_type(part) is None:
                 raise Break("PJ205", index=describe(part))
-        self.push(Slice(tuple(parts + [Const(None)] * (3 - len(parts)))))
+        self.push(SliceDisplay(tuple(parts + [Const(None)] * (3 - len(parts)))))
 
     def op_BINARY_SUBSCR(self, instr: Instr) -> None:
         index, owner = self.pop(), self.pop()
@@ -71,6 +73,9 @@ class Subscripts:
 
     def store_subscript(self, index: Abstract, owner: Abstract, value: Abstract) -> None:
         """``owner[index] = value``."""
+        if pointer_class(owner) is list and isinstance(index, Slice):
+            store_part(self, owner, index, value)
+            return
         if pointer_class(owner) is list:
             self.store_item(owner, index, value)
             return
@@ -126,6 +131,8 @@ class Subscripts:
             view = self.view_of(owner, items)
             view.part = (owner.value, index)
             return view
+        if isinstance(owner, Const) and any(owner.object is maker for maker in INDEX_MAKERS):
+            return index_made(self, owner.object, index)
         row = INDEXERS.get(id(owner.object)) if isinstance(owner, Const) else None
         if row is not None:
             return self.invoke(FUNCTIONS[row], [index], {})
@@ -194,6 +201,7 @@ class Subscripts:
         return Tensor(result, self.emit("view", [owner.value, index], result, {"index": codes, "inside": True}))
 
     def _index_code(self, item: Abstract) -> Tuple[str, List[Value]]:
+        item = self.use(item)
         if isinstance(item, Const) and item.object is None:
             return "n", []
         if isinstance(item, Slice):
@@ -265,7 +273,7 @@ def _is_element(owner: Tensor, items: List[Abstract]) -> bool:
 
 def _without_ellipsis(items: List[Abstract], ndim: int) -> List[Abstract]:
     """The index with ``...`` written out as full slices and nothing missing at the end."""
-    full = Slice((Const(None), Const(None), Const(None)))
+    full = SliceDisplay((Const(None), Const(None), Const(None)))
     dots = [k for k, item in enumerate(items) if isinstance(item, Const) and item.object is Ellipsis]
     taken = sum(1 for item in items
                 if not (isinstance(item, Const) and (item.object is None or item.object is Ellipsis)))

@@ -11,48 +11,13 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
+from pijit.core.capture.abstract import Abstract, HeldMethod, Slice, SliceDisplay, is_held_method
+from pijit.core.capture.array_kinds import array_type, is_captured
 from pijit.core.capture.libraries import in_library
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import (
-    CAPTURED_DTYPES,
-    PYTHON_CLASS,
-    PYTHON_SCALARS,
-    Array,
-    Object,
-    Scalar,
-    Type,
-    numpy_scalar,
-)
+from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Scalar, Type, numpy_scalar
 from pijit.guards.facts import is_among, is_exactly
-
-
-class Abstract:
-    """Base of all abstract values.
-
-    ``source`` says how to fetch the value at function entry, ``root`` at the start of the segment being built; each
-    is None when the value is made later.
-    """
-
-    __slots__ = ("source", "born", "root")
-    python: Optional[type] = None
-
-    def __init__(self, source: Any = None, born: int = -1) -> None:
-        self.source = source
-        self.born = born
-        self.root: Any = None
-
-    def key(self) -> Any:
-        """What is known, for comparison."""
-        raise NotImplementedError
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.key() == other.key()  # type: ignore[attr-defined]
-
-    def __hash__(self) -> int:
-        return hash(type(self).__name__)
-
-    def __repr__(self) -> str:
-        return "%s(%r)" % (type(self).__name__, self.key())
+from pijit.guards.source import Inner
 
 
 class Typed(Abstract):
@@ -175,19 +140,6 @@ class Sequence(Abstract):
         return self.items
 
 
-class Slice(Abstract):
-    """A slice object with known parts; each is a Number or a Const."""
-
-    __slots__ = ("parts",)
-
-    def __init__(self, parts: Tuple[Abstract, ...], born: int = -1) -> None:
-        super().__init__(None, born)
-        self.parts = parts
-
-    def key(self) -> Any:
-        return self.parts
-
-
 class Range(Abstract):
     """A range object: start, step and length as raw words."""
 
@@ -196,9 +148,6 @@ class Range(Abstract):
     def __init__(self, words: Tuple[Optional[Value], ...], born: int = -1) -> None:
         super().__init__(None, born)
         self.words = words
-
-    def key(self) -> Any:
-        return None
 
 
 class LoopIterator(Abstract):
@@ -363,17 +312,11 @@ class Null(Abstract):
 
     __slots__ = ()
 
-    def key(self) -> Any:
-        return None
-
 
 class Unbound(Abstract):
     """A local variable without a value."""
 
     __slots__ = ()
-
-    def key(self) -> Any:
-        return None
 
 
 class Unknown(Abstract):
@@ -385,12 +328,9 @@ class Unknown(Abstract):
         super().__init__(None, born)
         self.reason = reason
 
-    def key(self) -> Any:
-        return None
-
 
 UNBOUND = Unbound()
-FRAGILE = (Method, Bound, Super, Keywords, Null, Slice, Range, CellRef, Made, Lazy)
+FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, Made, Lazy)
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
@@ -398,7 +338,7 @@ NUMPY_CLASSES = tuple({np.dtype(code).type: None for code in np.typecodes["All"]
 """The classes of NumPy's own scalars."""
 
 BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.WrapperDescriptorType, type,
-               np.ufunc, np.dtype, type(np.sum), enum.Enum, type(np.r_), type(np.c_), type(np.mgrid), type(np.ogrid))
+               np.ufunc, np.dtype, type(np.sum), enum.Enum, type(np.s_), type(np.r_), type(np.c_), type(np.mgrid), type(np.ogrid))
 
 
 def class_of(value: Abstract) -> Optional[type]:
@@ -411,29 +351,7 @@ def class_of(value: Abstract) -> Optional[type]:
         return type(value.sample)
     if isinstance(value, Instance):
         return value.type.python
-    return {Tensor: np.ndarray, Sequence: tuple, Slice: slice, Range: range}.get(type(value)) or value.python
-
-
-def layout_of(array: np.ndarray) -> str:
-    """The layout letter of an array: "C", "F" (and not C) or "A"."""
-    if array.flags.c_contiguous:
-        return "C"
-    return "F" if array.flags.f_contiguous else "A"
-
-
-def is_captured(dtype: np.dtype) -> bool:
-    """Whether kernels work on a dtype: not on the other one of C's two 64-bit integers, which only equals its
-    twin."""
-    return dtype in CAPTURED_DTYPES and dtype.isnative and dtype.num == np.dtype(dtype.str).num
-
-
-def array_type(array: np.ndarray) -> Optional[Array]:
-    """The array's type if kernels can work on it, else None."""
-    if type(array) is not np.ndarray or not is_captured(array.dtype):
-        return None
-    if not array.flags.aligned:
-        return None
-    return Array(array.dtype, array.ndim, layout_of(array), bool(array.flags.writeable))
+    return {Tensor: np.ndarray, Sequence: tuple, Range: range}.get(type(value)) or value.python
 
 
 def scalar_type(value: Any) -> Optional[Scalar]:
@@ -452,7 +370,7 @@ def known_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
     Python functions of the user's are known by their code, see `callees`.
     """
     if issubclass(type(sample), BY_IDENTITY) and (type(sample) is not types.FunctionType or in_library(sample)):
-        return Const(sample, source, born)
+        return Const(sample, source, born) if not is_held_method(sample) else _held_like(sample, source, born)
     return abstract_of(sample, source, born)
 
 
@@ -471,7 +389,23 @@ def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
         return Number(scalar, None, source, born, sample if source is not None else None)
     if is_exactly(sample, IMMUTABLE_BY_VALUE):
         return Const(sample, source, born)
-    return Opaque(sample, source, born)
+    if is_held_method(sample):
+        return _held_like(sample, source, born)
+    return (_slice_like(sample, source, born) if type(sample) is slice else None) or Opaque(sample, source, born)
+
+
+def _held_like(sample: Any, source: Any, born: int) -> HeldMethod:
+    owner = Opaque(sample.__self__, Inner(source, "__self__") if source is not None else None)
+    return HeldMethod((owner,), sample.__name__, born, source)
+
+
+def _slice_like(sample: slice, source: Any, born: int) -> Optional[Slice]:
+    """What may be assumed of a slice like ``sample``; None where its parts are no integers."""
+    parts = [abstract_of(getattr(sample, name), Inner(source, name) if source is not None else None)
+             for name in Slice.NAMES]
+    kinds = [number_type(part) for part in parts]
+    plain = all(kind.dtype.kind in "iu" if kind is not None else part == Const(None) for part, kind in zip(parts, kinds))
+    return Slice(tuple(parts), born, source) if plain else None
 
 
 def number_type(value: Abstract) -> Optional[Scalar]:
@@ -493,8 +427,4 @@ def pointer_class(value: Abstract) -> Optional[type]:
 
 def object_type(value: Abstract) -> Object:
     """The type of the pointer to a value that is an object as it stands."""
-    if isinstance(value, Const):
-        return Object(type(value.object))
-    if isinstance(value, Number):
-        return Object(PYTHON_CLASS.get(value.type, value.type.dtype.type))
-    return Object(tuple if isinstance(value, Sequence) else pointer_class(value))  # type: ignore[arg-type]
+    return Object(class_of(value))  # type: ignore[arg-type]

@@ -95,6 +95,8 @@ OPS: Dict[str, OpInfo] = {
                            "whose attributes of these names have these values"),
     "changed_instance": OpInfo("s o o v*", (), False, "the same; the object at the address gets these attributes first"),
     "origin": OpInfo("o", (), False, "WORD: the address of an object that the launcher holds"),
+    "bound_method": OpInfo("o o", (), False, "the method of a list, dict, set or deque of this name as an object"),
+    "new_slice": OpInfo("v v v", (), False, "a new slice of start, stop and step, each an integer or None"),
     "new_set": OpInfo("v*", (), False, "a new set of the values, which are numbers or strings"),
     "box": OpInfo("v", (), False, "a number as an object"),
     "collect_pair": OpInfo("o o v", (), False, "dict[key] = value of a dict that nobody has yet, as collect"),
@@ -145,6 +147,12 @@ OPS: Dict[str, OpInfo] = {
     "store_attr": OpInfo("o o v", (), True, "object.name = value, the name being an object; exits unless the class is plain"),
     "store_global": OpInfo("o v", (), True, "globals()[name] = value, the name being an object"),
     "store_cell": OpInfo("o v", (), True, "the cell's content becomes the value"),
+    "list_take": OpInfo("o s", (), True, "del list[index], the index being a WORD, of an item that is there and may go"),
+    "delete_attr": OpInfo("o o", (), True, "del object.name, as store_attr; exits when there is none"),
+    "delete_global": OpInfo("o", (), True, "del globals()[name], the name being an object; exits when there is none"),
+    "delete_cell": OpInfo("o", (), True, "the cell has no content any more; exits when it had none"),
+    "store_slice": OpInfo("o o o", (), True, "list[slice] = items, a list or tuple; exits where it would raise"),
+    "delete_slice": OpInfo("o o", (), True, "del list[slice]; exits where it would raise"),
     "delete_item": OpInfo("o s", (), True, "del list[index], the index being a WORD; exits when it is out of range"),
     "insert": OpInfo("o s v", (), True, "list.insert(index, value), the index being a WORD"),
     "extend": OpInfo("o o", (), True, "list.extend(items), the items being a list or tuple"),
@@ -155,6 +163,9 @@ OPS: Dict[str, OpInfo] = {
     "update": OpInfo("o o", (), True, "dict.update(dict)"),
     "clear_dict": OpInfo("o", (), True, "dict.clear()"),
     "set_add": OpInfo("o v", (), True, "set.add(value), the value being a number or a string"),
+    "set_discard": OpInfo("o v", (), True, "set.discard(value) of such a value"),
+    "set_remove": OpInfo("o v", (), True, "set.remove(value) of such a value; exits when it is missing"),
+    "clear_set": OpInfo("o", (), True, "set.clear()"),
     # containers, where control comes to them: the result is what is there then, and each leaves before it did
     # anything where
     # that is missing or not exactly of the result's type

@@ -165,12 +165,13 @@ def _read(emitter: Any, op: Op) -> None:
 
 OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect,
-    "store_cell": _effect, "tuple_of": _of_object, "list_size": _list_size,
+    "store_cell": _effect, "delete_attr": _plain, "delete_global": _plain, "delete_cell": _plain, "tuple_of": _of_object, "list_size": _list_size,
     "store_key": _effect, "store_int": _effect, "insert": _effect, "set_add": _effect,
-    "delete_item": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain,
+    "set_discard": _effect, "set_remove": _effect, "clear_set": _plain, "list_take": _plain,
+    "delete_item": _plain, "store_slice": _plain, "delete_slice": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain,
     "update": _plain, "clear_dict": _plain,
     "new_instance": _display, "changed_instance": _display, "origin": _origin,
-    "new_tuple": _display, "new_list": _display, "new_dict": _display, "new_set": _display, "box": _display,
+    "new_tuple": _display, "new_list": _display, "new_dict": _display, "new_set": _display, "new_slice": _display, "bound_method": _display, "box": _display,
     "deque_append": _effect, "deque_appendleft": _effect, "deque_take": _plain,
     "heap_push": _effect, "heap_drop": _plain, "deque_drop": _plain, "hold": _hold,
     "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,

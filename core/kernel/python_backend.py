@@ -305,6 +305,8 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "list_item": lambda emitter, op: "fitting(%s[%s], %s)" % (tuple(_args(op)) + (emitter.constant(op.result.type),)),
     "tuple_of": lambda emitter, op: "tuple(%s)" % _name(op.args[0]),
     "box": lambda emitter, op: _name(op.args[0]),
+    "bound_method": lambda emitter, op: "getattr(%s, %s)" % tuple(_args(op)),
+    "new_slice": lambda emitter, op: "slice(%s)" % ", ".join(_args(op)),
     "new_set": lambda emitter, op: "new_set(%s)" % _shape(_args(op)),
     "find_item": lambda emitter, op: "find_item(%s, %s)" % tuple(_args(op)),
     "count_items": lambda emitter, op: "count_items(%s, %s)" % tuple(_args(op)),

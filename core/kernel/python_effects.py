@@ -58,10 +58,11 @@ def store_item(target: Any, index: int, value: Any) -> None:
     target[index] = value
 
 
-def store_attr(owner: Any, name: str, value: Any) -> None:
+def _give_up_attr(owner: Any, name: str) -> None:
+    """Raises unless the attribute is plain, and what it holds may go."""
     kind = type(owner)
     found = class_value(kind, name)
-    if class_value(kind, "__setattr__") is not object.__setattr__:
+    if any(class_value(kind, hook) is not class_value(object, hook) for hook in ("__setattr__", "__delattr__")):
         raise Declined
     if class_value(type(found), "__set__") is not UNBOUND:
         if type(found) is not types.MemberDescriptorType:
@@ -71,7 +72,16 @@ def store_attr(owner: Any, name: str, value: Any) -> None:
         raise Declined
     else:
         _replace(_value(owner.__dict__, name))
+
+
+def store_attr(owner: Any, name: str, value: Any) -> None:
+    _give_up_attr(owner, name)
     object.__setattr__(owner, name, value)
+
+
+def delete_attr(owner: Any, name: str) -> None:
+    _give_up_attr(owner, name)
+    object.__delattr__(owner, name)
 
 
 def store_global(name: str, value: Any) -> None:
@@ -80,12 +90,39 @@ def store_global(name: str, value: Any) -> None:
     scope[name] = value
 
 
+def delete_global(name: str) -> None:
+    scope = sys._getframe(2).f_globals
+    _replace(_value(scope, name))
+    del scope[name]
+
+
 def store_cell(cell: Any, value: Any) -> None:
     try:
         _replace(cell.cell_contents)
     except ValueError:
         pass
     cell.cell_contents = value
+
+
+def delete_cell(cell: Any) -> None:
+    _replace(cell.cell_contents)
+    del cell.cell_contents
+
+
+def _give_up_part(target: Any, part: slice) -> None:
+    """Raises unless all items of a part of a list may go."""
+    if not all(map(_dies_quietly, target[part])):
+        raise Declined
+
+
+def store_slice(target: Any, part: slice, items: Any) -> None:
+    _give_up_part(target, part)
+    target[part] = items
+
+
+def delete_slice(target: Any, part: slice) -> None:
+    _give_up_part(target, part)
+    del target[part]
 
 
 def delete_item(target: Any, index: int) -> None:
@@ -106,7 +143,7 @@ def reverse(target: Any) -> None:
 
 
 def clear(target: Any) -> None:
-    """Of a list or a dict."""
+    """Of a list, a dict or a set."""
     if not all(_dies_quietly(item) for item in (target.values() if type(target) is dict else target)):
         raise Declined
     target.clear()
@@ -142,6 +179,16 @@ def update(target: Any, more: Any) -> None:
 def set_add(target: Any, value: Any) -> None:
     find(target, value)
     target.add(value)
+
+
+def set_discard(target: Any, value: Any) -> None:
+    find(target, value)
+    target.discard(value)
+
+
+def set_remove(target: Any, value: Any) -> None:
+    find(target, value)
+    target.remove(value)
 
 
 def sort(target: Any, backwards: int) -> None:
@@ -310,9 +357,10 @@ def _is_array(value: np.ndarray, kind: Array) -> bool:
     return alike and layout and flags.aligned and (flags.writeable or not kind.writeable)
 
 
-EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell", "delete_item",
+EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell",
+                "delete_attr", "delete_global", "delete_cell", "delete_item", "store_slice", "delete_slice",
                 "insert", "extend",
-                "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add", "sort",
+                "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add", "set_discard", "set_remove", "clear_set", "list_take", "sort",
                 "collect_pair", "collect_member", "deque_take", "deque_drop", "store_int",
                 "deque_append", "deque_appendleft", "hold", "heap_push", "heap_drop")
 """The operations that are calls of the functions of these names."""
@@ -320,9 +368,11 @@ EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global",
 NAMES: Dict[str, Any] = {
     "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
     "store_global": store_global,
-    "store_cell": store_cell, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
+    "store_cell": store_cell, "delete_attr": delete_attr, "delete_global": delete_global, "delete_cell": delete_cell,
+    "store_slice": store_slice, "delete_slice": delete_slice, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
     "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "update": update, "clear_dict": clear,
-    "set_add": set_add, "load_item": load_item, "load_key": load_key, "load_int": load_key, "get_int": get_key,
+    "set_add": set_add, "set_discard": set_discard, "set_remove": set_remove, "clear_set": clear,
+    "list_take": deque_take, "load_item": load_item, "load_key": load_key, "load_int": load_key, "get_int": get_key,
     "store_int": store_key, "entry_key": entry_key, "entry_value": entry_value,
     "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
     "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,

@@ -132,6 +132,14 @@ runtime_delete_item(int64_t list, int64_t index)
     return item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
 }
 
+/* Of an item that is there, and whose end runs no code. */
+static int64_t
+runtime_list_take(int64_t list, int64_t index)
+{
+    PyObject **place = item_place(list, index);
+    return place == NULL ? DECLINED : item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
+}
+
 static int64_t
 runtime_pop_item(int64_t frame, int64_t list, int64_t index, int64_t spec)
 {
@@ -373,21 +381,6 @@ runtime_entry_value(int64_t frame, int64_t dict, int64_t behind, int64_t spec)
     PyObject *key, *value;  /* borrowed */
     Py_ssize_t next = (Py_ssize_t)behind - 1;
     return PyDict_Next((PyObject *)dict, &next, &key, &value) ? object_read(frame, value, (int64_t *)spec) : DECLINED;
-}
-
-/* ---- sets ---- */
-
-/* The value is a number, a string or a tuple of these. */
-static int64_t
-runtime_set_add(int64_t set, int64_t kind, int64_t address)
-{
-    PyObject *value = value_box(kind, address);  /* owned */
-    int64_t status = value == NULL ? LAUNCHER_ERROR : set_find((PyObject *)set, value) < 0 ? DECLINED : 0;
-    if (status == 0 && PySet_Add((PyObject *)set, value) < 0) {
-        status = LAUNCHER_ERROR;
-    }
-    Py_XDECREF(value);
-    return status;
 }
 
 #endif

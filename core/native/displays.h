@@ -96,6 +96,30 @@ runtime_new_set(int64_t frame, int64_t count, int64_t address)
     return spec_answer(frame, spec, set);
 }
 
+/* The values are start, stop and step. */
+static int64_t
+runtime_new_slice(int64_t frame, int64_t count, int64_t address)
+{
+    int64_t *spec = (int64_t *)address;
+    PyObject *start = spec_box(spec, 0), *stop = spec_box(spec, 1), *step = spec_box(spec, 2);  /* owned */
+    PyObject *slice = NULL;  /* owned, moved to the frame */
+    if (count == 3 && start != NULL && stop != NULL && step != NULL) {
+        slice = PySlice_New(start, stop, step);
+    }
+    Py_XDECREF(start);
+    Py_XDECREF(stop);
+    Py_XDECREF(step);
+    return spec_answer(frame, spec, slice);
+}
+
+/* The values are a container of one of CPython's classes and the name of one of its methods. */
+static int64_t
+runtime_bound_method(int64_t frame, int64_t count, int64_t address)
+{
+    int64_t *spec = (int64_t *)address;
+    return spec_answer(frame, spec, PyObject_GetAttr((PyObject *)spec[1], (PyObject *)spec[SPEC_WORDS + 1]));
+}
+
 #define FEW_VALUES 16
 
 /* The values are the address of an object or 0, a class, a tuple of names, and that many values. */

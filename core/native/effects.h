@@ -223,18 +223,27 @@ runtime_store_global(int64_t name, int64_t kind, int64_t address)
     return dict_store(globals, (PyObject *)name, kind, address, NULL);
 }
 
-static int64_t
-slot_store(PyObject *object, PyMemberDescrObject *slot, int64_t kind, int64_t address)
+/* Where an object holds the value of what its class has under a name; NULL unless that is a plain slot. */
+static PyObject **
+slot_place(PyObject *object, PyObject *found)
 {
-    const PyMemberDef *member = slot->d_member;
-    if (member->type != T_OBJECT_EX || (member->flags & READONLY)
-            || !PyType_IsSubtype(Py_TYPE(object), slot->d_common.d_type)) {
-        return DECLINED;
+    PyMemberDescrObject *slot = (PyMemberDescrObject *)found;
+    if (Py_TYPE(found) != &PyMemberDescr_Type || slot->d_member->type != T_OBJECT_EX
+            || (slot->d_member->flags & READONLY) || !PyType_IsSubtype(Py_TYPE(object), slot->d_common.d_type)) {
+        return NULL;
     }
-    return place_store((PyObject **)((char *)object + member->offset), kind, address);
+    return (PyObject **)((char *)object + slot->d_member->offset);
 }
 
-/* An instance dict that something else refers to may be that of another instance, or read as a dict. */
+/* The dict of an instance, BORROWED, or NULL: one that something else refers to may be that of another instance, or read
+ * as a dict. */
+static PyObject *
+own_dict(PyObject *object)
+{
+    PyObject **dict = _PyObject_GetDictPtr(object);
+    return dict == NULL || *dict == NULL || !PyDict_CheckExact(*dict) || Py_REFCNT(*dict) > 1 ? NULL : *dict;
+}
+
 static int64_t
 runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
 {
@@ -244,14 +253,11 @@ runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
     }
     PyObject *found = _PyType_Lookup(Py_TYPE(object), key);  /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
-        return Py_TYPE(found) == &PyMemberDescr_Type
-                   ? slot_store(object, (PyMemberDescrObject *)found, kind, address) : DECLINED;
+        PyObject **place = slot_place(object, found);
+        return place == NULL ? DECLINED : place_store(place, kind, address);
     }
-    PyObject **dict = _PyObject_GetDictPtr(object);
-    if (dict == NULL || *dict == NULL || !PyDict_CheckExact(*dict) || Py_REFCNT(*dict) > 1) {
-        return DECLINED;
-    }
-    return dict_store(*dict, key, kind, address, object);
+    PyObject *dict = own_dict(object);  /* borrowed */
+    return dict == NULL ? DECLINED : dict_store(dict, key, kind, address, object);
 }
 
 #endif

@@ -75,6 +75,7 @@
  *       The reverse.
  *
  *   new_tuple(frame, count, spec), new_list(frame, count, spec), new_dict(frame, count, spec), new_set(frame, count, spec),
+ *   new_slice(frame, 3, spec), bound_method(frame, 2, spec),
  *   box(frame, 1, spec), new_instance(frame, count, spec),
  *   changed_instance(frame, count, spec) (*)
  *       A new tuple, list, dict or set, or a number as an object, owned by the frame; its address replaces the first word of
@@ -123,8 +124,12 @@
  *       Stores into an instance dict or slot.
  *   store_global(name, kind, value), store_cell(cell, kind, value)
  *       Stores into the globals of the frame that runs the linked code, or into a cell.
+ *   delete_attr(object, name), delete_global(name), delete_cell(cell)
+ *   store_slice(list, slice, items), delete_slice(list, slice)
+ *       1 also where Python would raise.
  *   delete_item(list, index), insert(list, index, kind, value), extend(list, items), reverse(list), clear_list(list),
- *   delete_key(dict, key), update(dict, more), clear_dict(dict), set_add(set, kind, value), sort(list, backwards)
+ *   delete_key(dict, key), update(dict, more), clear_dict(dict), set_add(set, kind, value),
+ *   set_discard(set, kind, value), set_remove(set, kind, value), clear_set(set), list_take(list, index), sort(list, backwards)
  *       What the methods do; `items` is a list or tuple.
  *   find_item(list or tuple, kind, value, out), count_items(list or tuple, kind, value, out)
  *       Leaves where a value is first, -1 for nowhere, or how often it is there; 1 where an item is no number or string.

@@ -1,0 +1,103 @@
+"""The base of abstract values, and those of objects that never change and consist of known parts."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from typing import Any, Optional, Tuple
+
+from pijit.core.graph.ir import Value
+from pijit.guards.facts import is_exactly
+
+HOLDERS = (list, dict, set, deque)
+"""The classes whose methods are objects that a variable may hold."""
+
+
+class Abstract:
+    """Base of all abstract values.
+
+    ``source`` says how to fetch the value at function entry, ``root`` at the start of the segment being built; each
+    is None when the value is made later.
+    """
+
+    __slots__ = ("source", "born", "root")
+    python: Optional[type] = None
+
+    def __init__(self, source: Any = None, born: int = -1) -> None:
+        self.source = source
+        self.born = born
+        self.root: Any = None
+
+    def key(self) -> Any:
+        """What is known beyond the class, for comparison."""
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.key() == other.key()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(type(self).__name__)
+
+    def __repr__(self) -> str:
+        return "%s(%r)" % (type(self).__name__, self.key())
+
+
+class Parted(Abstract):
+    """An object that never changes, whose parts are known; ``value`` carries it, where it is made here.
+
+    ``NAMES`` are the attributes of the object that hold its parts.
+    """
+
+    __slots__ = ("parts", "value")
+    NAMES: Tuple[str, ...] = ()
+
+    def __init__(self, parts: Tuple[Abstract, ...], born: int = -1, source: Any = None,
+                 value: Optional[Value] = None) -> None:
+        super().__init__(source, born)
+        self.parts = parts
+        self.value = value
+
+    def key(self) -> Any:
+        return self.parts
+
+    def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Parted":
+        """The same with other parts."""
+        return type(self)(parts, self.born, source, value)
+
+
+class Slice(Parted):
+    """A slice; each part is a Number or a Const."""
+
+    __slots__ = ()
+    python = slice
+    NAMES = ("start", "stop", "step")
+
+
+class SliceDisplay(Slice):
+    """A slice that nobody has but the operand stack: it is made where something else gets it."""
+
+    __slots__ = ()
+
+
+class HeldMethod(Parted):
+    """A method of a list or another container as an object; its part is the container."""
+
+    __slots__ = ("name",)
+    python = types.BuiltinFunctionType
+    NAMES = ("__self__",)
+
+    def __init__(self, parts: Tuple[Abstract, ...], name: str, born: int = -1, source: Any = None,
+                 value: Optional[Value] = None) -> None:
+        super().__init__(parts, born, source, value)
+        self.name = name
+
+    def key(self) -> Any:
+        return self.name, self.parts
+
+    def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "HeldMethod":
+        return HeldMethod(parts, self.name, self.born, source, value)
+
+
+def is_held_method(sample: Any) -> bool:
+    """Whether an object is a method of a container."""
+    return type(sample) is types.BuiltinFunctionType and is_exactly(sample.__self__, HOLDERS)

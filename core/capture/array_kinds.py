@@ -1,0 +1,30 @@
+"""Arrays that kernels can work on: their types, by looking at one."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+from pijit.core.graph.types import CAPTURED_DTYPES, Array
+
+
+def layout_of(array: np.ndarray) -> str:
+    """The layout letter of an array: "C", "F" (and not C) or "A"."""
+    if array.flags.c_contiguous:
+        return "C"
+    return "F" if array.flags.f_contiguous else "A"
+
+
+def is_captured(dtype: np.dtype) -> bool:
+    """Whether kernels work on a dtype: not on the other one of C's two 64-bit integers, which only equals its
+    twin."""
+    return dtype in CAPTURED_DTYPES and dtype.isnative and dtype.num == np.dtype(dtype.str).num
+
+
+def array_type(array: np.ndarray) -> Optional[Array]:
+    """The array's type if kernels can work on it, else None."""
+    if type(array) is not np.ndarray or not is_captured(array.dtype):
+        return None
+    if not array.flags.aligned:
+        return None
+    return Array(array.dtype, array.ndim, layout_of(array), bool(array.flags.writeable))
