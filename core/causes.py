@@ -20,6 +20,9 @@ LEAVING_BLOCKS = frozenset([
 CALLING_EXIT = ["DUP_TOP", "DUP_TOP", "CALL_FUNCTION"]
 """With three times None, where nothing was raised."""
 
+SWALLOWING = ["POP_TOP", "POP_TOP", "POP_TOP", "POP_EXCEPT", "POP_TOP"]
+"""What follows where an ``__exit__`` has swallowed an exception, from 3.9 on."""
+
 MAKING_EXCEPTIONS = frozenset(["PJ201", "PJ230"])
 HANDLER, NO_FORM, UNCAPTURED, UNSEEN, RAISED = "PJ206", "PJ202", "PJ203", "PJ218", "PJ221"
 
@@ -32,7 +35,7 @@ def break_causes(results: Sequence[Capture], breaks: Sequence[Found]) -> List[Fo
     captured = {index for one in results for index in one.captured()}
     causes = [(index, error) for index, error in breaks
               if error.reason_id not in CONSEQUENCES or index not in captured]
-    return told(results[0].cfg.function.instructions, causes) or causes
+    return told(results[0].cfg.function.instructions, causes)
 
 
 def break_reports(result: Capture, filename: str, breaks: Sequence[Found]) -> List[BreakReport]:
@@ -66,6 +69,9 @@ def told(instructions: Sequence[Any], breaks: Sequence[Found]) -> List[Found]:
 def _leaves_block(instructions: Sequence[Any], index: int) -> bool:
     """Whether this is what the compiler adds behind a block, or takes what that returns."""
     names = [one.opname for one in instructions[max(index - 2, 0):index + 1]]
+    following = [one.opname for one in instructions[index:index + len(SWALLOWING)]]
+    if any(following[:len(SWALLOWING) - k] == SWALLOWING[k:] for k in range(3)):
+        return True
     return names == CALLING_EXIT or not LEAVING_BLOCKS.isdisjoint(names[-2:])
 
 

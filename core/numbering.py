@@ -54,7 +54,8 @@ class Numbering:
         if self._alone:
             return False
         depth = captured.depth, captured.head_depth
-        exits = tuple((e.target, e.locals, e.stack, e.side, e.poll, e.rest) for e in captured.graph.exits)
+        exits = tuple((e.target, e.locals, e.stack, e.side, e.poll, e.rest, e.given)
+                      for e in captured.graph.exits)
         guards = segment_program(captured, launch_arguments(captured)).guards
         key = captured.start, graph_key(captured.graph).unnamed, exits, guards
         if key in self._known or self._depths.setdefault(captured.start, depth) != depth:

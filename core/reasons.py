@@ -91,8 +91,8 @@ _ROWS = (
            "on dicts.",
            "Use basic indexing where it says the same."),
     Reason("PJ206", "entry or exit of a with block, or of an exception handler",
-           "A kernel leaves before anything is raised, so handlers are Python's, and so are context managers; what is in "
-           "such a block is compiled.",
+           "A kernel leaves before anything is raised, so handlers are Python's, and so are context managers whose "
+           "methods are not compiled, or whose block has a loop; what is in such a block is compiled.",
            "Nothing to do, unless a with block is entered in the innermost loop: then move it out."),
     Reason("PJ207", "import statement",
            "An import can run a whole module.",

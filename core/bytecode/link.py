@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
-from pijit.core.bytecode.moves import add_mover, add_start, setup_of
+from pijit.core.bytecode.moves import Given, add_mover, add_start, item_of, setup_of
 from pijit.core.bytecode.report import Report, call_report
 from pijit.core.bytecode.rest import Rest, call_rest
 
@@ -28,7 +28,7 @@ class ExitPlan(NamedTuple):
 
     At a ``poll`` exit the interpreter does, with everything in place, what the kernel has left for. Control goes on
     at the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``, if there is one,
-    runs on the top item of the stack, and its result takes that item's place.
+    runs on the top item of the stack, and its result takes that item's place. ``given`` are the items that are made.
     """
 
     target: int
@@ -38,6 +38,7 @@ class ExitPlan(NamedTuple):
     poll: bool = False
     way: Any = None
     rest: Union[Rest, Report, None] = None
+    given: Tuple[Given, ...] = ()
 
 
 def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
@@ -47,7 +48,7 @@ def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
     """
     numbers = {}
     for number, plan in enumerate(list(plans)):
-        if any(plan.locals) and not plan.poll:
+        if (any(plan.locals) or plan.given) and not plan.poll:
             numbers[number] = len(plans)
             plans.append(plan._replace(poll=True))
     return numbers
@@ -268,7 +269,7 @@ class _Writer:
 
     def _mend_blocks(self, plan: ExitPlan) -> List[Tuple[Label, Label]]:
         """Pop and push blocks of try statements, and CPython 3.7's of loops, so that the target finds the block stack
-        that it expects.
+        that it expects, and make what is to be made on the operand stack.
 
         Returns:
             Labels to be placed behind, and where a jump there has to lead: no setup can name what is before it.
@@ -278,7 +279,7 @@ class _Writer:
         common = 0
         while common < min(len(have), len(want)) and have[common] == want[common]:
             common += 1
-        if common == len(have) == len(want):
+        if common == len(have) == len(want) and not plan.given:
             return []
         slots = [self.assembler.fresh_local() for _ in range(plan.stack)]
         for slot in slots:
@@ -286,15 +287,13 @@ class _Writer:
         for _ in have[common:]:
             self.op("POP_BLOCK")
         stubs: List[Tuple[Label, Label]] = []
-        position, missing = self.site.depth, want[common:]
+        position, missing, makers = self.site.depth, want[common:], dict(plan.given)
         while missing or slots:
             if missing and missing[0].level <= position:
                 block = missing.pop(0)
                 self.op(setup_of(self.cfg, block), self._forwards(block.handler, stubs))
                 continue
-            slot = slots.pop()
-            self.op("LOAD_FAST", slot)
-            self.op("DELETE_FAST", slot)
+            self.items += item_of(self.assembler, slots.pop(), makers.get(position), self.line)
             position += 1
         return stubs
 

@@ -13,7 +13,7 @@ locals::
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
@@ -21,6 +21,13 @@ from pijit.core.bytecode.flow import BlockEntry
 
 STACK = "$stack"
 MOVE = "$move"
+
+
+class Given(NamedTuple):
+    """An item of the operand stack that bytecode has to make, from a tuple that a kernel leaves: ``make(*items)``."""
+
+    position: int
+    make: Callable[..., Any]
 
 
 def move_points(cfg: CFG) -> Dict[int, Optional[str]]:
@@ -67,11 +74,16 @@ def stack_of(assembler: Assembler, cfg: CFG, index: int, slots: List[int],
         while blocks and blocks[0].level == position:
             items.append(Op(setup_of(cfg, blocks[0]), assembler.inserted(blocks.pop(0).handler), line))
         if position < len(slots):
-            make = (given or {}).get(position)
-            items += [Op("LOAD_CONST", assembler.const(make), line)] if make is not None else []
-            items += [Op("LOAD_FAST", slots[position], line), Op("DELETE_FAST", slots[position], line)]
-            items += [Op("CALL_FUNCTION_EX", 0, line)] if make is not None else []
+            items += item_of(assembler, slots[position], (given or {}).get(position), line)
     return items
+
+
+def item_of(assembler: Assembler, slot: int, make: Any, line: Optional[int]) -> List[Item]:
+    """Code that puts an item of the operand stack back; one that is `Given` is made."""
+    item: List[Item] = [Op("LOAD_FAST", slot, line), Op("DELETE_FAST", slot, line)]
+    if make is None:
+        return item
+    return [Op("LOAD_CONST", assembler.const(make), line), *item, Op("CALL_FUNCTION_EX", 0, line)]
 
 
 def setup_of(cfg: CFG, block: BlockEntry) -> str:

@@ -3,10 +3,12 @@
 The code of one step begins with a jump behind the yield at which the generator waits, on its operand stack, and with
 the None that a loop sends to it::
 
-    [SETUP_LOOP]  CPython 3.7             <the generator's code>
+    [SETUP_...]                           <the generator's code>
     LOAD_FAST $s1 ...                     RETURN_VALUE    in place of YIELD_VALUE
     LOAD_CONST None
     JUMP_ABSOLUTE <behind the yield>
+
+Before that a loop takes the place of ``yield from`` where nobody asks for what that gives, see `delegating`.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ from typing import Dict, FrozenSet, List, NamedTuple, Tuple
 from pijit.core.bytecode.blocks import CFG, build_cfg
 from pijit.core.bytecode.consume import GENERATOR
 from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler, Item, Op, replace_code
+from pijit.core.bytecode.encode import Assembler, Item, Label, Op, replace_code
 from pijit.core.bytecode.liveness import Liveness
+from pijit.core.bytecode.moves import setup_of
 
 START = -1
 """Where a generator waits that has not begun."""
@@ -66,6 +69,33 @@ def resumed(code: CodeType, point: int) -> Resumed:
     return Resumed(assembler.assemble() if first else assembler.function.code, len(first), yields, tuple(names))
 
 
+def delegating(code: CodeType) -> CodeType:
+    """The code with a loop that yields each item in place of ``yield from``; itself where there is none::
+
+        GET_YIELD_FROM_ITER   ->       GET_ITER
+        LOAD_CONST None          next: FOR_ITER end; YIELD_VALUE; POP_TOP; JUMP_ABSOLUTE next
+        YIELD_FROM               end:  LOAD_CONST None
+        POP_TOP                        POP_TOP
+    """
+    function = decode(code)
+    raw, found = bytearray(code.co_code), []
+    names = [instr.opname for instr in function.instructions]
+    for index, name in enumerate(names):
+        if name == "YIELD_FROM" and names[index - 2] == "GET_YIELD_FROM_ITER" and names[index + 1] == "POP_TOP":
+            found.append(index)
+            for instr, new in zip(function.instructions[index - 2:index + 1], ("GET_ITER", "NOP", "NOP")):
+                raw[instr.offset + 2 * (instr.size - 1)] = dis.opmap[new]
+    if not found:
+        return code
+    assembler = Assembler(decode(replace_code(code, co_code=bytes(raw))))
+    for index in found:
+        following, end, line = Label("next"), Label("end"), function.instructions[index].lineno
+        assembler.insert(index, [
+            following, Op("FOR_ITER", end, line), Op("YIELD_VALUE", None, line), Op("POP_TOP", None, line),
+            Op("JUMP_ABSOLUTE", following, line), end, Op("LOAD_CONST", assembler.const(None), line)])
+    return assembler.assemble()
+
+
 def only_yield(code: CodeType) -> int:
     """Where a generator expression waits between its items if it has one loop and one yield, else `START`."""
     marks = [instr for instr in decode(code).instructions if instr.opname in ("FOR_ITER", "YIELD_VALUE")]
@@ -73,17 +103,23 @@ def only_yield(code: CodeType) -> int:
 
 
 def _on_stack(assembler: Assembler, cfg: CFG, point: int, names: List[str]) -> List[Item]:
-    """Go on behind a yield with the operand stack, and CPython 3.7's loop blocks, that were there."""
+    """Go on behind a yield with the operand stack, and the blocks, that were there."""
     items: List[Item] = []
     line = cfg.function.instructions[point].lineno
-    loops = list(cfg.block_stack[point] or ())
+    blocks = list(cfg.block_stack[point] or ())
     for position in range(len(names) + 1):
-        while loops and loops[0].level == position:
-            items.append(Op("SETUP_LOOP", assembler.inserted(loops.pop(0).handler), line))
+        while blocks and blocks[0].level == position:
+            items.append(Op(setup_of(cfg, blocks[0]), assembler.inserted(blocks.pop(0).handler), line))
         if position < len(names):
             items.append(Op("LOAD_FAST", assembler.local(names[position]), line))
     return items + [Op("LOAD_CONST", assembler.const(None), line),
                     Op("JUMP_ABSOLUTE", assembler.original(point + 1), line)]
+
+
+def waits_in_try(code: CodeType, point: int) -> bool:
+    """Whether a yield of the delegating code is in a block where an exception is handled."""
+    blocks = build_cfg(decode(delegating(code))).block_stack[point] or ()
+    return any(block.kind != "loop" for block in blocks)
 
 
 def _returning(code: CodeType) -> CodeType:
@@ -96,13 +132,17 @@ def _returning(code: CodeType) -> CodeType:
 
 
 def plan(code: CodeType, point: int, names: Tuple[str, ...]) -> Tuple[int, Tuple[int, ...], Tuple[int, ...]]:
-    """How a frame waits there, for the launcher: the offset of its last instruction, the slots of these variables,
-    and (handler, level) of each of its loop blocks, one after the other."""
+    """How a frame waits at a yield of the `delegating` code: the offset of its last instruction, the slots of these
+    variables, and (setup, handler, level) of each of its blocks, one after the other."""
     function = decode(code)
     slots = tuple(code.co_varnames.index(name) for name in names)
     if point == START:
         return START, slots, ()
-    blocks = build_cfg(function).block_stack[point] or ()
-    pairs = [(function.instructions[block.handler].offset, block.level) for block in blocks]
-    instr = function.instructions[point]
-    return instr.offset + 2 * (instr.size - 1), slots, tuple(number for pair in pairs for number in pair)
+    waits = [instr for instr in function.instructions if instr.opname in ("YIELD_VALUE", "YIELD_FROM")]
+    before = decode(delegating(code)).instructions[:point]
+    instr = waits[sum(one.opname in ("YIELD_VALUE", "YIELD_FROM") for one in before)]
+    cfg = build_cfg(function)
+    blocks = [(dis.opmap[setup_of(cfg, block)], function.instructions[block.handler].offset, block.level)
+              for block in cfg.block_stack[instr.index] or ()]
+    last = instr.offset + 2 * (instr.size - 1) - (2 if instr.opname == "YIELD_FROM" else 0)  # which runs again
+    return last, slots, tuple(number for block in blocks for number in block)

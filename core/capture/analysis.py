@@ -19,6 +19,7 @@ from pijit.core.capture.closures import MADE_KNOWN
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
+from pijit.core.capture.managers import Manager, forget_managers, stranded
 from pijit.core.capture.objects import shared
 from pijit.core.capture.record_values import after_bytecode_saw, made_object
 from pijit.core.capture.outcomes import Outcomes
@@ -221,7 +222,7 @@ class Analysis:
     def _interpret(self, version: Version) -> List[Version]:
         """Run a block; returns the versions whose entry state changed."""
         interpreter = self.interpreter
-        interpreter.state = version.state.copy()
+        interpreter.state, interpreter.version = version.state.copy(), version.number
         version.breaks, version.causes = {}, []
         self.behind.pop(version, None)
         changed: List[Version] = []
@@ -244,7 +245,7 @@ class Analysis:
                 self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
             # CPython 3.7 returns with the iterators of the loops around still on the stack.
             read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
-            self.poison(State({}, read), broken, version.likely)
+            self.poison(State({}, stranded(instr, read)), broken, version.likely)
             if _raises(instr, interpreter.state):
                 version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
                 version.edges.clear()
@@ -255,12 +256,15 @@ class Analysis:
         return changed + self._leave(version)
 
     def _why_forced(self, index: int, state: State, likely: bool) -> Optional[Break]:
+        instr = self.function.instructions[index]
         poisoned = self.poisoned if likely or index in self.poisoned else self.rarely_poisoned
         cause = poisoned.get(index)
         if cause is not None and cause.reason_id in INLINING:
             return cause.copy()
         if index in poisoned:
-            instr = self.function.instructions[index]
+            entered = cause is not None and cause.facts.get("opcode") == "SETUP_WITH"
+            if instr.opname == "SETUP_WITH" or entered and instr.opname.startswith("CALL_"):
+                return Break("PJ206", opcode="SETUP_WITH")
             if instr.opname == "BUILD_MAP":
                 return Break("PJ216", opcode=instr.opname)
             if instr.opname in MAKERS:
@@ -270,7 +274,7 @@ class Analysis:
             return Break("PJ209", type="loop with a break in its body")
         if index in self.refused:
             return self.refused[index]
-        if index in self.forced and not any(isinstance(value, FRAGILE) for value in state.stack):
+        if index in self.forced and not any(isinstance(value, FRAGILE) for value in stranded(instr, state.stack)):
             return Break("PJ217")
         return None
 
@@ -288,6 +292,7 @@ class Analysis:
         if instr.opname in MADE_KNOWN and self.facts.inliner is not None:
             result = self._made_by(instr, state.stack[-1]) or result
         after = apply_fallback(instr, state, depth, result)
+        forget_managers(after)
         if self.facts.places and not is_shuffle(instr):
             self._write_places(instr, state, after)
         if not is_shuffle(instr):
@@ -315,6 +320,7 @@ class Analysis:
     def advance(self, version: Version, index: int) -> None:
         """Take the interpreter's state over instruction ``index`` of a version that has been analysed."""
         interpreter, instr = self.interpreter, self.function.instructions[index]
+        interpreter.version = version.number
         if index not in version.breaks:
             interpreter.step(instr)
         elif index < version.block.end - 1:
@@ -383,7 +389,9 @@ class Analysis:
         if entry is None:
             return state
         unknown = [Unknown("PJ206", target) for _ in range((self.cfg.stack_depth[target] or 0) - entry.level)]
-        return State(state.locals, state.stack[:entry.level] + unknown)
+        entered = State(state.locals, state.stack[:entry.level] + unknown)
+        forget_managers(entered)
+        return entered
 
     def _reach(self, version: Version, slot: int, target: int, state: State) -> List[Version]:
         state = self._as_handler(self._prune(state, target), target)
@@ -409,8 +417,8 @@ class Analysis:
             return known[-1]
         rounds = _rounds(state)
         alike = [version for version in known if _rounds(version.state) == rounds]
-        most = PARTED_VERSIONS if self.cfg.cuts or any(map(is_generating, state.stack)) else MAX_VERSIONS
-        return alike[-1] if len(alike) >= most else None
+        parted = self.cfg.cuts or any(is_generating(one) or isinstance(one, Manager) for one in state.stack)
+        return alike[-1] if len(alike) >= (PARTED_VERSIONS if parted else MAX_VERSIONS) else None
 
     def _join_into(self, version: Version, state: State) -> List[Version]:
         joined = join_states(version.state, state)

@@ -22,7 +22,7 @@ from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.parted import found_parted, made_slice, parted_parameters, parted_values
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record_values import made_object, record_parameters, record_parts
-from pijit.core.capture.record import Display, Record, may_be_stored_into, records_in, renumbered
+from pijit.core.capture.record import Display, Record, may_be_stored_into, records_in, renumbered, with_owner
 from pijit.core.capture.roots import Root, rooted, with_attributes, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.states import State, forgotten
@@ -161,7 +161,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
                                     for part, part_like in zip(value.parts, likes)), maker)
         if isinstance(value, Manager):
             owner = self._parameters(value.owner, block, hint, like.owner if isinstance(like, Manager) else None)
-            return type(value)(value.function, owner, value.born)
+            return with_owner(value, value.function, owner)
         if isinstance(value, (Const, Opaque)):
             return rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
@@ -290,7 +290,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         for index in range(piece.start, piece.end):
             depth = len(self.state.stack)
             if (depth <= base or self.wrote or self.resume is None) and not self.has_fragile():
-                self.resume, self.wrote, base = (index, self.state.copy()), False, min(base, depth)
+                self.resume, self.wrote, base = self.resumption(index), False, min(base, depth)
             instr = self.function.instructions[index]
             try:
                 self.step(instr)

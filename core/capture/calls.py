@@ -23,11 +23,12 @@ from pijit.core.capture.hints import HINT_CALLS, heed
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.library_effects import call_into, split_output
 from pijit.core.capture.library_calls import function_of, method_row
-from pijit.core.capture.managers import MANAGER_CALLS, ErrorState
+from pijit.core.capture.managers import Manager
 from pijit.core.capture.number_calls import NUMBER_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.objects import construct, makes_natively
 from pijit.core.capture.operators import describe
+from pijit.core.capture.ready_managers import MANAGER_CALLS, ready
 from pijit.core.capture.rows import ROW_CALLS, ROW_METHODS
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
 from pijit.core.capture.sorting import SORTING_CALLS
@@ -155,14 +156,16 @@ class Calls:
         """The result of a call, or Break."""
         if isinstance(callee, Method):
             return self._call_method(callee, arguments, keywords)
+        known = ready(callee) if isinstance(callee, Manager) else None
+        if known is not None:
+            known.leave(self, callee.owner)  # type: ignore[attr-defined]
+            return Const(None)
         if isinstance(callee, Bound) and isinstance(callee.function, Const):
             return self.call(callee.function, [callee.owner] + arguments, keywords)
         if isinstance(callee, HeldMethod):
             return self._call_method(Method(callee.parts[0], callee.name), arguments, keywords)
         if isinstance(callee, Made):
             return self.call_made(callee, *self._as_objects(arguments, keywords))
-        if isinstance(callee, ErrorState):
-            return Const(None)
         target = callee.object if isinstance(callee, Const) else None
         row = function_of(target) if isinstance(callee, Const) else None
         handler = CALLS.get(id(target)) if isinstance(callee, Const) else None

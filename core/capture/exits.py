@@ -13,7 +13,7 @@ from pijit.core.capture.captured import Refusal
 from pijit.core.capture.record_values import record_output
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.generators import function_output, suspended_output
-from pijit.core.capture.managers import Manager
+from pijit.core.capture.managers import Manager, again_at, given, item_output
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record import Record
 from pijit.core.capture.states import State
@@ -49,6 +49,7 @@ class Exits:
     """
 
     analysis: Any
+    cfg: Any
     liveness: Liveness
     graph: Graph
     block: Block
@@ -65,18 +66,25 @@ class Exits:
     use: Callable[[Abstract], Any]
     _input: Callable[[Any, Type], Value]
 
+    def resumption(self, index: int) -> Tuple[int, State]:
+        """What a side exit goes back to from now on."""
+        return again_at(self.cfg, index), self.state.copy()
+
     def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
         """Leave to ``target``. A variable that nobody reads again still lets go of the object that it had."""
-        names, outputs, stack = self._left(self.liveness.live_in(target), state)
-        number = self.graph.exit_number(target, names, len(stack), side, poll, way)
-        return SideExit(number, outputs + stack)
+        return self._exit(target, self.liveness.live_in(target), state, side=side, poll=poll, way=way)
 
     def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
         """Leave in the middle of the call that is being built: bytecode runs its rest and goes on behind it."""
         target = self._behind_call()
-        names, outputs, stack = self._left(self.live_around(target), self.state)
-        number = self.graph.exit_number(target, names, len(stack) + 1, True, True, None, rest)
-        return SideExit(number, outputs + [packed] + stack)
+        return self._exit(target, self.live_around(target), self.state, (packed,), side=True, poll=True, rest=rest)
+
+    def _exit(self, target: int, live: Container[str], state: State, top: Tuple[Output, ...] = (),
+              **how: Any) -> SideExit:
+        """An exit with these values of variables, and the operand stack below ``top``."""
+        names, outputs, stack = self._left(live, state)
+        number = self.graph.exit_number(target, names, len(top) + len(stack), given=given(state.stack), **how)
+        return SideExit(number, outputs + [*top] + stack)
 
     def may_report(self) -> bool:
         """Not where a slice waits on the stack, as in ``u[1:] -= v``: nothing else gives it to bytecode."""
@@ -93,10 +101,8 @@ class Exits:
         target = self.instr.index + 1
         raised = Number(INT, self.emit("raised", [], INT))
         none = self.emit("compare", [raised.value, self.number_value(Const(0))], FLAG, {"operator": "=="})
-        names, outputs, stack = self._left(self.live_around(target), self.state)
-        number = self.graph.exit_number(target, names, len(stack) + 1, True, False, None, report)
         packed = Output("tuple", None, [self._output(written), self._output(raised)])
-        exit = SideExit(number, outputs + [packed] + stack)
+        exit = self._exit(target, self.live_around(target), self.state, (packed,), side=True, rest=report)
         self.block.ops.append(Op("require", [none], {}, None, exit, self.instr.lineno or 0))
 
     def _behind_call(self) -> int:
@@ -128,7 +134,7 @@ class Exits:
                 names.append(name)
                 keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
                 outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
-        return tuple(names), outputs, [self._output(value) for value in reversed(state.stack[self.depth:])]
+        return tuple(names), outputs, [item_output(self, value) for value in reversed(state.stack[self.depth:])]
 
     def _output(self, value: Abstract) -> Output:
         if isinstance(value, Unbound) and value.born >= 0:

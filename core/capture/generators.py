@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
-from pijit.core.bytecode.resume import START, plan
+from pijit.core.bytecode.resume import START, plan, waits_in_try
 from pijit.core.capture.consuming_calls import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.facts import MadeFacts
 from pijit.core.capture.operators import describe
@@ -65,8 +65,8 @@ class Generators:
         point = yields.get(self.instr.index)
         if point is None:
             return Const(ENDED)
-        if any(block.kind != "loop" for block in self.cfg.block_stack[self.instr.index] or ()):
-            raise Break("PJ209", type="generator that waits inside a try or with statement")
+        if any(block.kind in ("with", "handler") for block in self.cfg.block_stack[self.instr.index] or ()):
+            raise Break("PJ209", type="generator that waits inside a with statement or a handler")
         free, live = self.function.freevars, self.liveness.live_in(self.instr.index + 1)
         names = tuple(name for name, held in sorted(self.state.locals.items())
                       if name in live and name not in free and not isinstance(held, Unbound))
@@ -98,6 +98,9 @@ def _each(result: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
 
 def _pair(self: Any, before: Suspended, after: Abstract) -> Sequence:
     """How a generator of ``before`` waits after its step, and the item."""
+    maker = before.maker
+    if waits_in_try(maker.code if isinstance(maker, Made) else maker.function.__code__, after.point):  # type: ignore
+        raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
     parts, item = after.parts[:-1], after.parts[-1]  # type: ignore[attr-defined]
     item.born = self.instr.index
     following = Suspended(before.maker, after.point, after.names, parts, False, before.born)  # type: ignore

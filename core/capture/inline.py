@@ -19,10 +19,10 @@ from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.bytecode.normal import normal_code
-from pijit.core.bytecode.resume import Resumed, StepLiveness, resumed
+from pijit.core.bytecode.resume import Resumed, StepLiveness, delegating, resumed
 from pijit.core.capture.analysis import Analysis, TypePropagator, why_not_captured
 from pijit.core.capture.binding import bind, with_dicts
-from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of
+from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of, find_callee
 from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.generators import generator_of
@@ -31,6 +31,7 @@ from pijit.core.capture.libraries import SWITCHES, in_library, in_standard_libra
 from pijit.core.capture.outcomes import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
 from pijit.core.capture.objects import Lent
 from pijit.core.capture.places import is_place
+from pijit.core.capture.ready_managers import HELPER, managed, managing_function
 from pijit.core.capture.record import LENT
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, parts_of
@@ -193,6 +194,10 @@ class Inliner:
             Break: the call is not inlined.
         """
         facts, code = interpreter.facts, callee.function.__code__
+        if code is HELPER:
+            interpreter.rely(callee.place, HasCode(code))
+            found = find_callee(managing_function(interpreter, callee), arguments, keywords, interpreter)
+            return managed(interpreter, self.call(interpreter, *found) if found is not None else UNBOUND)
         too_deep = facts.depth >= self.max_depth
         why = "max_inline_depth is %d" % self.max_depth if too_deep else self.why_not(callee.function)
         if why is not None:
@@ -280,6 +285,7 @@ class Inliner:
             raise Break("PJ230", callee=code.co_name, because="max_inline_depth is %d" % self.max_depth)
         key = (code, value.point)
         if key not in self.steps:
+            code = delegating(code)
             self.steps[key] = step = resumed(code, value.point)
             globals = maker.facts.globals if isinstance(maker, Made) else maker.function.__globals__
             own, plain = [without_cells(one, isinstance(maker, Made)) or one for one in (code, step.code)]

@@ -416,7 +416,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def op_POP_BLOCK(self, instr: Instr) -> None:
         kind = self.cfg.block_stack[instr.index][-1].kind
-        if kind not in PASSED and (kind != "with" or not self.facts.depth):
+        if kind == "with":
+            self.leave_with(instr)
+        elif kind not in PASSED:
             raise Break("PJ206", opcode=instr.opname)
 
     def op_BREAK_LOOP(self, instr: Instr) -> None:

@@ -1,93 +1,104 @@
-"""With statements of inlined callees: managers whose methods are Python's, and ``np.errstate(kind="ignore")``.
+"""With statements: managers whose methods are Python's, and those of `ready_managers`.
 
-What ``with`` keeps on the operand stack is a `Manager`, the ``__exit__`` to be called at the end. A kernel leaves such
-a callee to before the call or, after an effect, into the middle of the callee, whose frame gets the method that it
-stands for. Within ``np.errstate`` kernels do not look at the flags that are ignored; where they look at more than they
-have to, they only leave more often.
+What ``with`` keeps on the operand stack is a `Manager`, the ``__exit__`` to be called at the end. A kernel that is
+left inside hands over what makes the method that it stands for: linked code makes it, or the beginning of the rest of
+an inlined callee. From then on nothing is known of it. Within ``np.errstate`` kernels do not look at flags that are
+ignored; where they look at more than they have to, they only leave more often.
 """
 
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, List, Tuple
 
-import numpy as np
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.call_arguments import Arguments, Handler
+from pijit.core.bytecode.moves import Given
 from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcomes
+from pijit.core.capture.ready_managers import FLAGS, ignoring, ready, refuse_loop
+from pijit.core.capture.record import Display, records_in, replace_in
 from pijit.core.capture.specials import ask_special, class_place, special_method
-from pijit.core.capture.values import Abstract, Bound, Const
+from pijit.core.capture.values import Abstract, Bound, Unknown
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
 from pijit.core.graph.ops import LOOKS_AT_FLAGS
 from pijit.guards.source import Attr
 
-FLAGS: Dict[str, int] = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
-"""NumPy's numbers of the floating-point flags, by what ``np.errstate`` calls them."""
-
-
 class Manager(Bound):
-    """A context manager that was entered: its ``__exit__``, and the object."""
+    """A context manager that was entered: its ``__exit__`` and the object; of ready ones the class and what it has.
 
-    __slots__ = ()
+    ``apart``: the version of the block that entered it. Paths on which several did so do not meet before it is left,
+    for no segment can begin there.
+    """
 
-    ignored = 0
-    make: Callable[..., Any] = types.MethodType
-    """What makes the method of the items of `parts`: of a function and an object, a bound method."""
+    __slots__ = ("apart",)
 
-    def parts(self) -> Tuple[Abstract, ...]:
-        return self.function, self.owner
+    def __init__(self, function: Abstract, owner: Abstract, born: int = -1, apart: int = 0) -> None:
+        super().__init__(function, owner, born)
+        self.apart = apart
 
-
-def entered(*kinds: str) -> Any:
-    """The ``__exit__`` of an error state that ignores these kinds of errors and was entered."""
-    state = np.errstate(**dict.fromkeys(kinds, "ignore"))
-    state.__enter__()
-    return state.__exit__
-
-
-class ErrorState(Manager):
-    """``np.errstate`` of some kinds of errors, all ignored; entered or not. ``owner`` is the tuple of the kinds."""
-
-    __slots__ = ()
-
-    make = staticmethod(entered)
+    def key(self) -> Any:
+        return (self.function, self.owner, self.apart)
 
     @property
-    def ignored(self) -> int:  # type: ignore[override]
+    def make(self) -> Callable[..., Any]:
+        """What makes the method, of the items of `parts`."""
+        known = ready(self)
+        return known.make if known is not None else types.MethodType
+
+    @property
+    def ignored(self) -> int:
         """The flags that nobody looks at."""
-        return sum(FLAGS[kind] for kind in self.owner.object)  # type: ignore[attr-defined]
+        kinds = self.owner.items if self.make is ignoring else ()  # type: ignore[attr-defined]
+        return sum(FLAGS[kind.object] for kind in kinds)
 
     def parts(self) -> Tuple[Abstract, ...]:
-        return tuple(Const(kind) for kind in self.owner.object)  # type: ignore[attr-defined]
+        if ready(self) is None:
+            return self.function, self.owner
+        return self.owner.items if isinstance(self.owner, Display) else (self.owner,)
 
 
 class Managers:
-    """Mixin of the interpreter: where with statements begin."""
+    """Mixin of the interpreter: where with statements begin and end."""
 
     facts: Any
     state: Any
+    cfg: Any
     pop: Callable[[], Abstract]
     push: Callable[[Abstract], None]
     known_object: Callable[..., Abstract]
+    version = 0
+    """Of the block that is interpreted, where that matters."""
 
     def op_SETUP_WITH(self, instr: Instr) -> None:
-        if not self.facts.depth:  # an exit inside would have to make the method
+        refuse_loop(self, instr)
+        if isinstance(self.state.stack[-1], Unknown):
             raise Break("PJ206", opcode=instr.opname)
         value = self.pop()
-        if isinstance(value, ErrorState):
-            self.state.stack += [value, Const(None)]
+        known = ready(value)
+        if known is not None:
+            owner, result = known.enter(self, value.owner)  # type: ignore[attr-defined]
+            manager = Manager(value.function, owner, instr.index, self._apart())  # type: ignore[attr-defined]
+            self.state.stack += [manager, result]
             return
         function = special_method(value, "__exit__")
         if function is None or special_method(value, "__enter__") is None:
             raise Break("PJ206", type=describe(value))
         place = class_place(self, value).then(Attr, "__exit__")
-        self.push(Manager(self.known_object(function, *place), value, instr.index))
+        self.push(Manager(self.known_object(function, *place), value, instr.index, self._apart()))
         result = ask_special(self, "__enter__", value)  # which may change what is known of the manager
         if result is None or isinstance(result, Outcomes):
             raise Break("PJ206", type=describe(value))
         self.push(result)
+
+    def _apart(self) -> int:
+        return 0 if self.facts.depth else self.version
+
+    def leave_with(self, instr: Instr) -> None:
+        """POP_BLOCK at the end of a with statement; Break if bytecode has entered it."""
+        level = self.cfg.block_stack[instr.index][-1].level
+        if not isinstance(self.state.stack[level - 1], Manager):
+            raise Break("PJ206", opcode=instr.opname)
 
     def ignored_errors(self) -> int:
         """The flags that no operation looks at here."""
@@ -102,11 +113,15 @@ class Managers:
         return dict(attrs or {}, ignored=ignored) if ignored else attrs
 
 
-class Given(NamedTuple):
-    """An item of the operand stack that bytecode has to make, from a tuple that a kernel leaves: ``make(*items)``."""
+def again_at(cfg: Any, index: int) -> int:
+    """Where bytecode goes on in place of an instruction: not behind a with statement's block, where a signal would
+    keep its manager from being left."""
+    blocks = cfg.block_stack[index - 1] if index else None
+    ends = blocks and blocks[-1].kind == "with" and cfg.function.instructions[index - 1].opname == "POP_BLOCK"
+    return index - 1 if ends else index
 
-    position: int
-    make: Callable[..., Any]
+
+# what bytecode gets
 
 
 def given(stack: List[Abstract]) -> Tuple[Given, ...]:
@@ -115,22 +130,24 @@ def given(stack: List[Abstract]) -> Tuple[Given, ...]:
 
 
 def item_output(self: Any, value: Abstract) -> Output:
-    """What an exit leaves for an item of the operand stack of a callee."""
+    """What an exit leaves for an item of the operand stack."""
     if isinstance(value, Manager):
         return Output("tuple", None, [self._output(part) for part in value.parts()])
     return self._output(value)  # type: ignore[no-any-return]
 
 
-def call_errstate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.errstate(...)`` of errors to be ignored, in a function that is inlined."""
-    hows = {name: self.constant(value) for name, value in keywords.items()} if self.facts.depth else {}
-    if arguments or not hows or any(how != "ignore" for how in hows.values()) or set(hows) - {"all", *FLAGS}:
-        raise Break("PJ210", callee="errstate")
-    kinds = tuple(kind for kind in FLAGS if kind in hows or "all" in hows)
-    return ErrorState(Const(np.errstate), Const(_kept.setdefault(kinds, kinds)))
+def stranded(instr: Instr, stack: List[Abstract]) -> List[Abstract]:
+    """What a break finds on the stack, without managers, which can be left anywhere but where their ``__exit__`` is
+    called: there bytecode has to enter them."""
+    called = stack[-4] if instr.opname == "CALL_FUNCTION" and instr.arg == 3 else None
+    return [value for value in stack if not isinstance(value, Manager) or value is called]
 
 
-_kept: Dict[Tuple[str, ...], Tuple[str, ...]] = {}
-"""One tuple for each choice of kinds, as objects are known by their identity."""
-
-MANAGER_CALLS: List[Tuple[Any, Handler]] = [(np.errstate, call_errstate)]
+def forget_managers(state: Any) -> None:
+    """Behind bytecode nothing is known of what is to be called at the end, which has the manager."""
+    entered = [value for value in state.stack if isinstance(value, Manager)]
+    if not entered:
+        return
+    state.stack = [Unknown("PJ206", value.born) if isinstance(value, Manager) else value for value in state.stack]
+    had = {record.token for value in entered for record in records_in(value)}
+    replace_in(state, lambda record: record.like(writable=record.writable and record.token not in had))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import types
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
@@ -125,6 +126,13 @@ def _tuple_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
     return type(value)(list(parts), value.source, value.born, value.value)  # type: ignore[no-any-return]
 
 
+def with_owner(value: Bound, function: Abstract, owner: Abstract) -> Bound:
+    """The same method of another object."""
+    changed = copy.copy(value)
+    changed.function, changed.owner = function, owner
+    return changed
+
+
 def _stepper_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
     return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
 
@@ -137,7 +145,7 @@ _PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, A
     Unrolled: (lambda value: (value.owner,), lambda value, parts: value.over(parts[0], value.position)),
     Made: (lambda value: value.free, lambda value, parts: value.with_free(parts)),
     Lazy: (lambda value: (value.made, value.iterator), lambda value, parts: Lazy(*parts, value.born)),
-    Bound: (lambda value: (value.function, value.owner), lambda value, parts: type(value)(*parts, value.born)),
+    Bound: (lambda value: (value.function, value.owner), lambda value, parts: with_owner(value, *parts)),
     Super: (lambda value: (value.owner,), lambda value, parts: Super(value.cls, parts[0], value.born)),
     Keywords: (lambda value: tuple(value.items.values()),
                lambda value, parts: Keywords(dict(zip(value.items, parts)), value.born)),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.capture.abstract import Parted
-from pijit.core.capture.record import Display, Record
+from pijit.core.capture.record import Display, Record, with_owner
 from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import (
     FRAGILE,
     Abstract,
+    Bound,
     CellRef,
     Instance,
     Known,
@@ -209,6 +210,8 @@ def forgotten(value: Abstract) -> Abstract:
         if any(map(knows_nothing, parts)):
             return Unknown("PJ209", value.born)
         return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
+    if isinstance(value, Bound) and forgotten(value.owner) is not value.owner:
+        return with_owner(value, value.function, forgotten(value.owner))
     if isinstance(value, Unrolled) and isinstance(value.owner, Known):
         return Unknown("PJ209", value.born)  # how many rounds are left depends on the list
     return value

@@ -125,14 +125,14 @@ class Exit:
     Exits with the same target and slots share a number. A ``side`` exit repeats the instruction in bytecode. At a
     ``poll`` exit bytecode first does what the interpreter has to do. ``way`` names the place where control goes on,
     by the re-entry there if there is one. ``rest`` is what is left of a call that was inlined: bytecode runs it
-    before the target, on the top item of the stack.
+    before the target, on the top item of the stack. ``given`` are stack items that bytecode makes of what is left.
     The values of an exit are its locals in order, then the stack items, the top one first.
     """
 
-    __slots__ = ("target", "locals", "stack", "side", "poll", "way", "rest")
+    __slots__ = ("target", "locals", "stack", "side", "poll", "way", "rest", "given")
 
     def __init__(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                 way: Any = None, rest: Any = None) -> None:
+                 way: Any = None, rest: Any = None, given: Tuple[Any, ...] = ()) -> None:
         self.target = target
         self.locals = locals
         self.stack = stack
@@ -140,6 +140,7 @@ class Exit:
         self.poll = poll
         self.way = way
         self.rest = rest
+        self.given = given
 
     @property
     def slots(self) -> int:
@@ -272,14 +273,14 @@ class Graph:
                 yield from jump.args
 
     def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                    way: Any = None, rest: Any = None) -> int:
+                    way: Any = None, rest: Any = None, given: Tuple[Any, ...] = ()) -> int:
         """The number of the exit with these slots, added when new.
 
         Side exits are kept apart: they resume at the original instruction, never at another segment's start.
         """
-        wanted = (target, locals, stack, side, poll, way, rest)
+        wanted = (target, locals, stack, side, poll, way, rest, given)
         for number, known in enumerate(self.exits):
-            if (known.target, known.locals, known.stack, known.side, known.poll, known.way, known.rest) == wanted:
+            if tuple(getattr(known, name) for name in Exit.__slots__) == wanted:
                 return number
         self.exits.append(Exit(*wanted))
         return len(self.exits) - 1

@@ -1,7 +1,7 @@
 /* Generators in the middle of their run, and functions, made of exit values. Part of marshal.h.
  *
- * The generator is the one that the call would have made, further on: its frame has the variables, the operand stack and,
- * on CPython 3.7, the loop blocks that it has behind the yield at which it waits. */
+ * The generator is the one that the call would have made, further on: its frame has the variables, the operand stack and
+ * the blocks that it has behind the yield at which it waits. */
 #ifndef PIJIT_GENERATORS_H
 #define PIJIT_GENERATORS_H
 
@@ -10,10 +10,18 @@
 
 #include "codes.h"
 
-/* The integers of a plan: the offset of the last instruction, the slots, and pairs for the loop blocks. */
+/* The integers of a plan: the offset of the last instruction, the slots, and three for each block: the instruction that
+ * sets it up, the offset of its handler, and its level. */
 #define PLAN_LAST 0
 #define PLAN_SLOTS 1
 #define PLAN_BLOCKS 2
+
+/* What frames count the offsets of handlers in. */
+#if PY_VERSION_HEX >= 0x030A0000
+#define BLOCK_UNIT ((int)sizeof(_Py_CODEUNIT))
+#else
+#define BLOCK_UNIT 1
+#endif
 
 static Py_ssize_t
 plan_number(PyObject *numbers, Py_ssize_t index)
@@ -57,11 +65,10 @@ generator_stop(PyFrameObject *frame, Py_ssize_t last, PyObject *const *stack, Py
     frame->f_stacktop = frame->f_valuestack + count;
     frame->f_lasti = (int)last;
 #endif
-#ifdef SETUP_LOOP
-    for (Py_ssize_t i = 0; i + 1 < PyTuple_GET_SIZE(blocks); i += 2) {
-        PyFrame_BlockSetup(frame, SETUP_LOOP, (int)plan_number(blocks, i), (int)plan_number(blocks, i + 1));
+    for (Py_ssize_t i = 0; i + 2 < PyTuple_GET_SIZE(blocks); i += 3) {
+        PyFrame_BlockSetup(frame, (int)plan_number(blocks, i), (int)plan_number(blocks, i + 1) / BLOCK_UNIT,
+                           (int)plan_number(blocks, i + 2));
     }
-#endif
 }
 
 /* `values` is the function, then the values of the plan's slots and of the operand stack. */
