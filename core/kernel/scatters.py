@@ -1,4 +1,4 @@
-"""Stores at indices and under masks in kernel source, and what a mask picks: calls of native/scatter.h."""
+"""Stores at indices and under masks in kernel source, and what a mask picks: calls of native/scatter.h and masks.h."""
 
 from __future__ import annotations
 
