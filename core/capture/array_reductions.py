@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 from pijit.core import _launcher
@@ -17,6 +17,9 @@ from pijit.core.graph.types import FLAG, INT, Array, numpy_scalar
 EMPTY_HAVE_STRIDES = np.empty(0).strides != (0,)
 """As before NumPy 1.23. Those of reductions differ from those of other results: bytecode makes them."""
 
+Axes = Union[int, Tuple[int, ...], None]
+"""One axis, several in their order, or None for all."""
+
 
 def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
     """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and their kin, as NumPy's ``ufunc.reduce`` does them."""
@@ -27,8 +30,8 @@ def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
 
 
 def _reduced(self: Any, name: str, arguments: List[Abstract],
-             keywords: Arguments) -> Tuple[Tensor, Optional[int], bool]:
-    """(array, axis or None for all axes, keepdims) of a call of a reduction."""
+             keywords: Arguments) -> Tuple[Tensor, Axes, bool]:
+    """(array, axes, keepdims) of a call of a reduction."""
     named = dict(zip(("a", "axis"), arguments))
     if len(arguments) not in (1, 2) or set(keywords) - {"axis", "keepdims"} or set(keywords) & set(named):
         raise Break("PJ211", callee=name)
@@ -39,11 +42,19 @@ def _reduced(self: Any, name: str, arguments: List[Abstract],
     keepdims = self.constant(named.get("keepdims", Const(False)))
     if type(keepdims) is not bool:
         raise Break("PJ211", callee=name)
-    return array, one_axis(self, name, named.get("axis", Const(None)), array.type.ndim), keepdims
+    return array, _axes(self, name, named.get("axis", Const(None)), array.type.ndim), keepdims
 
 
 def one_axis(self: Any, name: str, given: Abstract, ndim: int) -> Optional[int]:
     """The one axis that an argument names, or None for all."""
+    axes = _axes(self, name, given, ndim)
+    if isinstance(axes, tuple):
+        raise Break("PJ211", callee=name)
+    return axes
+
+
+def _axes(self: Any, name: str, given: Abstract, ndim: int) -> Axes:
+    """The axes that an argument names."""
     if given == Const(None):
         return None
     known = self.constant(given)
@@ -51,9 +62,9 @@ def one_axis(self: Any, name: str, given: Abstract, ndim: int) -> Optional[int]:
     if not all(type(axis) is int and -ndim <= axis < ndim for axis in axes):
         raise Break("PJ211", callee=name)
     several = {axis % ndim for axis in axes}
-    if len(several) != len(axes) or len(axes) not in (1, ndim):
+    if not axes or len(several) != len(axes):
         raise Break("PJ211", callee=name)
-    return several.pop() if len(axes) == 1 else None
+    return several.pop() if len(axes) == 1 else None if len(axes) == ndim else tuple(sorted(several))
 
 
 def leave_if_empty(self: Any, array: Tensor) -> None:
@@ -61,8 +72,9 @@ def leave_if_empty(self: Any, array: Tensor) -> None:
         self.emit("require", [self.emit("truth", [self.size(array)], FLAG)], None, exits=True)
 
 
-def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Optional[int],
-            keepdims: bool = False) -> Abstract:
+def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Axes, keepdims: bool = False) -> Abstract:
+    if isinstance(axis, tuple) and (ufunc is not np.add or array.type.layout != "C"):
+        raise Break("PJ210", callee="%s along several axes" % name)
     sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")
     result = sampling.type_of_result(ufunc.reduce(sample, axis=axis, keepdims=keepdims))
     if result.dtype != array.type.dtype or not _launcher.reduce_supported(ufunc, result.dtype.num):
@@ -82,12 +94,12 @@ def call_mean(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return _mean(self, "mean", array, axis, keepdims, _count(self, array, axis, keepdims))
 
 
-def _count(self: Any, array: Tensor, axis: Optional[int], keepdims: bool, less: int = 0) -> Value:
+def _count(self: Any, array: Tensor, axis: Axes, keepdims: bool, less: int = 0) -> Value:
     """The number of elements for each result, less ``less``: a positive Python int, exact in the array's dtype where
     results are arrays."""
     if array.type.dtype.kind != "f":
         raise Break("PJ203", operand=describe(array))
-    size = self.size(array) if axis is None else self.dim(array, axis)
+    size = self.size(array, axis if axis is None or isinstance(axis, tuple) else (axis,))
     if less:
         size = self.emit("sub", [size, self.number_value(Const(less))], INT, exits=True)
     bounds = [(">", 0)]
@@ -99,7 +111,7 @@ def _count(self: Any, array: Tensor, axis: Optional[int], keepdims: bool, less: 
     return size  # type: ignore[no-any-return]
 
 
-def _mean(self: Any, name: str, array: Tensor, axis: Optional[int], keepdims: bool, count: Value) -> Abstract:
+def _mean(self: Any, name: str, array: Tensor, axis: Axes, keepdims: bool, count: Value) -> Abstract:
     """The sum divided by ``count``. NumPy may divide float32 as float64: the same where both are exact in float32."""
     total = _reduce(self, name, np.add, array, axis, keepdims)
     if isinstance(total, Tensor):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
-from typing import Any, Callable, Dict, FrozenSet, Optional
+from typing import Any, Callable, Dict, FrozenSet, Optional, Sequence
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
@@ -138,10 +138,10 @@ class Attributes:
         raw = self.emit("dim", [owner.value], WORD, {"axis": axis})
         return self.emit("same", [raw], INT)  # type: ignore[return-value]
 
-    def size(self, owner: Tensor) -> Value:
-        """The number of elements as a Python int; it always fits."""
+    def size(self, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:
+        """The number of elements, in all or along some axes, as a Python int; it always fits."""
         total = self.emit("const", [], WORD, {"value": 1})
-        for axis in range(owner.type.ndim):
+        for axis in range(owner.type.ndim) if axes is None else axes:
             total = self.emit("mul", [total, self.emit("dim", [owner.value], WORD, {"axis": axis})], WORD)
         return self.emit("same", [total], INT)  # type: ignore[return-value]
 

@@ -22,10 +22,18 @@ def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]
         return "%s.reduce of %s is not supported" % (ufunc.__name__, operand.dtype)
     if operand.layout != "C" and operand.ndim > 1 and attrs["keepdims"]:
         return "keepdims of a strided array is not supported"
-    if attrs["axis"] is not None and operand.ndim > 2 and operand.layout != "C":
+    several = isinstance(attrs["axis"], tuple)
+    if several and ufunc is not np.add:
+        return "%s.reduce along several axes is not supported" % ufunc.__name__
+    if (several or attrs["axis"] is not None and operand.ndim > 2) and operand.layout != "C":
         # NumPy orders the result's axes as those of the operand, by rules that see the reduced axis.
         return "the reduction of a strided array along one axis of %d is not supported" % operand.ndim
     return None
+
+
+def axes_of(axis: Any) -> Tuple[int, ...]:
+    """The axes that one or several are given by."""
+    return axis if isinstance(axis, tuple) else (axis,)
 
 
 def write_reduce(emitter: Any, op: Op) -> None:
@@ -53,7 +61,7 @@ def new_result(emitter: Any, op: Op, leaving: Op, shape: Sequence[str]) -> Tuple
     """A new array for a reduction of an array of that shape, and the same memory without the axes of length 1 that
     keepdims adds. Without memory it leaves by the exit of ``leaving``."""
     axis, keepdims = op.attrs["axis"], op.attrs["keepdims"]
-    kept = [place for place in range(len(shape)) if axis is not None and place != axis]
+    kept = [place for place in range(len(shape)) if axis is not None and place not in axes_of(axis)]
     sizes = ["(1)" if keepdims and place not in kept else size for place, size in enumerate(shape)
              if keepdims or place in kept]
     result = emitter.new_array(leaving, op.result.type, "v%d" % op.result.id, sizes)
@@ -67,8 +75,9 @@ def _run(emitter: Any, op: Op, source: str, out: str) -> None:
     ufunc, axis, kind = op.attrs["ufunc"], op.attrs["axis"], op.args[0].type
     loop = ufunc.types.index("{0}{0}->{0}".format(kind.dtype.char))
     table = emitter.let("%s()" % emitter.loop_table(ufunc, loop))
+    reduced = -1 if axis is None else sum(1 << place for place in axes_of(axis))
     words: List[str] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(kind.dtype.num), str(kind.ndim),
-                        source, str(-1 if axis is None else axis)]
+                        source, str(reduced)]
     identity = ufunc.identity
     start = 0 if identity is None else identity
     words += [str(int(identity is not None)),

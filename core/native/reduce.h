@@ -20,6 +20,8 @@
 
 #define PROBE_SIZE (3 * BUFFER_SIZE)
 #define SUM_UNITS 8             /* work per element (pool.h) */
+#define ALL_REDUCED (-1)
+#define SHORT_RUN 8             /* fewer elements NumPy's loop for sums of floats adds up one after the other */
 
 enum { REDUCE_UNPROBED = 0, REDUCE_UNKNOWN = -1 };
 
@@ -33,13 +35,33 @@ typedef struct {
     npy_intp itemsize;
     int ndim;
     const int64_t *desc;
-    int axis;                   /* -1: all */
+    int64_t reduced;            /* a bit for each axis that is reduced; ALL_REDUCED: all */
     int has_identity;
     int64_t identity;
     int64_t *out;
     int64_t least;              /* from how much work on threads share it; 0: never */
     int adds;                   /* a run's result added to 0 and then to the result is that run's contribution */
 } Reduction;
+
+static int
+is_reduced(const Reduction *reduction, int axis)
+{
+    return (int)(reduction->reduced >> axis & 1);
+}
+
+/* Where the result has an axis of the operand that is not reduced. */
+static int
+result_axis(const Reduction *reduction, int axis)
+{
+    return axis - __builtin_popcountll((uint64_t)reduction->reduced & ((1ULL << axis) - 1));
+}
+
+/* How many axes the result has. */
+static int
+result_ndim(const Reduction *reduction)
+{
+    return result_axis(reduction, reduction->ndim);
+}
 
 /* out = out op (count elements from source). */
 static void
@@ -135,7 +157,7 @@ static void
 reduction_nest(const Reduction *reduction, Nest *nest)
 {
     Operand source = {reduction->ndim, reduction->itemsize, reduction->desc};
-    const int64_t *out_strides = reduction->out + DESC_SHAPE + reduction->ndim - 1;
+    const int64_t *out_strides = reduction->out + DESC_SHAPE + result_ndim(reduction);
     int perm[NEST_MAXDIMS];
 
     nest_init(nest, reduction->ndim, reduction->desc + DESC_SHAPE);
@@ -144,19 +166,52 @@ reduction_nest(const Reduction *reduction, Nest *nest)
     nest->data[1] = (char *)reduction->out[DESC_DATA];
     for (int axis = 0; axis < reduction->ndim; axis++) {
         int own = reduction->ndim - 1 - axis;
-        int reduced = reduction->axis < 0 || own == reduction->axis || nest->shape[axis] == 1;
-        nest->strides[axis][1] = reduced ? 0 : out_strides[own - (own > reduction->axis)];
+        int reduced = is_reduced(reduction, own) || nest->shape[axis] == 1;
+        nest->strides[axis][1] = reduced ? 0 : out_strides[result_axis(reduction, own)];
     }
     nest_order(nest, 1, perm);
     nest_permute(nest, perm);
     nest_coalesce(nest);
 }
 
-/* Along one axis; nest as reduction_nest makes it. */
+#define ADD_SHORT(type) \
+    for (npy_intp row = 0; row < rows; row++) { \
+        const char *source = nest->data[0] + row * step; \
+        char *out = nest->data[1] + row * out_step; \
+        type total = 0; \
+        for (npy_intp i = 0; i < count; i++) { \
+            total += *(const type *)(source + i * stride); \
+        } \
+        *(type *)out += total; \
+    }
+
+/* Sums of runs of floats that are too short for a call of NumPy's loop, each added to what its result is so far. */
+static void
+short_rows_add(const Reduction *reduction, Nest *nest)
+{
+    npy_intp index[NEST_MAXDIMS] = {0};
+    npy_intp rows = nest->ndim > 1 ? nest->shape[1] : 1, count = nest->shape[0], stride = nest->strides[0][0];
+    npy_intp step = nest->ndim > 1 ? nest->strides[1][0] : 0, out_step = nest->ndim > 1 ? nest->strides[1][1] : 0;
+    do {
+        if (reduction->typenum == NPY_DOUBLE) {
+            ADD_SHORT(double)
+        }
+        else {
+            ADD_SHORT(float)
+        }
+    } while (nest_next(nest, index, 2));
+}
+
+/* Along some axes; nest as reduction_nest makes it. */
 static void
 rows_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
 {
     npy_intp index[NEST_MAXDIMS] = {0};
+    if (reduction->adds && nest->strides[0][1] == 0 && nest->shape[0] < SHORT_RUN
+            && (reduction->typenum == NPY_DOUBLE || reduction->typenum == NPY_FLOAT)) {
+        short_rows_add(reduction, nest);
+        return;
+    }
     do {
         if (nest->strides[0][1] == 0) {
             row_reduce(reduction, nest->data[1], nest->data[0], nest->strides[0][0], nest->shape[0], skipped);
@@ -224,11 +279,11 @@ result_start(const Reduction *reduction)
     nest.data[1] = (char *)reduction->out[DESC_DATA];
     for (int axis = 0; axis < reduction->ndim; axis++) {
         int own = reduction->ndim - 1 - axis;
-        int reduced = reduction->axis < 0 || own == reduction->axis;
+        int reduced = is_reduced(reduction, own);
         nest.shape[axis] = reduced ? 1 : nest.shape[axis];
         nest.strides[axis][0] = reduced ? 0 : reduction->desc[DESC_SHAPE + reduction->ndim + own];
         nest.strides[axis][1] =
-            reduced ? 0 : reduction->out[DESC_SHAPE + reduction->ndim - 1 + own - (own > reduction->axis)];
+            reduced ? 0 : reduction->out[DESC_SHAPE + result_ndim(reduction) + result_axis(reduction, own)];
     }
     do {
         memcpy(nest.data[1], reduction->has_identity ? identity : nest.data[0], reduction->itemsize);
@@ -245,16 +300,16 @@ extent_size(const int64_t *desc, int ndim)
     return size;
 }
 
-/* The operand without its first element along the reduced axis, in `rest`. */
+/* The operand without its first element along one axis, in `rest`. */
 static void
-rest_describe(const Reduction *reduction, int64_t *rest)
+rest_describe(const Reduction *reduction, int axis, int64_t *rest)
 {
     memcpy(rest, reduction->desc, (DESC_SHAPE + 2 * reduction->ndim) * sizeof(int64_t));
-    rest[DESC_DATA] += rest[DESC_SHAPE + reduction->ndim + reduction->axis];
-    rest[DESC_SHAPE + reduction->axis]--;
+    rest[DESC_DATA] += rest[DESC_SHAPE + reduction->ndim + axis];
+    rest[DESC_SHAPE + axis]--;
 }
 
-/* 0, or -1 with an exception set. */
+/* 0, or -1 with an exception set. Without an identity all axes are reduced, or one. */
 static int
 reduction_run(Reduction *reduction)
 {
@@ -263,7 +318,7 @@ reduction_run(Reduction *reduction)
     int64_t rest[DESC_SHAPE + 2 * NEST_MAXDIMS];
     int64_t size = extent_size(reduction->desc, reduction->ndim);
 
-    if (reduction->axis >= 0 && extent_size(reduction->out, reduction->ndim - 1) == 0) {
+    if (reduction->reduced != ALL_REDUCED && extent_size(reduction->out, result_ndim(reduction)) == 0) {
         return 0;
     }
     if (size == 0 && !reduction->has_identity) {
@@ -275,20 +330,21 @@ reduction_run(Reduction *reduction)
         return 0;
     }
     reduction_nest(reduction, &nest);
-    if (reduction->axis < 0 && nest.ndim == 1 && reduction->adds && reduction->least != 0
+    if (reduction->reduced == ALL_REDUCED && nest.ndim == 1 && reduction->adds && reduction->least != 0
             && nest.shape[0] * SUM_UNITS >= reduction->least) {
         row_sum(reduction, nest.data[1], nest.data[0], nest.strides[0][0], nest.shape[0]);
         return 0;
     }
-    if (reduction->axis < 0 && nest.ndim > 1) {
+    if (reduction->reduced == ALL_REDUCED && nest.ndim > 1) {
         return gathered_reduce(reduction, &nest, nest.data[1], skipped);
     }
     if (skipped && nest.strides[0][1] != 0) {
         /* Elementwise: the first element of each run is the start already. */
-        if (reduction->desc[DESC_SHAPE + reduction->axis] == 1) {
+        int axis = __builtin_ctzll((uint64_t)reduction->reduced);
+        if (reduction->desc[DESC_SHAPE + axis] == 1) {
             return 0;
         }
-        rest_describe(reduction, rest);
+        rest_describe(reduction, axis, rest);
         reduction->desc = rest;
         reduction_nest(reduction, &nest);
         skipped = 0;

@@ -118,3 +118,23 @@ def test_variances(backend, code):
               (noise(code, 5) * 0, noise(code, 3, 4))]
     with fail_unless_captured():
         check(spreads, *calls[0], others=calls[1:], config={"backend": backend}, calls=1)
+
+
+def blocks(x, y):
+    rows, columns = x.shape
+    fours = x.reshape(rows // 4, 4, columns // 4, 4)
+    return (fours.mean(axis=(1, 3)), fours.sum(axis=(3, 1)), y.sum(axis=(0, 2)), y.mean(axis=(-1, -2)),
+            y.sum(axis=(0, 1), keepdims=True), np.var(y, axis=(0, 2)), (y * 2.0).sum(axis=(1, 2)))
+
+
+@pytest.mark.parametrize("backend, code", [("numba", "d"), ("numba", "f"), ("python", "d")])
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_several_axes(backend, code):
+    """Each run along the last axis is added up by itself, pairwise where it is long."""
+    calls = [(noise(code, 4 * n, 4 * m), noise(code, *shape)) for n, m, shape in [
+        (5, 7, (3, 4, 5)), (1, 1, (1, 1, 1)), (2, 3, (1, 6, 9)), (2, 2, (4, 1, 130)), (3, 1, (2, 3, 9000)),
+        (1, 2, (6, 5, 1))]]
+    x, y = calls[0]
+    calls += [(x * -0.0, y * np.finfo(code).max), (x[:0], y[:0]), (x.T, y.T)]
+    with fail_unless_captured():
+        check(blocks, *calls[0], others=calls[1:], config={"backend": backend}, calls=1)

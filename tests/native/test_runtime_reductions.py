@@ -1,5 +1,6 @@
 """The runtime table's reductions against NumPy's, bit for bit."""
 
+from itertools import combinations
 from random import Random
 
 import numpy as np
@@ -14,11 +15,12 @@ def run_reduce(table, ufunc, operand, axis, least=0):
     """The table's ufunc.reduce(operand, axis), in an array of the result's shape."""
     dtype = operand.dtype
     function, data = _launcher.ufunc_loop(ufunc, ufunc.types.index("%s%s->%s" % (dtype.char, dtype.char, dtype.char)))
-    shape = () if axis is None else operand.shape[:axis] + operand.shape[axis + 1:]
+    axes = range(operand.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    shape = tuple(size for place, size in enumerate(operand.shape) if place not in axes)
     out = np.full(shape, 77, dtype)
     identity = 0 if ufunc.identity is None else word_of(dtype.type(ufunc.identity))
     own, result = descriptor(operand), descriptor(out)
-    spec = [function, data, dtype.num, operand.ndim, own.ctypes.data, -1 if axis is None else axis,
+    spec = [function, data, dtype.num, operand.ndim, own.ctypes.data, -1 if axis is None else sum(1 << place for place in axes),
             ufunc.identity is not None, identity, result.ctypes.data, least, ufunc is np.add]
     assert table.call("reduce", table.frame, np.array(spec, np.int64)) == 0
     return out
@@ -65,6 +67,17 @@ def test_reduce_of_any_layout(table, dtype, shape):
         for ufunc in [np.add, np.multiply, np.minimum]:
             for axis in [None, *range(operand.ndim)]:
                 assert_reduces_like_numpy(table, ufunc, operand, axis)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "c16"])
+@pytest.mark.parametrize("shape", [(5, 4, 6, 4), (2, 3, 4, 5), (3, 5, 9), (40, 3, 30), (3, 2, 9000), (3, 1, 9000), (2, 4, 1, 3),
+                                   (1, 7, 1, 7), (6, 1, 5), (2, 0, 3), (0, 2, 3), (2, 3, 4, 2, 8)], ids=str)
+def test_sums_along_several_axes(table, dtype, shape):
+    operand = (np.random.RandomState(3).standard_normal(shape) * 50).astype(dtype)
+    for count in range(2, len(shape)):
+        for axes in combinations(range(len(shape)), count):
+            for operand in (operand, operand * 0, operand * -0.0):
+                assert_reduces_like_numpy(table, np.add, operand, axes)
 
 
 @pytest.mark.parametrize("values", [[-0.0], [-0.0, -0.0], [np.nan, 1.0], [1.0, np.inf, -np.inf], [0.0, -0.0], [-0.0, 0.0]])
