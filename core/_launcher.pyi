@@ -158,8 +158,11 @@ def untraced(callable: Callable[[Any], Any]) -> Callable[[Any], Any]:
     For observers in linked code: a program may switch tracing on in the middle of it.
     """
 
-def ufunc_loop(ufunc: np.ufunc, index: int) -> Tuple[int, int]:
-    """(function address, data address) of the inner loop `ufunc.types[index]`; IndexError beyond the last."""
+def ufunc_loop(ufunc: np.ufunc, index: int, is_numpys: bool = ...) -> Tuple[int, int]:
+    """(function address, data address) of the inner loop `ufunc.types[index]`; IndexError beyond the last.
+
+    Of a ufunc that `is_numpys` it may be a loop that gives the same bits and flags faster.
+    """
 
 def reduce_supported(ufunc: np.ufunc, typenum: int) -> bool:
     """Whether the runtime's `reduce` gives NumPy's bits for this ufunc, operand and result of this dtype.

@@ -122,6 +122,7 @@ class ArrayWriter:
         self.found = {op.result for block in graph.blocks for op in block.ops if op.name in FOUND}
         self.by_rows: Set[Value] = set()  # results whose last stride is the item size but for odd shapes
         self.buffered = False
+        self.watches: List[str] = []  # variables that are 0 until a watched nest has seen something odd
         self._known: Dict[str, str] = {}
         self._block_depth = 0
         self.arrays: Dict[Value, ArrayVariable] = {}
@@ -223,7 +224,8 @@ class ArrayWriter:
 
     def loop_table(self, ufunc: np.ufunc, index: int) -> str:
         """The name of a global that gives the address of [function, data] of a ufunc's inner loop."""
-        return self.address_of(symbols.loop_symbol(ufunc, index, _launcher.ufunc_loop(ufunc, index)), "loop_")
+        words = _launcher.ufunc_loop(ufunc, index, symbols.is_numpys(ufunc))
+        return self.address_of(symbols.loop_symbol(ufunc, index, words), "loop_")
 
     def object_address(self, symbol: str, known: Any) -> str:
         """The name of a global that gives the address of an object, which lives as long as the process."""

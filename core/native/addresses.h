@@ -5,6 +5,7 @@
 #ifndef PIJIT_ADDRESSES_H
 #define PIJIT_ADDRESSES_H
 
+#include "powers.h"
 #include "reporter.h"
 #include "spare.h"
 #include "reduce.h"
@@ -43,16 +44,20 @@ static PyObject *
 module_ufunc_loop(PyObject *module, PyObject *args)
 {
     PyObject *object;  /* borrowed */
-    int index;
-    if (!PyArg_ParseTuple(args, "O!i:ufunc_loop", &PyUFunc_Type, &object, &index)) {
+    int index, is_numpys = 0;
+    if (!PyArg_ParseTuple(args, "O!i|p:ufunc_loop", &PyUFunc_Type, &object, &index, &is_numpys)) {
         return NULL;
     }
     PyUFuncObject *ufunc = (PyUFuncObject *)object;
     if (index < 0 || index >= ufunc->ntypes) {
         return PyErr_Format(PyExc_IndexError, "%s has %d loops, not %d", ufunc->name, ufunc->ntypes, index);
     }
+    PyUFuncGenericFunction function = ufunc->functions[index];
     void *data = ufunc->data == NULL ? NULL : (void *)ufunc->data[index];
-    return Py_BuildValue("(NN)", PyLong_FromVoidPtr((void *)ufunc->functions[index]), PyLong_FromVoidPtr(data));
+    if (is_numpys) {
+        powers_replace(ufunc, index, &function, &data);
+    }
+    return Py_BuildValue("(NN)", PyLong_FromVoidPtr((void *)function), PyLong_FromVoidPtr(data));
 }
 
 static PyObject *
@@ -111,7 +116,8 @@ static PyMethodDef module_methods[] = {
     {"reporter", module_reporter, METH_O, "What reports floating-point flags as the ufunc of a name does."},
     {"spare_clear", module_spare_clear, METH_NOARGS, "Frees the memory that is kept for arrays which do not leave a kernel; how many bytes."},
     {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
-    {"ufunc_loop", module_ufunc_loop, METH_VARARGS, "(function address, data address) of a ufunc's inner loop."},
+    {"ufunc_loop", module_ufunc_loop, METH_VARARGS,
+     "(function address, data address) of a ufunc's inner loop, or of what gives the bits of one of NumPy's own faster."},
     {"untraced", module_untraced, METH_O, "A builtin that calls a callable with one argument, unseen by trace functions."},
     {"reduce_supported", module_reduce_supported, METH_VARARGS,
      "Whether the runtime's reduce gives NumPy's bits for a ufunc and the dtype of operand and result."},

@@ -1,0 +1,89 @@
+"""What takes the place of NumPy's loops for np.power, against these loops: bits and floating-point flags."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from pijit.core import _launcher
+
+LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+
+
+def loop(code, replaced):
+    return _launcher.ufunc_loop(np.power, np.power.types.index("{0}{0}->{0}".format(code)), replaced)
+
+
+def run(code, base, exponent, out, replaced=True):
+    """The loop that kernels use, or NumPy's, on arrays of one axis."""
+    function, data = loop(code, replaced)
+    exponent = np.array(exponent, code)
+    pointers = np.array([array.ctypes.data for array in (base, exponent, out)], np.int64)
+    steps = np.array([base.strides[0], 0, out.strides[0]], np.int64)
+    count = np.array([len(base)], np.int64)
+    LOOP(function)(pointers.ctypes.data, count.ctypes.data, steps.ctypes.data, data)
+    return out
+
+
+def bases(code, size):
+    random = np.random.RandomState(size)
+    x = random.standard_normal(size) * 10.0 ** random.randint(-3, 4, size)
+    info = np.finfo(code)
+    odd = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, -0.5, np.nan, -np.nan, np.inf, -np.inf, info.max, -info.max, info.tiny,
+           -info.tiny, info.tiny / 4, 1.0 + info.eps, -1.0 - info.eps, -1.0 + info.eps, 3.0, -10.0, -1e30, 1e-30]
+    x[:len(odd)] = odd[:size]
+    return x.astype(code)
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.parametrize("exponent", [3, 4, 5, 6, 9, 15, 16, 17, 2, -1, 0.5, 3.5, np.nan, 1e30])
+def test_bits(code, exponent):
+    for size in (0, 1, 5, 8, 31, 100, 1023, 1024, 1025, 5000):
+        base = bases(code, size)
+        for x in (base, np.abs(base), -np.abs(base), np.repeat(base, 2)[::2]):
+            assert_same_bits(code, x, exponent, apart)
+            assert_same_bits(code, x, exponent, lambda x: x)
+
+
+def apart(x):
+    """An array like x that is not next to it: NumPy's loops take adjacent memory for overlapping, and go another way."""
+    return np.empty(len(x) + 128, x.dtype)[64:-64]
+
+
+def assert_same_bits(code, x, exponent, target):
+    results = []
+    for replaced in (True, False):
+        own = x.copy() if x.flags.c_contiguous else np.repeat(x, 2)[::2]
+        results.append(run(code, own, exponent, target(own), replaced).tobytes())
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("code", "df")
+def test_many_bits(code):
+    x = np.random.RandomState(0).standard_normal(20000).astype(code)
+    for exponent in (3, 4, 7, 16):
+        assert_same_bits(code, x, exponent, apart)
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.parametrize("exponent", [3, 4, 16])
+def test_flags(table, code, exponent):
+    run(code, np.ones(50, code), exponent, np.empty(50, code))  # behind the probe
+    info = np.finfo(code)
+    for value in (1.0, -3.0, 0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, info.max, -info.max, info.tiny, -info.tiny):
+        seen = []
+        for replaced in (True, False):
+            x = np.full(50, -1.5, code)
+            x[20] = value
+            with np.errstate(all="warn"):
+                table.call("flags_clear")
+                run(code, x, exponent, np.empty_like(x), replaced)
+                seen.append(table.call("flags_test", 15))
+                table.call("flags_clear")
+        assert seen[0] == seen[1], value
+
+
+def test_only_numpys_own_is_replaced():
+    for code in "df":
+        assert loop(code, False) == _launcher.ufunc_loop(np.power, np.power.types.index("{0}{0}->{0}".format(code)))
+    assert _launcher.ufunc_loop(np.add, 0, True) == _launcher.ufunc_loop(np.add, 0)
