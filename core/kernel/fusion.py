@@ -13,11 +13,20 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import NEVER
-from pijit.core.graph.passes.fuse import MAKING, may_leave, operands, raises_flags, scalar_operation
+from pijit.core.graph.passes.fuse import (
+    MAKING,
+    may_leave,
+    operands,
+    picks_floats,
+    raises_flags,
+    scalar_operation,
+    watched,
+)
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.array_ops import broadcast, loop_dtypes
+from pijit.core.kernel.array_ops import broadcast, loop_dtypes, write_ufunc
 from pijit.core.kernel.arrays import ArrayVariable, type_number
 from pijit.core.kernel.elision import like_size
+from pijit.core.kernel.float_checks import UNDERFLOW
 from pijit.core.kernel.nests import ANY, ZERO, Nest, can_convert
 from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
@@ -98,6 +107,9 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     if last.name == "reduce":
         sum_rows(emitter, group, shape, arrays, scalars)
         return
+    if _watched_steps(emitter, group):
+        write_watched(emitter, group, shape, arrays, scalars)
+        return
     raising = any(map(finds if emitter.flavour.fast else may_leave, group))
     flags = raising and any(map(raises_flags, group))
     result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
@@ -107,6 +119,39 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     compute(emitter, group, shape, arrays, scalars, result)
     if flags:
         emitter.guard(first, emitter.raised_flags(*group, own=True))
+
+
+def write_watched(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
+                  scalars: List[str]) -> None:
+    """The nest, and behind it the operations one by one, from when on it has seen what flags would have told."""
+    first, last, odd, depth = group[0], group[-1], "odd_%d" % len(emitter.watches), emitter.depth
+    emitter.watches.append(odd)
+    result = emitter.arrays[last.result] = _allocate(emitter, group, list(shape))
+    emitter.by_rows.add(last.result)
+    if any(map(may_underflow, group)) and not emitter.flavour.fast:
+        listened = emitter.runtime("flags_listened", UNDERFLOW)
+        emitter.indented("if %s == 0:" % odd, "%s = choose(%s == 0, 0, 1)" % (odd, listened))
+    emitter.line("if %s == 0:" % odd)
+    emitter.depth += 1
+    compute(emitter, group, shape, arrays, scalars, result, odd=odd)
+    emitter.depth = depth
+    emitter.line("if %s != 0:" % odd)
+    emitter.depth += 1
+    emitter.release(result)
+    for op in group:
+        single = Op(op.name, op.args, op.attrs, op.result, first.exit, op.lineno)
+        if op.name == "where":
+            write_group(emitter, [single])
+        else:
+            write_ufunc(emitter, single)
+    for op in group[:-1]:
+        emitter.release(emitter.arrays.pop(op.result))
+    emitter.depth = depth
+    emitter.arrays[last.result] = result  # both ways leave it in the same variables
+
+
+def may_underflow(op: Op) -> bool:
+    return raises_flags(op) and scalar_operation(op) in ("mul", "truediv", "square", "reciprocal")
 
 
 def finds(op: Op) -> bool:
@@ -119,8 +164,9 @@ def asked(group: List[Op]) -> List[Op]:
 
 
 def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
-            scalars: List[str], result: ArrayVariable, block: Tuple[str, ...] = ()) -> None:
-    """The nest, of all rows or of a block of them: where it begins, and how many it has."""
+            scalars: List[str], result: ArrayVariable, block: Tuple[str, ...] = (), odd: str = "") -> None:
+    """The nest, of all rows or of a block of them: where it begins, and how many it has. ``odd`` is the variable for what a
+    watched one tells."""
     lasts, words = _operands(emitter, shape, arrays + [result])
     sizes = list(shape)
     if block:
@@ -130,8 +176,9 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
     tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
-                emitter.flavour.least, next((k for k, array in enumerate(arrays) if array is result), -1))
-    _run_nest(emitter, group, nest, sizes, words + scalars, tables)
+                emitter.flavour.least, next((k for k, array in enumerate(arrays) if array is result), -1),
+                _watched_steps(emitter, group) if odd else ())
+    _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd)
 
 
 def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
@@ -139,14 +186,14 @@ def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
 
 
 def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], words: List[str],
-              tables: List[ArrayVariable]) -> None:
+              tables: List[ArrayVariable], odd: str = "") -> None:
     """Call the nest; leaves where an index was out of range."""
     words = list(shape) + words + _require_elements(emitter, group, shape, tables)
     if nest.least:
         words.insert(0, emitter.runtime_address("parallel"))
     call = "%s(%s)" % (emitter.nest_name(nest), ", ".join(words))
     if not tables:
-        emitter.line(call)
+        emitter.line("%s = %s" % (odd, call) if odd else call)
         return
     emitter.guard(group[0], "%s != 0" % emitter.let(call))
 
@@ -192,6 +239,13 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         emitter.guard(first, emitter.raised_flags(*group))
     if is_scalar:
         emitter.define(last.result, emitter.element(dtype, ("frame", str(8 * at))))
+
+
+def _watched_steps(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
+    """The numbers of the steps that are watched; where nobody looks at flags only extremes are."""
+    wanted = watched(group)
+    return tuple(number for number, op in enumerate(group)
+                 if op in wanted and (picks_floats(op) or not emitter.flavour.fast))
 
 
 def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:

@@ -39,6 +39,9 @@ class Nest(NamedTuple):
     ``tables`` are (dtype letter, number of axes) of arrays in which elements are found: step ``gather0`` has an index into
     each axis of the first one. They are the last arguments: data address, strides, shape. The nest's result is 1 where an
     index was out of range, else 0.
+
+    ``watched`` are the numbers of steps whose results are looked at: the nest's result is also 1 where one of arithmetic was
+    infinite or NaN, or operands of a minimum or maximum were NaN or zeros of two signs.
     """
 
     ndim: int
@@ -50,6 +53,7 @@ class Nest(NamedTuple):
     tables: Tuple[Tuple[str, int], ...] = ()
     least: int = 0
     same: int = -1
+    watched: Tuple[int, ...] = ()
 
 
 def _memory_type(dtype: np.dtype) -> Any:
@@ -190,6 +194,9 @@ class _Writer:
         self.kinds = self.dtypes[:-1] + [np.dtype(code) for code in nest.scalars]
         self.kinds += [self._step_dtype(name, codes) for name, codes, _ in nest.steps]
         self.outside = local(builder, I8, 1) if nest.tables else None
+        self.first_step = len(self.dtypes) - 1 + len(nest.scalars)
+        widths = sorted({8 * np.dtype(nest.steps[number][1][-1]).itemsize for number in nest.watched})
+        self.odd = {width: local(builder, ir.IntType(width), 1) for width in widths}
 
     def _step_dtype(self, name: str, codes: str) -> np.dtype:
         if name.startswith("gather"):
@@ -197,13 +204,16 @@ class _Writer:
         return result_dtype(name, np.dtype(codes[-1]))
 
     def write(self) -> Any:
-        """The result is 1 where an index was out of range, else 0."""
-        if self.outside is None:
-            self._write_versions(_versions(self.nest))
-            return ir.Constant(I64, 0)
-        self.builder.store(ir.Constant(I8, 0), self.outside)
+        """The result is 1 where an index was out of range, or something odd was seen, else 0."""
+        noted = ([self.outside] if self.outside is not None else []) + list(self.odd.values())
+        for place in noted:
+            self.builder.store(ir.Constant(place.type.pointee, 0), place)
         self._write_versions(_versions(self.nest))
-        return self.builder.zext(self.builder.load(self.outside), I64)
+        answer = ir.Constant(I64, 0)
+        for place in noted:
+            seen = self.builder.icmp_unsigned("!=", self.builder.load(place), ir.Constant(place.type.pointee, 0))
+            answer = self.builder.or_(answer, self.builder.zext(seen, I64))
+        return answer
 
     def _write_versions(self, versions: List[str]) -> None:
         """Loops for the first version whose last strides are those of the arrays; the last one serves all."""
@@ -276,7 +286,7 @@ class _Writer:
     def _with_steps(self, values: Dict[int, Any]) -> Dict[int, Any]:
         """Values by operand number, and those of the steps whose operands all have one."""
         values = dict(values)
-        for number, (name, codes, numbers) in enumerate(self.nest.steps, len(self.dtypes) - 1 + len(self.scalars)):
+        for number, (name, codes, numbers) in enumerate(self.nest.steps, self.first_step):
             if number not in values and all(k in values for k in numbers):
                 operands = [_converted(self.builder, values[k], self.kinds[k], np.dtype(code))
                             for k, code in zip(numbers, codes)]
@@ -284,7 +294,20 @@ class _Writer:
                     values[number] = self._found(int(name[6:]), codes, operands)
                 else:
                     values[number] = _OPERATIONS[name](self.builder, np.dtype(codes[-1]), *operands)
+                if number - self.first_step in self.nest.watched:
+                    self._watch(name, values[number], operands)
         return values
+
+    def _watch(self, name: str, result: Any, operands: List[Any]) -> None:
+        """Note what is odd about a step: its result, or for an extreme its operands."""
+        builder, width = self.builder, 64 if isinstance(result.type, ir.DoubleType) else 32
+        kind = ir.IntType(width)
+        if name in ("minimum", "maximum"):
+            unlike = builder.icmp_unsigned("!=", *[builder.bitcast(operand, kind) for operand in operands])
+            odd = builder.sext(builder.and_(builder.fcmp_unordered("==", *operands), unlike), kind)
+        else:
+            odd = builder.bitcast(builder.fsub(result, result), kind)  # 0.0 but for infinity and NaN
+        builder.store(builder.or_(builder.load(self.odd[width]), odd), self.odd[width])
 
     def _found(self, number: int, codes: str, indices: List[Any]) -> Any:
         """The element of a table at an index for each axis, the first element where one is out of range."""
@@ -355,5 +378,5 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         buffer = scalars.stop + 2 if rest else -1
         answer = write_shared(builder, runtime, values, _moving(nest), nest.ndim, units, nest.least, buffer,
                               lambda inner, own: _Writer(inner, nest, own).write())
-        return answer if nest.tables else ir.Constant(I64, 0)
+        return answer if nest.tables or nest.watched else ir.Constant(I64, 0)
     return Intrinsic(INT, None, build)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from kernel_graphs import BACKENDS, Builder
-from pijit.core.graph.passes.fuse import find_groups
+from pijit.core.graph.passes.fuse import find_groups, watched
 from pijit.core.graph.types import Array, INT, numpy_scalar
 from pijit.core.graph.verify import verify
 from pijit.core.kernel import machine_code
@@ -229,11 +229,15 @@ def test_integer_minimum_and_maximum(pick, code):
     assert "nest_0(" in run.kernel.source and run(x, y)[1].tobytes() == (pick(x, y) + y).tobytes()
 
 
-def test_what_of_floats_is_left_to_numpy():
+@pytest.mark.parametrize("first, second, types, expected", [
+    (np.maximum, np.add, "dd->d", [1, 1]), (np.add, np.maximum, "dd->d", [1, 1]), (np.add, np.less, "dd->?", [1, 0]),
+    (np.add, np.multiply, "dd->d", [0, 0])])
+def test_what_flags_cannot_tell_is_watched(first, second, types, expected):
     """Minima of 0.0 and -0.0, and arithmetic below a comparison."""
-    assert find_groups(chain(np.maximum, "dd->d", np.add, "dd->d", VECTOR, VECTOR).graph) == {}
-    assert find_groups(chain(np.add, "dd->d", np.maximum, "dd->d", VECTOR, VECTOR).graph) == {}
-    assert find_groups(chain(np.add, "dd->d", np.less, "dd->?", VECTOR, VECTOR).graph) == {}
+    graph = chain(first, "dd->d", second, types, VECTOR, VECTOR).graph
+    group, = find_groups(graph).values()
+    found = watched(group)
+    assert [op in found for op in group] == expected
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

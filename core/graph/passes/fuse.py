@@ -27,18 +27,17 @@ to be in C order, or NumPy would go another way.
 finds out at its end that an index was out of range, like a flag; the array that they are found in is no operand and
 must be there before the group.
 
-**Choices.** ``where`` is fused, but with no floating-point arithmetic that can raise a flag: LLVM may leave out what
-is not chosen.
-
-**Comparisons.** A comparison may be fused, but not with floating-point arithmetic on its operands: LLVM may
-find out how it comes out, drop the arithmetic, and with it a flag. ``minimum`` and ``maximum`` are fused for
-integers: which of 0.0 and -0.0 NumPy's loops for floats give depends on its version and on the element's
-position.
+**Watched groups.** LLVM may leave out what ``where`` does not choose, or find out how a comparison of a computed number
+comes out, and drop the arithmetic with its flag. So where these meet arithmetic, flags tell nothing: the nest watches
+results instead. An error of arithmetic gives infinity or NaN (but for underflows, which NumPy ignores unless it is told
+not to, and it is asked). ``minimum`` and ``maximum`` of floats are watched as well: which of 0.0 and -0.0, and of two
+NaNs, NumPy's loops give depends on its version and on the element's position. Where the nest has seen such a number, the
+operations are done again one by one. Only groups that make a new array are watched, without elements found by index.
 """
 
 from __future__ import annotations
 
-from typing import Dict, List, Set
+from typing import Collection, Dict, List, Set, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Block, Graph, Op, Value
@@ -71,6 +70,9 @@ MAKING = ("ufunc", "where", "reduce", "gather")
 """What makes a new array, or a number, of all its operands; other operations write to the first one."""
 
 _RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
+_PASSING = frozenset(("add", "sub", "mul", "square", "sqrt", "neg", "abs"))
+"""Operations whose result is infinite or NaN where an operand is."""
+_EXTREMES = {np.minimum: "minimum", np.maximum: "maximum"}
 _MEMORY_CODES = "?bBhHiIlLqQfd"
 
 
@@ -86,7 +88,8 @@ def scalar_operation(op: Op) -> str:
         return ""
     if operands[0] not in _MEMORY_CODES:
         return ""
-    name = _LOOPS[np.dtype(operands[0]).kind].get(op.attrs["ufunc"], "")
+    loops = _LOOPS[np.dtype(operands[0]).kind]
+    name = loops.get(op.attrs["ufunc"]) or (_EXTREMES.get(op.attrs["ufunc"], "") if op.name == "ufunc" else "")
     return name if result == ("?" if op.attrs["ufunc"] in COMPARISONS else operands[0]) else ""
 
 
@@ -117,6 +120,37 @@ def raises_flags(op: Op) -> bool:
 def may_leave(op: Op) -> bool:
     """Whether a nest finds out at its end that an operation of its group is to be repeated in bytecode."""
     return op.name == "gather" or raises_flags(op)
+
+
+def picks_floats(op: Op) -> bool:
+    """Whether an operation is the minimum or maximum of floats."""
+    return op.name == "ufunc" and op.attrs["ufunc"] in _EXTREMES and op.attrs["types"][0] in "fd"
+
+
+def watched(group: Collection[Op]) -> List[Op]:
+    """The operations of a group whose results its nest must look at; none where flags tell."""
+    makers = {op.result: op for op in group}
+    users: Dict[Value, List[Tuple[Op, int]]] = {}
+    for op in group:
+        for number, value in enumerate(operands(op) if op.name not in ("assign", "reduce") else ()):
+            users.setdefault(value, []).append((op, number))
+    raising = [op for op in group if op.name != "reduce" and raises_flags(op)]
+    mixed = bool(raising) and any(op.name == "where" or any(
+        value in makers and _looks_at_floats(op, makers[value]) for value in op.args) for op in group)
+    if not mixed and not any(map(picks_floats, group)):
+        return []
+
+    def passes_on(op: Op) -> bool:
+        return op.result in users and all(
+            scalar_operation(user) in _PASSING or scalar_operation(user) == "truediv" and number == 0
+            for user, number in users[op.result])
+
+    return [op for op in group if picks_floats(op) or _is_arithmetic(op) and not passes_on(op)]
+
+
+def _is_arithmetic(op: Op) -> bool:
+    """Whether an operation computes floats from floats: an infinite or odd result is an error, or was an operand."""
+    return op.name == "ufunc" and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING | _PASSING
 
 
 def operands(op: Op) -> List[Value]:
@@ -156,6 +190,11 @@ def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
     for block in graph.blocks:
         groups.update(_groups_in(block, users, leaving, escaping, fast))
     return groups
+
+
+def _can_be_watched(group: Set[Op], root: Op) -> bool:
+    """Whether the nest of a group may find out at its end that the operations are to be done one by one."""
+    return root.name in ("ufunc", "where") and not any(op.name == "gather" for op in group)
 
 
 def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, List[Op]],
@@ -199,8 +238,8 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
                 maker = makers.get(value)
                 if maker is None or maker in group or maker in excluded or value in escaping:
                     continue
-                if all(one in group and not _writes(one, value) and not _looks_at_floats(one, maker)
-                       for one in users[value]) and not _chooses(group, maker):
+                if all(one in group and not _writes(one, value) for one in users[value]) and (
+                        _can_be_watched(group | {maker}, op) or not watched(group | {maker})):
                     group.add(maker)
                     changed = True
     return group
@@ -215,12 +254,6 @@ def _looks_at_floats(user: Op, maker: Op) -> bool:
     """Whether ``user`` compares what ``maker`` computed in floating point."""
     compares = user.attrs.get("ufunc") in COMPARISONS
     return compares and maker.name != "gather" and maker.attrs["types"][0] in "fd"
-
-
-def _chooses(group: Set[Op], maker: Op) -> bool:
-    """Whether choices and arithmetic that raises flags would meet."""
-    group = group | {maker}
-    return any(op.name == "where" for op in group) and any(op.name != "reduce" and raises_flags(op) for op in group)
 
 
 def _by_rows(op: Op) -> bool:
