@@ -58,6 +58,8 @@ class State:
         callee: of such a function, what call sites of linked code are made of; else None.
         callers: the states of functions that call it so.
         failures: our own errors, in spite of which the function ran.
+        dropped: why all entries were dropped, until it is captured anew; else "".
+        uncounted: hits and misses before the last reset.
     """
 
     def __init__(self, py_func: types.FunctionType, function: types.FunctionType, config: Any) -> None:
@@ -70,6 +72,8 @@ class State:
         self.pending: List[Pending] = []
         self.recompiles: Deque[str] = collections.deque(maxlen=RECOMPILES_KEPT)
         self.failures: List[str] = []
+        self.dropped = ""
+        self.uncounted = 0, 0
         self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
         self.shared_kernels = kernels_of(py_func.__code__)
         self.slow: Dict[Kernel, Break] = {}
@@ -84,8 +88,9 @@ class State:
     def __del__(self) -> None:
         self.cache.clear()  # the code object, which may live on, holds it
 
-    def forget(self) -> None:
-        """Forget all entries; what was compiled for them serves again."""
+    def forget(self, because: str = "") -> None:
+        """Forget all entries; what was compiled for them serves again. ``because`` is told when it is captured anew."""
+        self.dropped = reason("PJ307", because=because) if because and self.entries else ""
         self.cache.clear()
         del self.entries[:], self.pending[:], self.failures[:]
         self.callees.clear()
@@ -103,7 +108,13 @@ class State:
         """Forget all that captures and calls have shown."""
         self.clear()
         self.recompiles.clear()
+        self.uncounted = self.cache.hits, self.cache.misses
         self.cache.warned, self.steering, self.hints = False, Steering(self.config.specialize_scalar), Hints()
+
+    @property
+    def counts(self) -> Tuple[int, int]:
+        """Hits and misses since the last reset."""
+        return self.cache.hits - self.uncounted[0], self.cache.misses - self.uncounted[1]
 
     def on_miss(self, code: types.CodeType, localsplus: List[Any], globals: Dict[str, Any],
                 builtins: Dict[str, Any]) -> Optional[types.CodeType]:
@@ -157,7 +168,7 @@ class State:
         if meanwhile is not None:
             return meanwhile
         pending = Pending(_weakly(self.on_visit))
-        why = stance.allow(self.py_func, self._why_again(roots))
+        why, self.dropped = stance.allow(self.py_func, self._why_again(roots)), ""
         guards = [guard for entry in self.entries for guard in entry.program.guards]
         self.steering = self.steering.after(guards, *roots)
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
@@ -254,7 +265,7 @@ class State:
     def _why_again(self, roots: Tuple[Any, ...]) -> str:
         """The guard of the newest entry that this call fails, as a sentence; "" for the first capture."""
         if not self.entries:
-            return ""
+            return self.dropped
         entry = self.entries[-1]
         outcome = entry.program.evaluate_python(*roots)
         if outcome.reason is None:
@@ -270,10 +281,10 @@ def reset() -> None:
         state.reset()
 
 
-def forget() -> None:
+def forget(because: str) -> None:
     """Forget the entries of every function; kernels stay."""
     for state in list(_states.values()) + list(_callees.values()):
-        state.forget()
+        state.forget(because)
 
 
 def attach(py_func: types.FunctionType, config: Any) -> State:

@@ -178,6 +178,10 @@ _ROWS = (
            "A comment with @jit.typing, or pijit.hint, says of a value that Python makes what it is like, but the "
            "guards of the code that was compiled for that failed: a run is observed, as without the hint.",
            "Correct the hint, or remove it."),
+    Reason("PJ307", "what it was compiled for has changed",
+           "A value that hash_args names is not what it was, or set_context has set something else: what was compiled "
+           "is dropped.",
+           "Nothing to do; leave out of hash_args what changes often and matters to no captured value."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
            "Calling a kernel costs more than these few instructions.",

@@ -9,6 +9,8 @@ import sys
 import tempfile
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
+from pijit.names import count_of
+
 Write = Callable[[str], Any]
 
 
@@ -58,7 +60,7 @@ def bisect(script: str, arguments: Sequence[str], backend: str, write: Write) ->
         return "" if _same(found, plain) else found.error or "the output or the exit status"
 
     with_all, kernels = _jitted(program, backend, ())
-    write("{} kernels\n".format(len(kernels)))
+    write("{}\n".format(count_of(len(kernels), "kernel")))
     if _same(with_all, plain):
         write("no difference: the program does the same with pijit and without\n")
         return 0

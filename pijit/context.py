@@ -46,7 +46,7 @@ def set_context(mode: Optional[int] = None, jit_syntax_level: Optional[str] = No
         modes.change(after)
         pipeline = sys.modules.get("pijit.core.pipeline")  # not imported before something is jitted
         if pipeline is not None:
-            pipeline.forget()
+            pipeline.forget("set_context")
 
 
 def _refuse_others(name: str, value: Any, accepted: Any, words: str) -> None:

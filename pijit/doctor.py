@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 
 from pijit._version import __version__
 from pijit.decorator import why_not_python
+from pijit.names import count_of
 
 
 class Finding(NamedTuple):
@@ -96,7 +97,8 @@ def _cache() -> Found:
     while not os.path.exists(folder):
         folder = os.path.dirname(folder)
     writable = os.access(folder, os.W_OK)
-    yield writable, "{}, {} kernels{}".format(store.path, contents.kernels, "" if writable else ", cannot be written")
+    yield writable, "{}, {}{}".format(store.path, count_of(contents.kernels, "kernel"),
+                                      "" if writable else ", cannot be written")
 
 
 def _hook() -> Found:

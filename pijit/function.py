@@ -76,7 +76,7 @@ class Jitted(JitFunction):
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the entry cache, the limit, and the number of entries."""
         cache = self.state.cache
-        return CacheInfo(cache.hits, cache.misses, cache.limit, len(cache))
+        return CacheInfo(*self.state.counts, cache.limit, len(cache))
 
     def cache_clear(self) -> None:
         """Forget every entry; the next call captures again."""

@@ -65,10 +65,11 @@ def _test_of(value: Any) -> Callable[[], bool]:
     return lambda: key_of(value) == key
 
 
-def watch_of(given: HashArgs, forget: Callable[[], None]) -> Optional[Callable[[], bool]]:
-    """What is called before each call of a function: when the key of a value has changed, it forgets what was
-    compiled and says so. None if none of the values can change."""
-    values = [value for value in given.values if not never_changes(value)]
+def watch_of(given: HashArgs, forget: Callable[[str], None]) -> Optional[Callable[[], bool]]:
+    """What is called before each call of a function: when the key of a value has changed, it has what was compiled
+    forgotten, tells which value it is, and says so. None if none of the values can change."""
+    changing = [(number, value) for number, value in enumerate(given.values) if not never_changes(value)]
+    values = [value for _, value in changing]
     tests = list(map(_test_of, values))
     keys = list(map(key_of, values))
 
@@ -82,7 +83,8 @@ def watch_of(given: HashArgs, forget: Callable[[], None]) -> Optional[Callable[[
         previous, keys[:] = keys[:], map(key_of, values)
         if keys == previous:
             return False
-        forget()
+        changed = next(number for (number, _), key, old in zip(changing, keys, previous) if key != old)
+        forget("hash_args[{}]".format(changed))
         return True
 
     return before if values else None

@@ -81,7 +81,7 @@ def info(f: Callable[..., Any]) -> Info:
     launchers = [launcher for entry in newest for launcher in entry.launchers]
     return Info(
         name=state.py_func.__qualname__, filename=code.co_filename, lineno=code.co_firstlineno,
-        options=state.config.changed(), skipped=state.skip, hits=cache.hits, misses=cache.misses,
+        options=state.config.changed(), skipped=state.skip, hits=state.counts[0], misses=state.counts[1],
         entries=len(state.entries), limit=cache.limit, kernels=len(launchers),
         breaks=sum(len(entry.breaks) for entry in newest),
         calls={launcher.name: launcher.calls for launcher in launchers}, recompiles=tuple(state.recompiles),

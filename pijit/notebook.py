@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import ast
 import shlex
-from typing import Any, List, NoReturn
+from typing import Any, List, NoReturn, Type
 
 MAGIC = "pijit"
 
@@ -37,9 +37,11 @@ class CellRunner:
     Args:
         shell: the InteractiveShell; `compile`, `transform_cell`, `execution_count` and `user_ns` of it are used.
         display: shows an object in the cell's output.
+        wrong: the exception for an option that is not known; IPython shows its own without a traceback.
     """
 
-    def __init__(self, shell: Any, display: Any) -> None:
+    def __init__(self, shell: Any, display: Any, wrong: Type[Exception] = ValueError) -> None:
+        self._wrong = wrong
         self._shell = shell
         self._display = display
 
@@ -54,11 +56,14 @@ class CellRunner:
             The value of the cell's last line, if that is an expression without a semicolon behind it.
 
         Raises:
-            ValueError: an option is not known.
+            ValueError: an option is not known; or what is raised in its place.
         """
         from pijit.program import Program
 
-        known = _parser().parse_args(shlex.split(line))
+        try:
+            known = _parser().parse_args(shlex.split(line))
+        except ValueError as error:
+            raise self._wrong(str(error)) from None
         program = Program("", {"backend": known.backend, "check": known.check})
         program.serve()
         result = self._run(cell, program)
@@ -93,9 +98,10 @@ def load_ipython_extension(ipython: Any) -> None:
     Example:
         >>> %load_ext pijit                                                     # doctest: +SKIP
     """
+    from IPython.core.error import UsageError
     from IPython.display import display
 
-    ipython.register_magic_function(CellRunner(ipython, display), "cell", MAGIC)
+    ipython.register_magic_function(CellRunner(ipython, display, UsageError), "cell", MAGIC)
 
 
 def unload_ipython_extension(ipython: Any) -> None:

@@ -8,12 +8,13 @@ import threading
 import time
 from typing import Any, Iterator
 
+from pijit.names import count_of
+
 PATIENCE = 1.0
 """Seconds of compiling before anything is shown."""
 PAUSE = 0.5
 """Seconds without compiling after which that counts anew."""
 TICK = 0.2
-FORMAT = "{desc}: {n_fmt} kernels done, {elapsed}"
 
 
 class Progress:
@@ -50,11 +51,13 @@ class Progress:
             return
         from tqdm import tqdm
 
-        with tqdm(desc="pijit: compiling " + name, initial=self._done, bar_format=FORMAT, file=self._stream,
-                  leave=False, dynamic_ncols=True) as line:
-            line.start_t = self._began
+        def text() -> str:
+            elapsed = tqdm.format_interval(time.time() - self._began)
+            return "pijit: compiling {}: {} done, {}".format(name, count_of(self._done, "kernel"), elapsed)
+
+        with tqdm(desc=text(), bar_format="{desc}", file=self._stream, leave=False, dynamic_ncols=True) as line:
             while not over.wait(TICK):
-                line.refresh()
+                line.set_description_str(text())
 
 
 @contextlib.contextmanager

@@ -60,9 +60,10 @@ class Symbol:
     def why_not(self, length: int) -> Optional[str]:
         """Why a length does not fit, or None."""
         if length < self.min or self.max and length > self.max:
-            return "must be from {} to {}".format(self.min, self.max or "any")
+            return "must be from {} to {}".format(self.min, self.max) if self.max else "must be at least {}".format(self.min)
         if length < self.remainder or (length - self.remainder) % self.divisor:
-            return "must be {} times a number, plus {}".format(self.divisor, self.remainder)
+            plus = ", plus {}".format(self.remainder) if self.remainder else ""
+            return "must be a multiple of {}{}".format(self.divisor, plus)
         return None
 
     def __repr__(self) -> str:

@@ -139,9 +139,26 @@ def test_hash_args_that_change_capture_again(held, change):
         assert np.array_equal(f(X), whole(X))
     assert f.cache_info().hits == 2 and f.cache_info().misses == 1
     change(held)
+    with pijit.stance("error_on_recompile"), pytest.raises(pijit.RecompileError, match=r"PJ307 .*hash_args\[0\]"):
+        f(X)
     for _ in range(2):
         assert np.array_equal(f(X), whole(X))
-    assert f.cache_info().misses == 2 and len(f.state.entries) == 1
+    assert f.cache_info().misses == 3 and len(f.state.entries) == 1
+    assert pijit.info(f).recompiles == ("PJ307 what it was compiled for has changed (because: hash_args[0])",)
+
+
+def test_another_context_is_told_once():
+    f = jit(whole, jit_config=mode_config())
+    f(X), f(X)
+    try:
+        pijit.set_context(mode=pijit.GRAPH_MODE)
+        f(X), f(X)
+        assert pijit.info(f).recompiles == ("PJ307 what it was compiled for has changed (because: set_context)",)
+    finally:
+        pijit.set_context(mode=pijit.PYNATIVE_MODE)
+    pijit.reset()
+    f(X)
+    assert pijit.info(f).recompiles == () and f.cache_info()[:2] == (0, 1)
 
 
 def test_arguments_travel_with_pickles():

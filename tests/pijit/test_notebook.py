@@ -100,12 +100,14 @@ def test_in_ipython(tmp_path):
     script = tmp_path / "session.ipy"
     script.write_text("%load_ext pijit\n"
                       "get_ipython().run_cell_magic('pijit', '--report', '''{}''')\n"
+                      "get_ipython().run_cell('%%pijit --chek\\n1')\n"
                       "%unload_ext pijit\n"
                       "print(scaled.graphs[0].kind, 'pijit' in get_ipython().magics_manager.magics['cell'])\n"
                       .format(CELL.replace("tolist()", "tolist();")))
     out = subprocess.check_output([sys.executable, "-m", "IPython", "--no-banner", "--quick", str(script)],
                                   universal_newlines=True, stderr=subprocess.STDOUT, cwd=str(tmp_path))
     assert "scaled (" in out and "1 kernel" in out and out.rstrip().endswith("kernel False"), out
+    assert "UsageError: %%pijit: unrecognized arguments: --chek\nusage: %%pijit" in out and "Traceback" not in out
 
 
 def test_the_package_is_the_extension():

@@ -64,7 +64,7 @@ def test_a_line_on_a_terminal(script):
     with open(ours, "rb", buffering=0) as stream:
         shown = stream.read(100000).decode()
     assert out == "[3. 3. 3.]\n"
-    assert "pijit: compiling scaled_0: 0 kernels done, 00:00" in shown
+    assert "pijit: compiling scaled_1: 0 kernels done, 00:00" in shown
     assert shown.endswith("\r") and not shown.split("\r")[-2].strip()  # the line is gone
 
 
@@ -86,6 +86,20 @@ def test_short_compiles_show_nothing_and_long_ones_add_up(monkeypatch):
         with watch(name):
             time.sleep(0.3)
     assert "first" not in stream.getvalue() and "compiling fourth: 3 kernels done" in stream.getvalue()
+
+
+def test_the_time_goes_on_from_kernel_to_kernel(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    stream = Terminal()
+    watch = progress.Progress(stream)
+    with watch("first"):
+        watch._began -= 65.0
+        time.sleep(progress.TICK * 3)
+    with watch("second"):
+        time.sleep(progress.TICK)
+    shown = stream.getvalue()
+    assert "compiling first: 0 kernels done, 01:05" in shown
+    assert "compiling second: 1 kernel done, 01:0" in shown and "second: 1 kernel done, 00" not in shown
 
 
 def test_what_fails_is_counted_and_raised(monkeypatch):

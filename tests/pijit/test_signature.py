@@ -45,9 +45,9 @@ def test_what_does_not_fit_is_an_error_that_says_why(argument, error, text):
 
 
 @pytest.mark.parametrize("symbol, good, bad, text", [
-    (Symbol(max=8), [1, 8], [9, 0], "must be from 1 to 8"), (Symbol(min=4), [4, 99], [3], "must be from 4 to any"),
-    (Symbol(divisor=4), [4, 8], [6], "must be 4 times a number, plus 0"),
-    (Symbol(divisor=4, remainder=1, max=9), [1, 5, 9], [4], "must be 4 times a number, plus 1"),
+    (Symbol(max=8), [1, 8], [9, 0], "must be from 1 to 8"), (Symbol(min=4), [4, 99], [3], "must be at least 4"),
+    (Symbol(divisor=4), [4, 8], [6], "must be a multiple of 4"),
+    (Symbol(divisor=4, remainder=1, max=9), [1, 5, 9], [4], "must be a multiple of 4, plus 1"),
 ])
 def test_symbols(symbol, good, bad, text):
     f = signed(scaled, Tensor([symbol], float))
