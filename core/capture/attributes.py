@@ -19,6 +19,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
 from pijit.core.capture.rows import field_position
 from pijit.core.capture.specials import PLAIN
+from pijit.core.capture.things import Thing, thing_attribute
 from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Slice, Super, Tensor
 from pijit.core.capture.values import class_of
 from pijit.core.errors import Break
@@ -77,6 +78,8 @@ class Attributes:
             return self._array_attribute(owner, name)
         if method_of(owner, name) is not None:
             return Method(owner, name)
+        if isinstance(owner, Thing):
+            return thing_attribute(self, owner, name)
         if isinstance(owner, Record):
             return record_attribute(self, owner, name)
         fields = named_items(self, owner)

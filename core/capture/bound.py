@@ -33,6 +33,7 @@ def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optio
     raw = read_class_attribute(sample, name)
     if raw is UNBOUND:
         return None
+    self.apart_from_stores(name, owner)
     return bind_attribute(self, raw, place_of(owner).then(ClassAttr, name), owner,
                  None if issubclass(type(sample), type) else type(sample))
 

@@ -19,6 +19,7 @@ from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_o
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import identity_of
 from pijit.core.capture.states import join, knows_nothing
+from pijit.core.capture.things import Thing, things_iterated
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -35,7 +36,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Array, Holding, ListOf, Object, Scalar, Type
+from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Array, Holding, ListOf, Object, Scalar, Things, Type
 from pijit.guards.facts import is_among
 from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
@@ -127,7 +128,8 @@ class ContainerReads:
         if isinstance(value, Opaque):
             if len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
                 return None
-            kind = list_like(value.sample[:LOOKED_AT])
+            things = things_iterated(self, value.sample)
+            kind = list_like(value.sample[:LOOKED_AT]) if things is None else Holding(list, things)
         elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
             return value.type
         else:  # what the loop's header has been seen to push
@@ -174,6 +176,8 @@ class ContainerReads:
             return Number(kind, found)
         if isinstance(kind, Array):
             return Tensor(kind, found)
+        if isinstance(kind, Things):
+            return Thing(kind, found)
         if not isinstance(kind, Holding):
             return Instance(kind, found)  # type: ignore[arg-type]
         words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]

@@ -18,6 +18,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
 from pijit.core.capture.record import Record
 from pijit.core.capture.states import State, forget_items, loosen
+from pijit.core.capture.things import Thing, store_in_thing
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -90,15 +91,16 @@ class Effects:
         Raises:
             Break: captured code changes it.
         """
-        self._apart_from_records(place, owner)
+        self.apart_from_stores(place, owner)
         if (place, identity_of(owner)) in self.facts.changed:
             raise Break("PJ219", object=describe(owner))
         self.note_access(place, owner, False, True)
 
-    def _apart_from_records(self, place: Any, owner: Abstract) -> None:
+    def apart_from_stores(self, place: Any, owner: Abstract) -> None:
         """An object from outside may be one that captured code made before, and stores into: that is known of records
         alone."""
-        if isinstance(owner, Opaque) and ((Record, place), id(type(owner.sample))) in self.facts.changed:
+        changed, kind = self.facts.changed, id(type(owner.sample)) if isinstance(owner, Opaque) else None
+        if kind is not None and (((Record, place), kind) in changed or (Thing, place) in changed):
             raise Break("PJ219", object=describe(owner))
 
     def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
@@ -114,7 +116,7 @@ class Effects:
             return None
         place = self.facts.places.get((name, id(owner.sample)))
         if place is not None:
-            self._apart_from_records(name, owner)
+            self.apart_from_stores(name, owner)
             self.note_access(name, owner, False, True)
         return place  # type: ignore[no-any-return]
 
@@ -153,6 +155,9 @@ class Effects:
         if isinstance(owner, Tensor):
             self.store_part(owner, name, value)
             return
+        if isinstance(owner, Thing):
+            store_in_thing(self, owner, name, value)
+            return
         place = self.written_attribute(owner, name, "__setattr__")
         self._write_place(place, "store_attr", [self.object_value(owner), self.object_value(Const(name))], value)
 
@@ -161,7 +166,7 @@ class Effects:
         why = why_not_stored(owner, name, hook)
         if why is not None:
             raise Break("PJ220", attribute=name, object=describe(owner), because=why)
-        self._apart_from_records(name, owner)
+        self.apart_from_stores(name, owner)
         key = (name, id(owner.sample))  # type: ignore[attr-defined]
         if key not in self.facts.places:
             self.facts.places[key] = AttributePlace(owner, name)  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from pijit.core.capture.places import is_place
 from pijit.core.capture.record import Record
 from pijit.core.capture.states import State
 from pijit.core.capture.suspended import Suspended
+from pijit.core.capture.things import Thing
 from pijit.core.capture.values import (
     FRAGILE,
     UNBOUND,
@@ -127,7 +128,7 @@ class Exits:
         for name, value in state.locals.items():
             if value is self.head.locals.get(name) or is_place(name):
                 continue
-            if name in live or name == ROUNDS:
+            if name in live or name == ROUNDS or isinstance(value, Thing):  # whose end may be noticed
                 names.append(name)
                 outputs.append(self._output(value))
             elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):

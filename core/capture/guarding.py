@@ -52,6 +52,8 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         return [kinds.IsType(source, PYTHON_CLASS.get(value.type, value.type.dtype.type))]
     if isinstance(value, Known):
         return [kinds.IsType(source, value.type.python), kinds.LengthIs(source, len(value.items))]
+    if isinstance(value, Instance) and value.type.python is None:  # who reads it looks at it
+        return []
     if isinstance(value, Instance):
         return [kinds.IsType(source, value.type.python)]
     if isinstance(value, Const):

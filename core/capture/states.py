@@ -98,7 +98,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         items = [join(a, b) for a, b in zip(left.items, right.items)]
         if len(left.items) == len(right.items) and not any(map(knows_nothing, items)):
             return left.like(items, None)
-    if (isinstance(left, Instance) or isinstance(right, Instance)) and classes[0] is classes[1]:
+    some = isinstance(left, Instance) or isinstance(right, Instance)
+    if some and classes[0] is not None and classes[0] is classes[1]:
         return Instance(_joined_type(left, right, classes[0]), born=left.born)  # type: ignore[arg-type]
     kind = number_type(left)
     if kind is not None and kind == number_type(right):

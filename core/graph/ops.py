@@ -171,6 +171,7 @@ OPS: Dict[str, OpInfo] = {
     # that is missing or not exactly of the result's type
     "length": OpInfo("o", (), False, "len(list, tuple, dict or set) as a py int"),
     "load_item": OpInfo("o s", (), False, "list[index] or tuple[index], the index being a WORD"),
+    "load_attr": OpInfo("o o", (), False, "object.name, the name being an object; exits where reading it runs code"),
     "load_key": OpInfo("o o", (), False, "dict[key], the key being an exact int or string"),
     "load_int": OpInfo("o s", (), False, "dict[key], the key being a py int"),
     "get_int": OpInfo("o s v", (), False, "dict.get(key, value), the key being a py int"),
@@ -224,6 +225,6 @@ VIEWS = frozenset(("view", "transpose", "part"))
 MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "gufunc", "product", "gather", "pick", "rows"))
 """Operations whose result is a new array."""
 
-FOUND = frozenset(("load_item", "deque_item", "load_int", "get_int", "load_key", "entry_key", "entry_value", "get_key",
+FOUND = frozenset(("load_item", "load_attr", "deque_item", "load_int", "get_int", "load_key", "entry_key", "entry_value", "get_key",
                    "pop_item", "pop_key", "setdefault"))
 """Operations whose result is an object of the user's, which the program may reach in other ways too."""

@@ -106,6 +106,22 @@ class Object:
         return "object.%s" % type_name(self.python)
 
 
+class Things(Object):
+    """An object of any class; ``attributes`` are the types that some of its attributes are expected to have, by name.
+
+    Whoever reads one makes sure.
+    """
+
+    __slots__ = ("attributes",)
+
+    def __init__(self, attributes: Dict[str, "Type"]) -> None:
+        super().__init__(None)  # type: ignore[arg-type]
+        self.attributes = attributes
+
+    def __repr__(self) -> str:
+        return "object"
+
+
 class ListOf(Object):
     """A list whose items are expected to be scalars of one type; whoever reads one makes sure."""
 

@@ -14,11 +14,17 @@ from __future__ import annotations
 from typing import Dict, Iterable, List, Set, Tuple
 
 from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
-from pijit.core.graph.ops import FOUND, VIEWS
-from pijit.core.graph.types import Array, Object
+from pijit.core.graph.ops import EFFECTS, FOUND, VIEWS
+from pijit.core.graph.types import Array, Object, Things
 from pijit.core.kernel.structure import Flow
 
 COUNTED = (Array, Object)
+LASTING = EFFECTS | {"invoke", "product"}
+"""What may end the life of objects, also by other threads, which may run meanwhile."""
+KEEP_ALL = frozenset("store assign ufunc_into append insert extend reverse set_add store_byte".split())
+"""Effects that give up no object."""
+KEEP_ITEMS = KEEP_ALL | {"store_attr", "store_global", "store_cell", "store_key", "store_int"}
+"""Effects that take no item out of a list."""
 ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "dim", "load", "gufunc", "gather", "pick", "rows", "shares"))
 """Operations that pass nothing of an array on but its elements."""
 
@@ -35,11 +41,12 @@ class Lifetimes:
     def __init__(self, graph: Graph, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:
         flow = Flow(graph)
         self._groups = groups
+        self._effects = {op.name for block in flow.order for op in block.ops if op.name in LASTING}
         self._looping: Set[Block] = set().union(*flow.loops.values()) if flow.loops else set()
         self._root: Dict[Value, Value] = {}
         for block in flow.order:
             for op in block.ops:
-                if op.name in VIEWS or _is_borrowed(op):
+                if op.name in VIEWS or self._is_borrowed(op):
                     self._root[op.result] = self._root.get(op.args[0], op.args[0])
         self.owners = self._find_owners(used)
         self._live_in: Dict[Block, Set[Value]] = {}
@@ -55,6 +62,17 @@ class Lifetimes:
             else:
                 self.owners |= self._temporaries(block)
             self._place_in(block)
+
+    def holds(self, op: Op) -> bool:
+        """Whether the frame owns an object that was read: a string, or one of any class that an effect may end. No
+        effect ends the life of a container, nor one on attributes and dicts that of an item of a list."""
+        kind = op.result.type
+        if not isinstance(kind, Things):
+            return isinstance(kind, Object) and kind.python is str
+        return not self._effects <= (KEEP_ITEMS if op.name == "load_item" else KEEP_ALL)
+
+    def _is_borrowed(self, op: Op) -> bool:
+        return op.name in FOUND and isinstance(op.result.type, Object) and not self.holds(op)
 
     def after(self, op: Op) -> List[Value]:
         """The values whose reference is released when ``op`` is done."""
@@ -88,8 +106,8 @@ class Lifetimes:
         owners: Set[Value] = set()
         for block in self._looping:
             owners.update(param for param in block.params if isinstance(param.type, COUNTED) and param in used)
-            owners.update(op.result for op in block.ops
-                          if op.result is not None and isinstance(op.result.type, COUNTED) and not _is_borrowed(op))
+            made = [op for op in block.ops if op.result is not None and isinstance(op.result.type, COUNTED)]
+            owners.update(op.result for op in made if not self._is_borrowed(op))
         return owners
 
     def _temporaries(self, block: Block) -> Set[Value]:
@@ -154,8 +172,3 @@ def _private(flow: Flow) -> Set[Value]:
     """The results of ufuncs of which nothing but elements is ever read."""
     made = {op.result for block in flow.order for op in block.ops if op.name in ("ufunc", "where", "gufunc", "gather", "pick", "rows")}
     return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in ELEMENTWISE])
-
-
-def _is_borrowed(op: Op) -> bool:
-    """Whether the result is a container that was read: no effect of a kernel ends its life."""
-    return op.name in FOUND and isinstance(op.result.type, Object) and op.result.type.python is not str

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
-from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object
+from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, Things
 
 BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
 _BOX_OBJECT = -4
@@ -15,6 +15,7 @@ SIZE_OFFSET = object.__basicsize__
 _RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_member": "set_add"}
 _READ_ARRAY = -5
 _READ_OBJECTS = {list: -6, tuple: -7, dict: -8, str: -9}
+_READ_ANY, _READ_ANY_HELD = -11, -12
 _C, _F, _ALIGNED, _WRITEABLE = 1, 2, 0x100, 0x400
 _LAYOUTS = {"C": (_C, _C), "F": (_C | _F, _F), "A": (0, 0)}
 """Flags of NumPy's arrays: which to look at, and what they must be."""
@@ -136,8 +137,11 @@ def _search(emitter: Any, op: Op) -> None:
     emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
 
 
-def _wanted(kind: Any) -> Tuple[int, ...]:
+def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
     """What a read must find: the words that the runtime looks at."""
+    kind = op.result.type
+    if isinstance(kind, Things):
+        return (_READ_ANY_HELD if emitter.lifetimes.holds(op) else _READ_ANY,)
     if isinstance(kind, Array):
         mask, flags = _LAYOUTS[kind.layout]
         always = _ALIGNED | (_WRITEABLE if kind.writeable else 0)
@@ -154,7 +158,7 @@ def _read(emitter: Any, op: Op) -> None:
     operands = [emitter.text[value] for value in op.args[:count]]
     operands += [part for value in op.args[count:] for part in boxed(emitter, value)]
     at = emitter.layout.scratch(max(5, 2 + 2 * kind.ndim) if isinstance(kind, Array) else 2)
-    spec = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(map(str, _wanted(kind)))))
+    spec = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(map(str, _wanted(emitter, op)))))
     emitter.checked(op.name, "frame", *(operands + [spec]), op=op)
     if isinstance(kind, Array):
         emitter.arrays[op.result] = emitter.array_at(op.result, at)

@@ -16,10 +16,10 @@ import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.types import Array
 from pijit.core.kernel.python_runtime import fitting
-from pijit.guards._evaluate import find
+from pijit.guards._evaluate import attribute_rule, find
 from pijit.guards.facts import is_exactly
 from pijit.guards.held import is_heap_type
-from pijit.guards.reading import class_value
+from pijit.guards.reading import class_value, read_attribute
 from pijit.guards.source import UNBOUND
 
 _QUIET = (int, float, complex, bool, str, bytes, type(None))
@@ -62,7 +62,9 @@ def _give_up_attr(owner: Any, name: str) -> None:
     """Raises unless the attribute is plain, and what it holds may go."""
     kind = type(owner)
     found = class_value(kind, name)
-    if any(class_value(kind, hook) is not class_value(object, hook) for hook in ("__setattr__", "__delattr__")):
+    hooks = ("__setattr__", "__delattr__")
+    if issubclass(kind, types.ModuleType) or any(class_value(kind, hook) is not class_value(object, hook)
+                                                 for hook in hooks):
         raise Declined
     if class_value(type(found), "__set__") is not UNBOUND:
         if type(found) is not types.MemberDescriptorType:
@@ -236,6 +238,13 @@ def load_item(owner: Any, index: int, kind: Any) -> Any:
     return _found(owner[index], kind)
 
 
+def load_attr(owner: Any, name: str, kind: Any) -> Any:
+    found = read_attribute(owner, name) if attribute_rule(owner) == "instance" else UNBOUND
+    if found is UNBOUND:
+        raise Declined
+    return _found(found, kind)
+
+
 def load_key(owner: Any, key: Any, kind: Any) -> Any:
     return _found(_value(owner, key, UNBOUND), kind)
 
@@ -372,7 +381,7 @@ NAMES: Dict[str, Any] = {
     "store_slice": store_slice, "delete_slice": delete_slice, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
     "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "update": update, "clear_dict": clear,
     "set_add": set_add, "set_discard": set_discard, "set_remove": set_remove, "clear_set": clear,
-    "list_take": deque_take, "load_item": load_item, "load_key": load_key, "load_int": load_key, "get_int": get_key,
+    "list_take": deque_take, "load_attr": load_attr, "load_item": load_item, "load_key": load_key, "load_int": load_key, "get_int": get_key,
     "store_int": store_key, "entry_key": entry_key, "entry_value": entry_value,
     "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
     "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.ops import ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
-from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object
+from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Things
 from pijit.core.kernel.scalar_ops import LIBM
 
 POLL_EVERY = 1000
@@ -218,7 +218,7 @@ def fitting(value: Any, kind: Any) -> Any:
         found = Array(value.dtype, value.ndim, kind.layout, bool(value.flags.writeable))
         if type(value) is not np.ndarray or found != kind or not orders[kind.layout] or not value.flags.aligned:
             raise TypeError("another array")
-    else:
+    elif not isinstance(kind, Things):
         wanted = kind.python if isinstance(kind, Object) else PYTHON_CLASS.get(kind, kind.dtype.type)
         if type(value) is not wanted or wanted is int and value != wrap(value):
             raise TypeError("another object")

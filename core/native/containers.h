@@ -10,7 +10,7 @@
 #include <longintrepr.h>
 
 /* What a read finds, besides the kinds of value_box and arrays. */
-enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8, READ_TEXT = -9 };
+enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8, READ_TEXT = -9, READ_ANY = -11, READ_ANY_HELD = -12 };
 
 /* Until its last use the frame holds an array that was read: nobody may notice that it lives longer. */
 static int64_t
@@ -47,6 +47,18 @@ pointer_read(PyObject *object, PyTypeObject *type, int64_t *spec)
     return 0;
 }
 
+/* An object of any class may go while others are stored; nobody may notice that it lives longer. */
+static int64_t
+any_hold(int64_t frame, PyObject *object, int64_t *spec)
+{
+    if (!dies_quietly(object)) {
+        return DECLINED;
+    }
+    spec[0] = (int64_t)object;
+    Py_INCREF(object);
+    return owned_push(frame_owned(frame), object) < 0 ? LAUNCHER_ERROR : 0;
+}
+
 /* The words of a borrowed object replace those that say what it must be. */
 static int64_t
 object_read(int64_t frame, PyObject *object, int64_t *spec)
@@ -57,6 +69,8 @@ object_read(int64_t frame, PyObject *object, int64_t *spec)
     case READ_TUPLE: return pointer_read(object, &PyTuple_Type, spec);
     case READ_DICT: return pointer_read(object, &PyDict_Type, spec);
     case READ_TEXT: return text_hold(frame, object, spec);
+    case READ_ANY: return pointer_read(object, Py_TYPE(object), spec);
+    case READ_ANY_HELD: return any_hold(frame, object, spec);
     default: return number_read(spec[0], object, spec);
     }
 }

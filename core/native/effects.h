@@ -248,7 +248,7 @@ static int64_t
 runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
 {
     PyObject *object = (PyObject *)owner, *key = (PyObject *)name;  /* borrowed */
-    if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr) {
+    if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr || PyModule_Check(object)) {
         return DECLINED;
     }
     PyObject *found = _PyType_Lookup(Py_TYPE(object), key);  /* borrowed */

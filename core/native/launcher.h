@@ -136,7 +136,7 @@
  *
  *   Reads of containers (containers.h), which return as effects do. `spec` -> [kind, dtype number, ndim, mask, flags] says
  *   what must be found: kind as for values, -5 an array of which the masked flags are these, -6 a list, -7 a tuple, -8 a
- *   dict, -9 a string. The words of what was found replace it: of an array a descriptor, of other objects the pointer.
+ *   dict, -9 a string, -11 any object, -12 any object, which the frame then owns. The words of what was found replace it: of an array a descriptor, of other objects the pointer.
  *   Arrays and strings are owned by the frame, the others are borrowed.
  *
  *   load_item(frame, list or tuple, index, spec), load_key(frame, dict, key, spec)
@@ -147,6 +147,8 @@
  *   load_int(frame, dict, number, spec), get_int(frame, dict, number, kind, value, spec),
  *   store_int(dict, number, kind, value)
  *       As load_key, get_key and store_key, the key being the int of a word.
+ *   load_attr(frame, object, name, spec)
+ *       The attribute of an object of any class, if reading it runs no code.
  *   entry_key(frame, dict, behind, spec), entry_value(frame, dict, behind, spec)
  *       The entry in front of a position that next_entry has given.
  *   heap_push(list, kind, value), heap_drop(list)

@@ -10,6 +10,7 @@ import pytest
 from native_kernels import Dying
 
 INT, FLOAT, BOOL, OBJECT, ARRAY, LIST, TUPLE, DICT = -1, -2, -3, -4, -5, -6, -7, -8
+ANY, ANY_HELD = -11, -12
 DECLINED = 1
 DOUBLE = np.dtype("d").num
 CONTIGUOUS, WRITEABLE = 1, 0x400
@@ -65,6 +66,53 @@ def test_words_of_what_is_found(table):
     spec = read(table, "load_item", [array], 0, wanted=ANY_VECTOR)[1]
     assert list(spec[:4]) == [array.ctypes.data, id(array), 4, 16]
     table.release_all()
+
+
+class Plain:
+    shared = 2.5
+
+    def __init__(self):
+        self.own = 7
+
+    computed = property(lambda self: 7)
+
+
+class Slots:
+    __slots__ = ("own", "empty")
+
+    def __init__(self):
+        self.own = 7
+
+
+class Asked(Plain):
+    def __getattribute__(self, name):
+        raise RuntimeError("never")
+
+
+def test_reads_of_attributes(table):
+    plain, slots = Plain(), Slots()
+    for owner in (plain, slots):
+        assert read(table, "load_attr", id(owner), "own")[1][0] == 7
+        assert read(table, "load_attr", id(owner), "own", wanted=(FLOAT,))[0] == DECLINED
+    assert read(table, "load_attr", id(plain), "shared", wanted=(FLOAT,))[1].view(np.float64)[0] == 2.5
+    for owner, name in ((plain, "computed"), (plain, "__init__"), (plain, "nothing"), (slots, "empty"), (Plain, "shared"),
+                        (Asked(), "own"), (5, "real")):
+        assert read(table, "load_attr", id(owner), name, wanted=(ANY,))[0] == DECLINED
+    plain.computed_too, plain.__dict__["shared"] = 1, 3.5
+    assert read(table, "load_attr", id(plain), "shared", wanted=(FLOAT,))[1].view(np.float64)[0] == 3.5
+
+
+def test_objects_of_any_class_are_borrowed_or_held(table):
+    owner = [Plain(), Slots()]
+    for index, item in enumerate(owner):
+        count = sys.getrefcount(item)
+        assert read(table, "load_item", owner, index, wanted=(ANY,))[1][0] == id(item)
+        assert sys.getrefcount(item) == count
+        assert read(table, "load_item", owner, index, wanted=(ANY_HELD,))[1][0] == id(item)
+        assert sys.getrefcount(item) == count + 1
+    table.release_all()
+    for noticed in (Dying, watched):
+        assert read(table, "load_item", [noticed()], 0, wanted=(ANY_HELD,))[0] == DECLINED
 
 
 def test_what_is_missing_declines(table):

@@ -1,0 +1,37 @@
+/* Attributes of objects of any class in kernels, read where control comes to them. Part of runtime.c, apart for its size.
+ *
+ * A read looks where CPython looks, and declines where that runs code or finds another type; see containers.h. */
+#ifndef PIJIT_ATTRIBUTES_H
+#define PIJIT_ATTRIBUTES_H
+
+#include "containers.h"
+
+/* The attribute of an object, BORROWED; NULL where it has none, or reading it runs code. */
+static PyObject *
+attribute_find(PyObject *object, PyObject *name)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (type->tp_getattro != PyObject_GenericGetAttr || type->tp_dict == NULL) {
+        return NULL;
+    }
+    PyObject *found = _PyType_Lookup(type, name);  /* borrowed */
+    if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
+        PyObject **place = slot_place(object, found);
+        return place == NULL ? NULL : *place;
+    }
+    PyObject **dict = _PyObject_GetDictPtr(object);
+    PyObject *value = NULL;  /* borrowed */
+    if (dict != NULL && *dict != NULL && (!PyDict_CheckExact(*dict) || dict_find(*dict, name, &value) < 0)) {
+        return NULL;
+    }
+    return value != NULL || found == NULL || Py_TYPE(found)->tp_descr_get != NULL ? value : found;
+}
+
+static int64_t
+runtime_load_attr(int64_t frame, int64_t owner, int64_t name, int64_t spec)
+{
+    PyObject *found = attribute_find((PyObject *)owner, (PyObject *)name);  /* borrowed */
+    return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
+}
+
+#endif
