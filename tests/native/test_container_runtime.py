@@ -250,3 +250,42 @@ def test_new_sets_and_numbers(table):
     made = ctypes.cast(int(spec[0]), ctypes.py_object).value
     assert type(made) is np.float64 and made == 2.5
     table.release_all()
+
+
+def made_of(table, name, *values):
+    """What a display of objects makes."""
+    spec = np.array([word for value in values for word in (OBJECT, id(value), 0)], np.int64)
+    assert call(table, name, table.frame, len(values), spec) == 0
+    return ctypes.cast(int(spec[0]), ctypes.py_object).value
+
+
+def test_new_slices_and_methods(table):
+    start, stop, items = 10 ** 12, object(), []
+    made = made_of(table, "new_slice", start, stop, None)
+    assert type(made) is slice and made.start is start and made.stop is stop and made.step is None
+    method = made_of(table, "bound_method", items, "append")
+    assert method == items.append and method.__self__ is items
+    before = sys.getrefcount(items)
+    del method
+    table.release_all()
+    assert sys.getrefcount(items) == before - 1
+
+
+def test_changes_of_sets(table):
+    word = np.array([3], np.int64)
+    target = {1, 3.0, "x"}
+    assert call(table, "set_remove", target, INT, word) == 0 and target == {1, "x"}
+    assert call(table, "set_remove", target, INT, word) == DECLINED and call(table, "set_discard", target, INT, word) == 0
+    assert target == {1, "x"} and call(table, "clear_set", target) == 0 and not target
+
+    class Same:
+        def __hash__(self):
+            return 3
+
+        def __eq__(self, other):
+            raise AssertionError("user code")
+
+    same, kept = Same(), Dying()
+    for name in ("set_remove", "set_discard", "set_add"):
+        assert call(table, name, {same}, INT, word) == DECLINED
+    assert call(table, "clear_set", {Dying()}) == DECLINED and call(table, "clear_set", {kept}) == 0

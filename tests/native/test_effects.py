@@ -133,6 +133,74 @@ def test_stores_give_up_what_something_else_holds(table, name):
     assert sys.getrefcount(kept) == before - 1 and Dying.deaths == deaths
 
 
+DELETES = {
+    "part": lambda table, place: table.call("delete_slice", id(place["list"]), id(LAST)),
+    "whole part": lambda table, place: table.call("store_slice", id(place["list"]), id(LAST), id(())),
+    "attribute": lambda table, place: table.call("delete_attr", id(place["object"]), id("a")),
+    "slot": lambda table, place: table.call("delete_attr", id(place["slots"]), id("a")),
+    "cell": lambda table, place: table.call("delete_cell", id(place["cell"])),
+}
+LAST = slice(-1, None)
+IS_THERE = {
+    "part": lambda place: len(place["list"]) == 2, "whole part": lambda place: len(place["list"]) == 2,
+    "attribute": lambda place: "a" in vars(place["object"]), "slot": lambda place: hasattr(place["slots"], "a"),
+    "cell": lambda place: place["cell"] != make_empty_cell(),
+}
+
+
+def make_empty_cell():
+    cell = make_cell(1)
+    del cell.cell_contents
+    return cell
+
+
+@pytest.mark.parametrize("name", sorted(DELETES))
+def test_deletes(table, name):
+    kept = Dying()
+    for old in (1, 2.5, None, "old", np.float32(1), np.arange(2), kept):
+        place, references, deaths = new_place(old), sys.getrefcount(kept), Dying.deaths
+        assert DELETES[name](table, place) == 0 and not IS_THERE[name](place)
+        assert sys.getrefcount(kept) == references - (old is kept) and Dying.deaths == deaths
+
+
+@pytest.mark.parametrize("make", sorted(NOTICEABLE))
+@pytest.mark.parametrize("name", sorted(DELETES))
+def test_deletes_decline_where_the_old_value_could_run_code(table, name, make):
+    place = new_place(None)
+    for one in PUTS:
+        PUTS[one](place, NOTICEABLE[make]())
+    deaths = Dying.deaths
+    assert DELETES[name](table, place) == DECLINED and IS_THERE[name](place) and Dying.deaths == deaths
+
+
+def test_deletes_of_what_is_missing_decline(table):
+    cell = make_empty_cell()
+    assert table.call("delete_cell", id(cell)) == DECLINED
+    for target in (Plain(), Slotted(), Own(), WithProperty(), shared_dict(), 5, int):
+        assert table.call("delete_attr", id(target), id("a")) == DECLINED
+    assert table.call("delete_global", id("missing_global")) == DECLINED
+    sys.modules[Runtime.__module__].__dict__["doomed_global"] = 1
+    assert table.call("delete_global", id("doomed_global")) == 0
+    assert "doomed_global" not in sys.modules[Runtime.__module__].__dict__
+
+
+def test_parts_of_lists_as_python(table):
+    for part in (slice(1, 3), slice(None), slice(4, 1), slice(None, None, 2), slice(None, None, -2), slice(-2, None), slice(9, 99)):
+        for items in ([], [7], (7, 8, 9), [1, 2, 3, 4, 5]):
+            wanted, got = [1, 2.5, "c", 4, 5], [1, 2.5, "c", 4, 5]
+            try:
+                wanted[part] = items
+                status = 0
+            except ValueError:
+                status = DECLINED
+            assert table.call("store_slice", id(got), id(part), id(items)) == status and got == wanted
+        del wanted[part]
+        assert table.call("delete_slice", id(got), id(part)) == 0 and got == wanted
+    target = [1, 2, 3]
+    assert table.call("store_slice", id(target), id(slice(1, 2)), id(target)) == 0 and target == [1, 1, 2, 3, 3]
+    assert table.call("delete_slice", id(target), id(slice(None, "x"))) == DECLINED and len(target) == 5
+
+
 def test_new_attributes_and_keys(table):
     target, words = Plain(), words_of(INT, 3)
     target.b = 1
