@@ -173,18 +173,26 @@ class Rest:
     def callable(self) -> Callable[[Tuple[object, ...]], object]: ...
 
 class Frameless:
-    """A payload for a function that one kernel computes: the kernel runs before the call has a frame.
+    """A payload for a function that begins with a kernel, which runs before the call has a frame.
+
+    The guard program of its entry has all guards of the launcher's, and fetches what those fetch.
 
     Arguments:
         code: the linked code, whose first instructions call the launcher. It runs where the kernel leaves by an exit
             that does not return.
         launcher: a `pijit.core._launcher.Launcher`.
-        slots: where a frame has the launcher's arguments when it starts: numbers of locals, then of free variables.
+        landings: for each exit of the kernel (last, slots, stack) or None. The frame goes on behind the instruction at the
+            offset `last`, with the exit's first values in these slots (-1: in none) and `stack` more on its stack,
+            top first. None: the code begins as ever, and its call of the launcher answers with what the kernel has left.
+
+    Raises:
+        ValueError: the code has no such place.
     """
 
     code: CodeType
     launcher: object
-    def __init__(self, code: CodeType, launcher: object, slots: Tuple[int, ...]) -> None: ...
+    def __init__(self, code: CodeType, launcher: object,
+                 landings: Tuple[Optional[Tuple[int, Tuple[int, ...], int]], ...]) -> None: ...
 
 class Trial:
     """A payload that is measured: after some calls, the next ones run it or the function as it is, and are timed.

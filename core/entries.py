@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core.bytecode.decode import Function
-from pijit.core.bytecode.link import Probe, Site, link
+from pijit.core.bytecode.link import Landings, Probe, Site, link
 from pijit.core.capture.capture import Candidate, Capture, capture
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.fallback import unpacked
@@ -18,7 +18,7 @@ from pijit.core.capture.inline import Inliner
 from pijit.core.capture.values import Abstract
 from pijit.core.causes import break_causes, break_reports
 from pijit.core.errors import Break, LinkError, first_line, is_strict
-from pijit.core.frameless import frameless
+from pijit.core.frameless import head_of
 from pijit.core.functions import stand_in
 from pijit.core.graph.key import graph_key
 from pijit.core.graph.passes import recorded
@@ -83,18 +83,21 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
                                         _finder(state, index) if index in open_calls else None).callable
                   for index, callees in calls.items()}
 
-    def linked_from(header: Optional[int]) -> types.CodeType:
+    def linked_from(header: Optional[int], landings: Optional[Landings] = None) -> types.CodeType:
         instructions = result.cfg.function.instructions
         probes = [Probe(index, observer, unpacked(instructions[index])) for index, observer in observers.items()]
         return _linked(config, result, sites, probes, {key: way.site for key, way in reentries.items()}, movers,
-                       header, call_sites)
+                       header, call_sites, landings)
 
-    linked = linked_from(None)
+    landings: Landings = {}
+    linked = linked_from(None, landings)
     moved = linked_from(start.header) if start is not None else None
     clock.done("link")
     causes = [cause for one in results for cause in one.causes()]
     by_shape = config.enable_dynamic_shape is False
-    program = entry_program((candidate.captured for _, candidate, _ in kept), causes, roots if by_shape else None)
+    head = head_of(result.cfg.function, made)
+    program = entry_program((candidate.captured for _, candidate, _ in kept), causes, roots if by_shape else None,
+                            head.inputs if head is not None else ())
     segments = segment_reports(result, compiled[0])
     for one, outcomes in zip(results[1:], compiled[1:]):
         segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
@@ -104,17 +107,16 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     record = CaptureRecord(state.py_func, results, compiled, [way.kernel for way in reentries.values()], linked,
                            program, segments, breaks + stay, why, ways, stages, clock.seconds,
                            [index for index, _ in broken])
-    whole = None if by_shape else frameless(  # which asks the segment's guards alone
-        result.cfg.function, linked, [(candidate, kernel) for _, candidate, kernel in kept], launchers)
+    frameless = _hook.Frameless(linked, head.launcher, landings[head.launcher.callable]) if head is not None else None
     hinted = {index: line for one in results for index, line in one.hinted().items()}
-    if whole is None and (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:
+    if (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:
         for launcher in last:
             launcher.entry = program
     for one in results:
         one.release()
     called = list({id(callee): callee for found in calls.values() for callee in found}.values())
     return Entry(program, linked, segments, breaks, launchers, observers, why,
-                 [way.launcher for way in reentries.values()], moved, stay, called, ways, whole, seen,
+                 [way.launcher for way in reentries.values()], moved, stay, called, ways, frameless, seen,
                  lines_of(candidate.captured for _, candidate, _ in kept), record,
                  patience(config, [candidate.captured for _, candidate, _ in kept]), hinted)
 

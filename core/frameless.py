@@ -1,24 +1,30 @@
-"""Functions that one kernel computes from their first instruction to a return: calls of them need no frame.
+"""Functions that begin with a kernel: it runs before there is a frame, and where it comes to a return there is none.
 
-`pijit.core._hook` binds the arguments and calls the launcher before there is a frame (core/native/dispatch.c). An
-exit that leads to a return hands over the function's result; at any other linked code goes on in a frame, as ever.
+`pijit.core._hook` binds the arguments, looks the call up under the guards of its entry, which fetch what the kernel
+takes, and runs it (core/native/dispatch.c). An exit that leads to a return hands over the function's result; at any
+other linked code goes on in a frame, as ever.
 """
 
 from __future__ import annotations
 
-from types import CodeType
-from typing import Any, Iterable, List, Optional, Tuple
+from typing import Any, Dict, Iterable, NamedTuple, Optional, Tuple
 
-from pijit.core._hook import Frameless
 from pijit.core.bytecode.decode import Function
-from pijit.core.capture.capture import Candidate
 from pijit.core.capture.captured import Captured
-from pijit.core.capture.guarding import launch_arguments
+from pijit.core.capture.guarding import launch_arguments, rebase
+from pijit.core.capture.roots import Root
 from pijit.core.kernel.compile import Kernel
 
 NEEDS_FRAME = frozenset(["store_global"])
 """Operations that ask for the frame that runs the linked code."""
-MOST_LIVE_INS = 32
+MOST_INPUTS = 32
+
+
+class Head(NamedTuple):
+    """The kernel that a function begins with: its launcher, and where a call without a frame has its inputs."""
+
+    launcher: Any
+    inputs: Tuple[Any, ...]
 
 
 def returning_exits(captured: Captured, kernel: Kernel, function: Function) -> Tuple[int, ...]:
@@ -31,19 +37,39 @@ def returning_exits(captured: Captured, kernel: Kernel, function: Function) -> T
                  if number in returning and all(code[0] == "const" for code in codes[:-1]))
 
 
-def frameless(function: Function, linked: CodeType, kept: Iterable[Tuple[Candidate, Kernel]],
-              launchers: List[Any]) -> Optional[Frameless]:
-    """What an entry cache holds for such a function, or None; launchers are in the order of ``kept``."""
-    for (candidate, kernel), launcher in zip(kept, launchers):
-        captured = candidate.captured
-        slots = [_slot(root, function) for root in launch_arguments(captured)]
-        if (returning_exits(captured, kernel, function) and None not in slots and len(slots) <= MOST_LIVE_INS
-                and not any(op.name in NEEDS_FRAME for block in captured.graph.blocks for op in block.ops)):
-            return Frameless(linked, launcher, tuple(slots))
-    return None
+def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) -> Optional[Head]:
+    """The head of a function with these launchers, those that are asked first last; None if it needs a frame.
+
+    One that may come to a return goes first.
+    """
+    heads = []
+    for launcher, captured, kernel in made:
+        inputs = _inputs(captured, function) if captured.start == 0 else None
+        if inputs is not None:
+            heads.append((bool(returning_exits(captured, kernel, function)), Head(launcher, inputs)))
+    return sorted(heads, key=lambda one: one[0])[-1][1] if heads else None
 
 
-def _slot(root: Any, function: Function) -> Optional[int]:
+def _inputs(captured: Captured, function: Function) -> Optional[Tuple[Any, ...]]:
+    """Where a call has the inputs of a segment, if the guards of an entry include all of the segment's."""
+    position: Dict[Root, int] = {}
+    for root in launch_arguments(captured):
+        slot = _slot(root, function)
+        if slot is None:
+            return None
+        position[root] = slot
+    known = [(fact.root, fact.source) for fact in captured.facts.values()]
+    for pair in captured.pairs:
+        known += [(pair.root, pair.source), (pair.other, pair.other_source)]
+    inputs = tuple(rebase(path, position) for path in captured.inputs)
+    if (len(inputs) > MOST_INPUTS or any(rebase(root, position) != source for root, source in known)
+            or any(pair.source == pair.other_source for pair in captured.pairs)
+            or any(op.name in NEEDS_FRAME for block in captured.graph.blocks for op in block.ops)):
+        return None
+    return inputs
+
+
+def _slot(root: Root, function: Function) -> Optional[int]:
     """Where a frame has a live-in when it starts: an argument or the cell of a free variable."""
     if root.kind == "local":
         number = function.varnames.index(root.name)

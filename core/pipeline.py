@@ -33,6 +33,7 @@ from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
 from pijit.core.trials import trial_of
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
+from pijit.guards.program import NO_GUARD
 
 MAX_FAILURES = 3
 RECOMPILES_KEPT = 100
@@ -270,7 +271,8 @@ class State:
         outcome = entry.program.evaluate_python(*roots)
         if outcome.reason is None:
             return ""
-        line = entry.lines.get(entry.program.guards[outcome.failed].sources[0])
+        guard = entry.program.guards[outcome.failed] if outcome.failed != NO_GUARD else None
+        line = entry.lines.get(guard.sources[0]) if guard is not None else None
         failed = outcome.reason[len("guard "):] if outcome.reason.startswith("guard `") else outcome.reason
         return reason("PJ301", guard=failed, **({"line": line} if line else {}))
 

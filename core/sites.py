@@ -90,7 +90,7 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
                         prepare, returning, tuple(held.get(which) for which in numbers), slots,
                         kernel.flavour.nogil and not (captured.has_loop and may_wait(program)),
                         tuple(rounds[which] for which, _ in kernel.exits), gate)
-    return launcher, Call(launcher.callable, passed, width, tuple(plans))
+    return launcher, Call(launcher.callable, passed, width, tuple(plans), numbers)
 
 
 def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Way:

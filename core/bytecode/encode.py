@@ -73,7 +73,7 @@ class _Layout:
         grown = True
         while grown:
             grown = False
-            starts = self._starts()
+            starts = self.starts()
             for row, target in jumps:
                 units = starts[target]
                 if self.opcodes[row] in _RELATIVE:
@@ -86,7 +86,7 @@ class _Layout:
                     self.sizes[row] = _units_needed(arg)
                     grown = True
 
-    def _starts(self) -> List[int]:
+    def starts(self) -> List[int]:
         return [0] + list(accumulate(self.sizes))
 
     def code_bytes(self) -> bytes:
@@ -141,6 +141,7 @@ class Assembler:
         self._original: Dict[int, Label] = {}
         self._inserted: Dict[int, Label] = {}
         self._retargeted: Dict[int, Label] = {}
+        self._offsets: Dict[Label, int] = {}
 
     def const(self, value: Any) -> int:
         """Index of a constant that is this very object; objects that are merely equal get another.
@@ -211,8 +212,10 @@ class Assembler:
             ValueError: a label that is jumped to is placed nowhere, or twice; a jump that can only go
                 forwards goes backwards; paths meet with different stacks.
         """
-        layout = self._lay_out()
+        layout, placed = self._lay_out()
         layout.resolve_jumps()
+        starts = layout.starts()
+        self._offsets = {label: 2 * starts[row] for label, row in placed.items()}
         code = self.function.code
         fields = {
             "co_code": layout.code_bytes(),
@@ -228,7 +231,11 @@ class Assembler:
         depth = max(code.co_stacksize, trace_flow(self.function if unchanged else decode(edited)).max_depth)
         return edited if depth == code.co_stacksize else replace_code(edited, co_stacksize=depth)
 
-    def _lay_out(self) -> _Layout:
+    def offset(self, label: Label) -> int:
+        """Where a label is in the code that `assemble` has made."""
+        return self._offsets[label]
+
+    def _lay_out(self) -> Tuple[_Layout, Dict[Label, int]]:
         layout = _Layout()
         placed: Dict[Label, int] = {}
         pending: List[Tuple[int, Label]] = []
@@ -266,7 +273,7 @@ class Assembler:
             if label not in placed or placed[label] == len(opcodes):
                 raise ValueError("{!r} is placed in front of no instruction".format(label))
             targets[row] = placed[label]
-        return layout
+        return layout, placed
 
 
 def _index_in(names: List[str], name: str) -> int:

@@ -58,12 +58,31 @@ class Call(NamedTuple):
     """One launcher at a site: the callable, its arguments (kinds "local", "stack", "cell"), its exits by number.
 
     Exit 0 is the usual one: its number is the only false one, and that is all that the linked code asks first.
+    ``numbers`` are those of the kernel's exits.
     """
 
     callable: Any
     arguments: Tuple[Tuple[str, Any], ...]
     width: int
     exits: Tuple[ExitPlan, ...]
+    numbers: Tuple[int, ...] = ()
+
+
+class Landing(NamedTuple):
+    """Where linked code goes on behind an exit, for who brings the exit's values.
+
+    ``last`` is the offset of the instruction before that, ``slots`` those of the locals (-1: of none), ``stack`` how
+    many values are left.
+    """
+
+    last: int
+    slots: Tuple[int, ...]
+    stack: int
+
+
+Landings = Dict[Any, Tuple[Optional[Landing], ...]]
+"""By the callable of a call with which the function begins, those of its kernel's exits; None for one at which linked
+code does more."""
 
 
 class Site(NamedTuple):
@@ -90,7 +109,8 @@ class Probe(NamedTuple):
 
 def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
          reentries: Optional[Dict[Any, Site]] = None, movers: Optional[Dict[int, Callable[[int], Any]]] = None,
-         start: Optional[int] = None, calls: Optional[Dict[int, Any]] = None) -> CodeType:
+         start: Optional[int] = None, calls: Optional[Dict[int, Any]] = None,
+         landings: Optional[Landings] = None) -> CodeType:
     """The linked code object.
 
     Arguments:
@@ -98,6 +118,7 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
         movers: what makes the movers of loop headers, see `moves`.
         start: the loop header where the code begins, for a call that moves to it.
         calls: what is called right before an instruction that calls a function which is compiled on its own.
+        landings: filled.
 
     Raises:
         ValueError: the edited code does not verify.
@@ -112,8 +133,9 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
     for header, make in (movers or {}).items():
         add_mover(assembler, cfg, header, make)
     announced = {index: Label("call at %d" % index) for index in calls or {}}
-    for site in sites:
-        assembler.insert(site.index, _Writer(cfg, assembler, site, ways, announced).write())
+    writers = [_Writer(cfg, assembler, site, ways, announced) for site in sites]
+    for writer in writers:
+        assembler.insert(writer.site.index, writer.write())
     for index, callable in (calls or {}).items():
         assembler.insert(index, [announced[index]] + _announcement(assembler, index, callable))
     for key, site in (reentries or {}).items():
@@ -123,7 +145,11 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
         # In front of its loop, since setups only lead forwards.
         assembler.insert(site.index, [Op("JUMP_FORWARD", over, writer.line), ways[key]] + writer.write() + [
             Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line), over], redirect=False)
-    return assembler.assemble()
+    code = assembler.assemble()
+    if landings is not None:
+        for writer in writers:
+            landings.update(writer.landings())
+    return code
 
 
 def _add_probe(assembler: Assembler, probe: Probe) -> None:
@@ -251,6 +277,18 @@ class _Writer:
         if not plan.side:
             return self.assembler.inserted(plan.target)
         return self.announced.get(plan.target) or self.assembler.original(plan.target)
+
+    def landings(self) -> Landings:
+        """Those of the site, in code that has been assembled."""
+        return {call.callable: tuple(self._landing(call.exits[number]) for number in call.numbers)
+                for call in self.site.calls if self.site.index == 0}
+
+    def _landing(self, plan: ExitPlan) -> Optional[Landing]:
+        if plan.poll or plan.rest is not None or self.spilled or self.cfg.block_stack[plan.target]:
+            return None
+        slots = tuple(-1 if name is None else self.assembler.local(name) for name in plan.locals)
+        offset = self.assembler.offset(self._behind(plan))
+        return Landing(offset - 2, slots, plan.stack) if offset else None
 
     def _handle_requests(self, plan: ExitPlan) -> None:
         """The interpreter looks for requests behind a call; the line is where bytecode goes on."""

@@ -148,11 +148,12 @@ def lines_of(segments: Iterable[Captured]) -> Dict[Any, str]:
 
 
 def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]] = (),
-                  roots: Any = None) -> GuardProgram:
+                  roots: Any = None, fetch: SequenceType[Any] = ()) -> GuardProgram:
     """The guards of an entry: every fact of its segments that can be checked when the function is called.
 
     ``causes`` are the (source, value) of what stayed bytecode for its type: such a function must get another chance
     when it is called with other types. With the ``roots`` of a call, arrays keep the shapes that they have there.
+    ``fetch`` is what who looks a call up gets.
     """
     guards: List[Any] = []
     for captured in segments:
@@ -168,7 +169,7 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
             guards += [g for g in type_guards(source, value) if g not in guards]
     arrays = [guard.source for guard in guards if isinstance(guard, kinds.IsArray)] if roots is not None else []
     guards += [kinds.Equals(Inner(source, "shape"), source.fetch(*roots).shape) for source in arrays]
-    return GuardProgram(guards, [])
+    return GuardProgram(guards, fetch)
 
 
 def may_wait(program: GuardProgram) -> bool:

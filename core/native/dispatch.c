@@ -1,18 +1,19 @@
 /* Calls of a JitFunction that need no frame hook: arguments are bound here, and the entry cache is asked at once.
  *
- *   an entry of one kernel from start to return (Frameless)  ->  guards, kernel, result: no frame at all
- *   another entry that serves                                ->  its linked code, in the only frame of the call
- *   an entry that says that nothing is worth it              ->  the function itself
- *   none                                                     ->  on_miss, and what it answers
+ *   an entry that begins with a kernel (Frameless)  ->  the kernel; if it comes to a return there is no frame at all
+ *   another entry that serves                       ->  its linked code, in the only frame of the call
+ *   an entry that says that nothing is worth it     ->  the function itself
+ *   none                                            ->  on_miss, and what it answers
  *
- * A Frameless kernel may leave where bytecode has to go on: then its linked code gets a frame after all, and begins
- * with what the kernel has left (hand_over.c). All that is unusual is left to CPython and the hook: star arguments,
- * arguments that are cells, arguments that do not fit, tracing, the end of the stack. */
-#include "dispatch.h"
+ * Where a Frameless kernel leaves and bytecode has to go on, its linked code gets a frame after all, and begins behind
+ * that exit, or with what the kernel has left to say (hand_over.c). The entry's guards fetch its inputs: they are asked
+ * once. All that is unusual is left to CPython and the hook: star arguments, arguments that are cells, arguments that do
+ * not fit, tracing, the end of the stack. */
+#include "landings.h"
 #include <structmember.h>
 
 #define MOST_SLOTS 64
-#define MOST_LIVE_INS 32
+#define MOST_INPUTS 32
 
 /* After so many calls in a row for which nothing was worth a kernel only each of as many asks. */
 #define PATIENCE 64
@@ -21,11 +22,14 @@
 #define STAR_FLAGS (CO_VARARGS | CO_VARKEYWORDS)
 
 typedef struct {
-    PyObject_VAR_HEAD
+    PyObject_HEAD
     PyObject *code;              /* owned: the linked code */
     PyObject *launcher;          /* owned: what that code calls first */
     PyCodeObject *fits;          /* the code object that the linked code was found to fit; only its identity counts */
-    Py_ssize_t slots[1];         /* where its arguments are in a frame */
+    Py_ssize_t nexits;
+    Landing *landings;           /* owned: where the exits land that do */
+    char *lands;                 /* owned: which do, see Left */
+    PyFrameObject *spare;        /* owned: an empty frame of the linked code, or NULL */
 } Frameless;
 
 const LaunchAPI *launch_api;
@@ -143,7 +147,7 @@ dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *fu
     Py_INCREF(code);
     PyObject *found = NULL;  /* owned */
     if (arguments_bind(function, code, arguments, slots, nslots)) {
-        found = guards->cache_lookup(cache, slots, nslots, function->func_globals, NULL);
+        found = guards->cache_lookup(cache, slots, nslots, function->func_globals, NULL, NULL);
     }
     for (Py_ssize_t i = 0; i < nslots; i++) {
         Py_XDECREF(slots[i]);
@@ -155,66 +159,51 @@ dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *fu
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
+static void
+fetched_release(Fetched *fetched)
+{
+    while (fetched->count > 0) {
+        Py_DECREF(fetched->items[--fetched->count]);
+    }
+}
+
 /* Whether a call is one of the code object that the entry was made for. */
 static inline int
 frameless_fits(Frameless *self, const BoundCall *call)
 {
     if (self->fits != call->code && hook_fits(call->code, (PyCodeObject *)self->code)) {
-        Py_ssize_t last = -1;
-        for (Py_ssize_t i = 0; i < Py_SIZE(self); i++) {
-            last = self->slots[i] > last ? self->slots[i] : last;
-        }
-        self->fits = last < call->nslots ? call->code : NULL;
+        self->fits = call->code;
     }
     return self->fits == call->code;
 }
 
-/* Whether the entry served the call; then *result is set as dispatch_call sets it. */
-static int
-frameless_run(Frameless *self, const BoundCall *call, PyObject **result)
+/* Go on in a frame with a launcher's answer, which is taken over, or the exception that is set. */
+static PyObject *
+frameless_leave(Frameless *self, const BoundCall *call, PyObject *answer)
 {
-    PyObject *live_ins[MOST_LIVE_INS];  /* borrowed */
-    for (Py_ssize_t i = 0; i < Py_SIZE(self); i++) {
-        live_ins[i] = call->slots[self->slots[i]];
-    }
-    HandOver over = {.launcher = self->launcher};
-    Launched status = launch_api->launch(self->launcher, live_ins, Py_SIZE(self), call->function->func_globals,
-                                         call->builtins, result);
-    if (status != LAUNCH_LEFT) {
-        return status == LAUNCH_RETURNED;
-    }
-    over.answer = *result;
+    HandOver over = {.launcher = self->launcher, .answer = answer};
     PyErr_Fetch(&over.type, &over.value, &over.traceback);
-    *result = hook_run(call, (PyCodeObject *)self->code, launch_api, &over);
-    return 1;
+    return hook_run(call, (PyCodeObject *)self->code, launch_api, &over);
 }
 
-/* Whether an entry of one kernel served the call. */
+/* Whether the entry served the call with what its guards have fetched, which is released before any code of the
+ * program's runs; then *result is set as dispatch_call sets it. */
 static int
-frameless_serve(const Mark *mark, const BoundCall *call, PyObject **result)
+frameless_run(Frameless *self, const BoundCall *call, Fetched *fetched, PyObject **result)
 {
-    PyObject *cache = mark->cache, *payload;  /* borrowed, and owned while it runs */
-    for (Py_ssize_t i = 0; (payload = mark->guards->cache_payload(cache, i)) != NULL; i++) {
-        PyObject *inner = trial_payload(payload);  /* borrowed from the payload */
-        if (Py_TYPE(inner) != &Frameless_Type || trial_side(payload) == TRIAL_PLAIN
-                || !frameless_fits((Frameless *)inner, call)) {
-            continue;
-        }
-        TrialRun run;
-        Py_INCREF(payload);
-        trial_begin(&run, payload);
-        int served = frameless_run((Frameless *)inner, call, result);
-        trial_end(&run, served && *result != NULL);
-        if (served) {
-            mark->guards->cache_hit(cache, payload);
-            hook_count(1);
-        }
-        Py_DECREF(payload);
-        if (served) {
-            return 1;
-        }
+    Left left;
+    left.lands = self->lands;
+    left.nexits = self->nexits;
+    Launched status = launch_api->launch(self->launcher, fetched->items, fetched->count, call->function->func_globals,
+                                         call->builtins, &left, result);
+    fetched_release(fetched);
+    if (status == LAUNCH_LEFT) {
+        *result = frameless_leave(self, call, *result);
     }
-    return 0;
+    else if (status == LAUNCH_LANDED) {
+        *result = hook_land(call, (PyCodeObject *)self->code, &self->landings[left.exit], &left, &self->spare);
+    }
+    return status != LAUNCH_MISSED;
 }
 
 /* Note a call for which an entry says that nothing is worth a kernel; those of all entries must. */
@@ -235,11 +224,11 @@ pace_slow(Pace *pace, const Mark *mark)
 
 /* What is to run for a call: a NEW reference, or NULL with the exception of on_miss set. */
 static PyObject *
-payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call)
+payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call, Fetched *fetched)
 {
     PyObject *globals = call->function->func_globals;  /* borrowed */
     PyObject *payload = mark->guards->cache_lookup(mark->cache, call->slots, call->nslots, globals,
-                                                   call->builtins);  /* owned */
+                                                   call->builtins, fetched);  /* owned */
     hook_count(payload != NULL);
     if (payload != NULL && trial_payload(payload) == Py_None) {
         pace_slow(pace, mark);
@@ -251,30 +240,40 @@ payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call)
                            : hook_ask(mark->on_miss, call->code, call->slots, call->nslots, globals, call->builtins);
 }
 
+/* Run what a cache or on_miss has for a call; the payload is taken over. */
 static Dispatched
-call_serve(const Mark *mark, Pace *pace, const BoundCall *call, TrialRun *run, PyObject **result)
+payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched *fetched, TrialRun *run,
+            PyObject **result)
 {
-    if (frameless_serve(mark, call, result)) {
-        return DISPATCH_DONE;
-    }
-    PyObject *payload = payload_of_call(mark, pace, call);  /* owned */
-    if (payload == NULL) {
-        *result = NULL;
-        return DISPATCH_DONE;
-    }
     trial_begin(run, payload);
     if (run->trial != NULL && run->side == TRIAL_KERNELS) {
         trial_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals,
                      call->builtins);
     }
-    PyCodeObject *linked = run->side != TRIAL_PLAIN ? hook_accept(call->code, trial_payload(payload)) : NULL;  /* owned */
+    PyObject *inner = run->side != TRIAL_PLAIN ? trial_payload(payload) : Py_None;  /* borrowed from the payload */
+    int served = Py_TYPE(inner) == &Frameless_Type && fetched->count >= 0 && frameless_fits((Frameless *)inner, call)
+                 && frameless_run((Frameless *)inner, call, fetched, result);
+    fetched_release(fetched);
+    PyCodeObject *linked = served ? NULL : hook_accept(call->code, inner);  /* owned */
     Py_DECREF(payload);
-    if (linked == NULL) {
-        return DISPATCH_PLAIN;
+    if (linked != NULL) {
+        *result = hook_run(call, linked, NULL, NULL);
+        Py_DECREF(linked);
     }
-    *result = hook_run(call, linked, NULL, NULL);
-    Py_DECREF(linked);
-    return DISPATCH_DONE;
+    return served || linked != NULL ? DISPATCH_DONE : DISPATCH_PLAIN;
+}
+
+static Dispatched
+call_serve(const Mark *mark, Pace *pace, const BoundCall *call, TrialRun *run, PyObject **result)
+{
+    PyObject *items[MOST_INPUTS];  /* owned as far as they are counted */
+    Fetched fetched = {items, MOST_INPUTS, -1};
+    PyObject *payload = payload_of_call(mark, pace, call, &fetched);  /* owned, then the run's */
+    if (payload == NULL) {
+        *result = NULL;
+        return DISPATCH_DONE;
+    }
+    return payload_run(mark, call, payload, &fetched, run, result);
 }
 
 Dispatched
@@ -322,29 +321,13 @@ payload_code(PyObject *payload)
     return Py_TYPE(payload) == &Frameless_Type ? ((Frameless *)payload)->code : payload;
 }
 
-static int
-frameless_fill(Frameless *self, PyObject *slots)
-{
-    for (Py_ssize_t i = 0; i < Py_SIZE(self); i++) {
-        self->slots[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(slots, i));
-        if (self->slots[i] == -1 && PyErr_Occurred()) {
-            return -1;
-        }
-        if (self->slots[i] < 0 || self->slots[i] >= MOST_SLOTS) {
-            PyErr_Format(PyExc_ValueError, "slot %zd is out of range", self->slots[i]);
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static PyObject *
 frameless_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"code", "launcher", "slots", NULL};
-    PyObject *code, *launcher, *slots;  /* borrowed */
+    static char *names[] = {"code", "launcher", "landings", NULL};
+    PyObject *code, *launcher, *landings;  /* borrowed */
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!:Frameless", names, &PyCode_Type, &code, &launcher,
-                                     &PyTuple_Type, &slots)) {
+                                     &PyTuple_Type, &landings)) {
         return NULL;
     }
     if (launch_api == NULL && (launch_api = launch_import_api()) == NULL) {
@@ -353,10 +336,7 @@ frameless_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!launch_api->is_launcher(launcher)) {
         return PyErr_Format(PyExc_TypeError, "launcher must be a Launcher, not %.200s", Py_TYPE(launcher)->tp_name);
     }
-    if (PyTuple_GET_SIZE(slots) > MOST_LIVE_INS) {
-        return PyErr_Format(PyExc_ValueError, "more than %d live-ins", MOST_LIVE_INS);
-    }
-    Frameless *self = (Frameless *)type->tp_alloc(type, PyTuple_GET_SIZE(slots));  /* owned, given away */
+    Frameless *self = (Frameless *)type->tp_alloc(type, 0);  /* owned, given away */
     if (self == NULL) {
         return NULL;
     }
@@ -364,7 +344,8 @@ frameless_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->code = code;
     Py_INCREF(launcher);
     self->launcher = launcher;
-    if (frameless_fill(self, slots) < 0) {
+    self->nexits = PyTuple_GET_SIZE(landings);
+    if (landings_read(landings, (PyCodeObject *)code, &self->landings, &self->lands) < 0) {
         Py_DECREF(self);
         return NULL;
     }
@@ -385,6 +366,9 @@ frameless_dealloc(Frameless *self)
     PyObject_GC_UnTrack(self);
     Py_XDECREF(self->code);
     Py_XDECREF(self->launcher);
+    Py_XDECREF(self->spare);
+    PyMem_Free(self->landings);
+    PyMem_Free(self->lands);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -398,10 +382,9 @@ static PyMemberDef frameless_members[] = {
 PyTypeObject Frameless_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "pijit.core._hook.Frameless",
-    .tp_doc = "Frameless(code, launcher, slots)\n--\n\n"
-              "What an entry cache holds for a function that one kernel computes.",
-    .tp_basicsize = offsetof(Frameless, slots),
-    .tp_itemsize = sizeof(Py_ssize_t),
+    .tp_doc = "Frameless(code, launcher, landings)\n--\n\n"
+              "What an entry cache holds for a function that begins with a kernel.",
+    .tp_basicsize = sizeof(Frameless),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_new = frameless_new,
     .tp_dealloc = (destructor)frameless_dealloc,

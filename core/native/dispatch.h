@@ -80,8 +80,20 @@ int hook_fits(PyCodeObject *code, PyCodeObject *linked);
 /* hook.c: count a call that an entry served, or that none did. */
 void hook_count(int hit);
 
+/* Where linked code goes on behind an exit of a kernel that ran before there was a frame. */
+typedef struct {
+    Py_ssize_t last;             /* the offset of the instruction before that */
+    Py_ssize_t nslots, stack;    /* how many values are for locals, and for the operand stack */
+    Py_ssize_t slots[MOST_LEFT]; /* the locals; -1: the value is for none */
+} Landing;
+
 /* hook.c: run linked code that fits on the slots of a call; they are moved to the frame. With `over`, that is what a
  * kernel has left to say. NEW reference, or NULL with an exception. */
 PyObject *hook_run(const BoundCall *call, PyCodeObject *linked, const LaunchAPI *launch, HandOver *over);
+
+/* hook.c: as hook_run, from a landing on, with values that are moved to the frame; *spare is a frame of the linked code
+ * that waits for its next call, owned, or NULL. */
+PyObject *hook_land(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left,
+                    PyFrameObject **spare);
 
 #endif

@@ -39,6 +39,23 @@ thread_is_traced(PyThreadState *tstate)
     return *thread_tracing(tstate);
 }
 
+/* Have a frame that has not started begin behind the instruction at an offset, with items on its stack: top first, and
+ * moved there. */
+static inline void
+frame_begin_behind(PyFrameObject *frame, Py_ssize_t last, PyObject *const *items, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        frame->f_valuestack[i] = items[count - 1 - i];
+    }
+#if PY_VERSION_HEX >= 0x030a0000
+    frame->f_stackdepth = (int)count;
+    frame->f_lasti = (int)(last / (Py_ssize_t)sizeof(_Py_CODEUNIT));
+#else
+    frame->f_stacktop = frame->f_valuestack + count;
+    frame->f_lasti = (int)last;
+#endif
+}
+
 /* frame_*.c: the builtins that a frame of the function would have, borrowed; NULL if only CPython can tell. */
 PyObject *function_builtins(PyThreadState *tstate, PyFunctionObject *function);
 

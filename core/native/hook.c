@@ -243,23 +243,71 @@ hook_count(int hit)
     hook.misses += !hit;
 }
 
+/* The frame of a call, which its slots are moved to: owned, or NULL with an exception set. */
+static PyFrameObject *
+call_frame(PyThreadState *tstate, const BoundCall *call, PyCodeObject *linked, PyFrameObject **spare)
+{
+    PyFrameObject *shadow = spare != NULL ? *spare : NULL;
+    if (shadow != NULL) {
+        *spare = NULL;
+        shadow_again(tstate, shadow, call->function->func_globals, call->builtins);
+    }
+    else {
+        shadow = shadow_new(tstate, linked, call->function->func_globals, NULL, call->builtins);
+    }
+    if (shadow != NULL) {
+        hook.shadow_frames++;
+        shadow_take(shadow, call->slots, call->code->co_nlocals, call->code);
+    }
+    return shadow;
+}
+
 PyObject *
 hook_run(const BoundCall *call, PyCodeObject *linked, const LaunchAPI *launch, HandOver *over)
 {
     PyThreadState *tstate = PyThreadState_Get();
-    /* owned, then the run's */
-    PyFrameObject *shadow = shadow_new(tstate, linked, call->function->func_globals, NULL, call->builtins);
+    PyFrameObject *shadow = call_frame(tstate, call, linked, NULL);  /* owned, then the run's */
     if (shadow == NULL) {
         return NULL;
     }
-    hook.shadow_frames++;
-    shadow_take(shadow, call->slots, call->code->co_nlocals, call->code);
     if (over != NULL) {
         launch->hand_over(over, shadow);
     }
     PyObject *result = shadow_run(tstate, shadow, call->code);  /* owned, given away */
     if (over != NULL) {
         launch->hand_over_end(over);
+    }
+    site_forget();
+    return result;
+}
+
+PyObject *
+hook_land(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left, PyFrameObject **spare)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+    PyFrameObject *shadow = call_frame(tstate, call, linked, spare);  /* owned, then the run's */
+    if (shadow == NULL) {
+        while (left->count > 0) {
+            Py_DECREF(left->values[--left->count]);
+        }
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < landing->nslots; i++) {
+        if (landing->slots[i] < 0) {
+            Py_DECREF(left->values[i]);
+            continue;
+        }
+        /* An argument that ends here lives on: the caller has it too. */
+        Py_XSETREF(shadow->f_localsplus[landing->slots[i]], left->values[i]);
+    }
+    frame_begin_behind(shadow, landing->last, left->values + landing->nslots, landing->stack);
+    /* owned, given away; never a Move: code that serves calls has no movers */
+    PyObject *result = evaluator_call(evaluator_default(), tstate, shadow, 0);
+    if (Py_REFCNT(shadow) == 1) {
+        shadow_rest(tstate, shadow, spare);
+    }
+    else {
+        shadow_free(tstate, shadow);
     }
     site_forget();
     return result;

@@ -17,8 +17,8 @@
 /* Who calls, and whether the function is done with it. */
 typedef struct {
     PyObject *globals, *builtins;  /* borrowed */
-    int frameless;
-    int returned;
+    Left *left;                    /* of a function without a frame; else NULL */
+    int returned, landed;
 } Caller;
 
 const GuardsAPI *guards_api;
@@ -50,6 +50,23 @@ rounds_of(const Exit *exit, PyObject *answer)
     return PyLong_CheckExact(rounds) ? PyLong_AsLongLong(rounds) : 0;
 }
 
+/* Leave an exit's values to the caller: a new reference to None, or NULL with an exception set. */
+static PyObject *
+exit_land(const Exit *exit, int64_t id, ValueSource *source, Left *left)
+{
+    for (left->count = 0; left->count < exit->count; left->count++) {
+        left->values[left->count] = output_build(&exit->items[left->count], source);
+        if (left->values[left->count] == NULL) {
+            while (left->count > 0) {
+                Py_DECREF(left->values[--left->count]);
+            }
+            return NULL;
+        }
+    }
+    left->exit = id;
+    Py_RETURN_NONE;
+}
+
 /* The answer for one exit: new reference. */
 static PyObject *
 exit_build(Launcher *self, int64_t id, ValueSource *source, Caller *caller)
@@ -59,10 +76,15 @@ exit_build(Launcher *self, int64_t id, ValueSource *source, Caller *caller)
         return NULL;
     }
     Exit *exit = &self->exits[id];
-    if (caller->frameless && exit->returns) {
+    if (caller->left != NULL && exit->returns) {
         exit->taken++;
         caller->returned = 1;
         return output_build(&exit->items[exit->count - 1], source);
+    }
+    if (caller->left != NULL && id < caller->left->nexits && caller->left->lands[id] == exit->count + 1) {
+        exit->taken++;
+        caller->landed = 1;
+        return exit_land(exit, id, source, caller->left);
     }
     PyObject *result = PyTuple_New(self->width + 1);  /* new: the result */
     if (result == NULL) {
@@ -352,26 +374,47 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
         }
     }
     PyFrameObject *frame = tstate->frame;  /* borrowed */
-    Caller caller = {frame != NULL ? frame->f_globals : NULL, frame != NULL ? frame->f_builtins : NULL, 0, 0};
+    Caller caller = {frame != NULL ? frame->f_globals : NULL, frame != NULL ? frame->f_builtins : NULL, NULL, 0, 0};
     return self->nslots == 0 ? sized_run(self, values, nvalues, &caller) : slots_run(self, values, nvalues, &caller);
 }
 
+/* As inputs_run, with the frame that it needs. */
+static PyObject *
+fetched_run(Launcher *self, PyObject *const *fetched, Caller *caller)
+{
+    int64_t small[SMALL_WORDS];
+    if (self->words <= SMALL_WORDS) {
+        return inputs_run(self, fetched, small, caller);
+    }
+    int64_t *frame = PyMem_New(int64_t, self->words);
+    if (frame == NULL) {
+        return PyErr_NoMemory();
+    }
+    PyObject *result = inputs_run(self, fetched, frame, caller);
+    PyMem_Free(frame);
+    return result;
+}
+
 Launched
-launcher_launch(PyObject *object, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
-                PyObject *builtins, PyObject **result)
+launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals,
+                PyObject *builtins, Left *left, PyObject **result)
 {
     Launcher *self = (Launcher *)object;
-    Caller caller = {globals, builtins, 1, 0};
+    Caller caller = {globals, builtins, left, 0, 0};
 
-    if (!self->enabled) {
+    if (!self->enabled || self->trial != NULL || ninputs != self->ninputs) {
         return LAUNCH_MISSED;
     }
-    *result = sized_run(self, values, nvalues, &caller);
+    *result = fetched_run(self, inputs, &caller);
     if (*result == self->miss) {
         self->misses--;  /* the caller asks again from linked code */
         Py_CLEAR(*result);
         return LAUNCH_MISSED;
     }
     self->calls++;
+    if (caller.landed && *result != NULL) {
+        Py_CLEAR(*result);
+        return LAUNCH_LANDED;
+    }
     return caller.returned && *result != NULL ? LAUNCH_RETURNED : LAUNCH_LEFT;
 }

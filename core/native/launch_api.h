@@ -9,15 +9,25 @@
 #include <frameobject.h>
 #include "../../guards/native/capsule.h"
 
-#define LAUNCH_API_VERSION 3
+#define LAUNCH_API_VERSION 4
+#define MOST_LEFT 16
 #define LAUNCH_API_CAPSULE "pijit.core._launcher._C_API"
 
 typedef enum {
     LAUNCH_MISSED,               /* nothing was done; no exception is set */
     LAUNCH_RETURNED,             /* *result is what the function returns, a NEW reference */
-    LAUNCH_LEFT                  /* the function goes on in bytecode: *result is the launcher's answer, a NEW
+    LAUNCH_LEFT,                 /* the function goes on in bytecode: *result is the launcher's answer, a NEW
                                     reference, or NULL with the exception set that bytecode is to get */
+    LAUNCH_LANDED                /* the function goes on in bytecode, with the values in a Left; *result is NULL */
 } Launched;
+
+/* Which exits leave their values here instead of in an answer, and what one has left. */
+typedef struct {
+    const char *lands;           /* for each exit: 1 + the number of its values; 0: in an answer */
+    Py_ssize_t nexits;
+    Py_ssize_t exit, count;      /* which one, and how many values there are */
+    PyObject *values[MOST_LEFT]; /* NEW references */
+} Left;
 
 /* What a kernel that ran before there was a frame has left to say: its launcher answers with it, once, when linked
  * code in `frame` calls it, and the launchers tried before it decline. Lives on the C stack. */
@@ -39,9 +49,9 @@ typedef struct {
 typedef struct {
     int version;
 
-    /* Runs the guards and the kernel for the live-ins of a segment that starts where the function does. */
-    Launched (*launch)(PyObject *launcher, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
-                       PyObject *builtins, PyObject **result);
+    /* Runs the kernel of a segment that starts where the function does, for its inputs under guards that hold. */
+    Launched (*launch)(PyObject *launcher, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals,
+                       PyObject *builtins, Left *left, PyObject **result);
 
     /* Around the run of `frame`; launcher, answer and exception are set. Neither fails. */
     void (*hand_over)(HandOver *over, PyFrameObject *frame);

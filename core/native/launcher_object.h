@@ -53,8 +53,8 @@ int launch_ready(void);
 PyObject *launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues);
 
 /* launch.c: LaunchAPI.launch. */
-Launched launcher_launch(PyObject *object, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
-                         PyObject *builtins, PyObject **result);
+Launched launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals,
+                         PyObject *builtins, Left *left, PyObject **result);
 
 /* hand_over.c: what is to be said in frames that have just started, innermost first; all threads'. */
 extern HandOver *hand_overs;

@@ -66,7 +66,7 @@ payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame)
     PyObject *payload = NULL;  /* owned, given away */
     if (cache != NULL) {
         payload = hook.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame),
-                                            frame->f_globals, frame->f_builtins);
+                                            frame->f_globals, frame->f_builtins, NULL);
     }
     hook_count(payload != NULL);
     if (payload == NULL) {

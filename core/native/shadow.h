@@ -137,6 +137,51 @@ shadow_take(PyFrameObject *shadow, PyObject **slots, Py_ssize_t nlocals, PyCodeO
                PyTuple_GET_SIZE(code->co_cellvars) + PyTuple_GET_SIZE(code->co_freevars));
 }
 
+/* As shadow_new, with a frame that shadow_rest has kept. */
+static void
+shadow_again(PyThreadState *tstate, PyFrameObject *shadow, PyObject *globals, PyObject *builtins)
+{
+    slot_set(&shadow->f_globals, globals);
+    slot_set(&shadow->f_builtins, builtins);
+    Py_XINCREF(tstate->frame);
+    shadow->f_back = tstate->frame;
+    shadow->f_lasti = -1;
+    shadow->f_iblock = 0;
+    shadow->f_trace_lines = 1;
+    shadow->f_trace_opcodes = 0;
+#if PY_VERSION_HEX >= 0x030a0000
+    shadow->f_lineno = 0;
+    shadow->f_stackdepth = 0;
+    shadow->f_state = FRAME_CREATED;
+#else
+    shadow->f_lineno = shadow->f_code->co_firstlineno;
+    shadow->f_stacktop = shadow->f_valuestack;
+    shadow->f_executing = 0;
+#endif
+}
+
+/* Empty a frame that has run and that nobody else holds, and keep it in *spare for the next call of its code. */
+static void
+shadow_rest(PyThreadState *tstate, PyFrameObject *shadow, PyFrameObject **spare)
+{
+    ++tstate->recursion_depth;
+    for (PyObject **slot = shadow->f_localsplus; slot < shadow->f_valuestack; slot++) {
+        Py_CLEAR(*slot);
+    }
+    Py_CLEAR(shadow->f_locals);
+    Py_CLEAR(shadow->f_trace);
+    Py_CLEAR(shadow->f_back);
+    slot_set(&shadow->f_globals, Py_None);
+    slot_set(&shadow->f_builtins, Py_None);
+    if (*spare == NULL) {
+        *spare = shadow;
+    }
+    else {
+        Py_DECREF(shadow);
+    }
+    --tstate->recursion_depth;
+}
+
 /* Drop a shadow frame that has run. */
 static void
 shadow_free(PyThreadState *tstate, PyFrameObject *shadow)

@@ -67,7 +67,7 @@ static inline void
 trial_repeat(const GuardsAPI *guards, PyObject *cache, PyObject *const *slots, Py_ssize_t nslots, PyObject *globals,
              PyObject *builtins)
 {
-    Py_XDECREF(guards->cache_lookup(cache, slots, nslots, globals, builtins));
+    Py_XDECREF(guards->cache_lookup(cache, slots, nslots, globals, builtins, NULL));
 }
 
 /* hook.c: call something of ours that Python code defines, on a thread where nothing is captured meanwhile; takes over

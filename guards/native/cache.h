@@ -133,23 +133,30 @@ cache_evict_dead(CacheObject *self)
 }
 
 /* NEW reference to the payload that serves these roots; NULL without an exception on a miss, or, with the
- * mirror on or out of memory, with one. */
+ * mirror on or out of memory, with one. `fetched` may be NULL. */
 static PyObject *
-cache_search(CacheObject *self, const Roots *roots)
+cache_search(CacheObject *self, const Roots *roots, Fetched *fetched)
 {
     Count changes = self->changes;
     for (Py_ssize_t i = 0; i < self->size; i++) {
         ProgramObject *program = self->entries[i].program;  /* owned during the evaluation */
         Py_INCREF(program);
-        int passed = program_evaluate(program, roots, NULL);
+        Py_ssize_t count = fetched != NULL && program->nresults <= fetched->room ? program->nresults : -1;
+        int passed = program_evaluate(program, roots, count >= 0 ? fetched->items : NULL);
         Py_DECREF(program);
         if (passed < 0) {
             return NULL;
         }
         if (self->changes != changes) {
+            for (Py_ssize_t k = 0; passed && k < count; k++) {
+                Py_DECREF(fetched->items[k]);
+            }
             break;
         }
         if (passed) {
+            if (fetched != NULL) {
+                fetched->count = count;
+            }
             cache_count_hit(self, i);
             Py_INCREF(self->entries[0].payload);
             return self->entries[0].payload;

@@ -198,7 +198,7 @@ cache_lookup(CacheObject *self, PyObject *args)
     if (holder == NULL) {
         return NULL;
     }
-    PyObject *payload = cache_search(self, &roots);  /* owned */
+    PyObject *payload = cache_search(self, &roots, NULL);  /* owned */
     if (payload == NULL && !PyErr_Occurred()) {
         Py_INCREF(Py_None);
         payload = Py_None;
@@ -230,10 +230,10 @@ api_program_fetch_count(PyObject *program)
 
 static PyObject *
 api_cache_lookup(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
-                 PyObject *builtins)
+                 PyObject *builtins, Fetched *fetched)
 {
     Roots roots = {values, nvalues, globals, builtins};
-    PyObject *payload = cache_search((CacheObject *)cache, &roots);  /* owned, given to the caller */
+    PyObject *payload = cache_search((CacheObject *)cache, &roots, fetched);  /* owned, given to the caller */
     if (payload == NULL && PyErr_Occurred()) {
         PyErr_WriteUnraisable(cache);
     }
@@ -245,19 +245,6 @@ api_cache_payload(PyObject *cache, Py_ssize_t index)
 {
     CacheObject *self = (CacheObject *)cache;
     return index < self->size ? self->entries[index].payload : NULL;
-}
-
-static void
-api_cache_hit(PyObject *cache, PyObject *payload)
-{
-    CacheObject *self = (CacheObject *)cache;
-    for (Py_ssize_t i = 0; i < self->size; i++) {
-        if (self->entries[i].payload == payload) {
-            cache_count_hit(self, i);
-            self->entries[0].program->hits++;
-            return;
-        }
-    }
 }
 
 static int
@@ -274,7 +261,7 @@ api_is_cache(PyObject *object)
 
 static GuardsAPI api = {
     GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_cache_lookup, api_cache_payload,
-    api_cache_hit, api_is_program, api_is_cache,
+    api_is_program, api_is_cache,
 };
 
 /* ---- the module ---------------------------------------------------------------------------------------- */

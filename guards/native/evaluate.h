@@ -19,8 +19,15 @@
 #include <Python.h>
 #include "capsule.h"
 
-#define GUARDS_API_VERSION 2
+#define GUARDS_API_VERSION 3
 #define GUARDS_API_CAPSULE "pijit.guards._evaluate._C_API"
+
+/* Where a lookup puts what the program that holds fetches, if there is room: then `count` NEW references; else, and on
+ * a miss, `count` stays -1. */
+typedef struct {
+    PyObject **items;
+    Py_ssize_t room, count;
+} Fetched;
 
 typedef struct {
     /* GUARDS_API_VERSION of the provider. */
@@ -35,15 +42,13 @@ typedef struct {
     /* The number of fetch sources of a program. */
     Py_ssize_t (*program_fetch_count)(PyObject *program);
 
-    /* A NEW reference to the payload of the first entry whose guards hold; NULL (no exception) on a miss. */
+    /* A NEW reference to the payload of the first entry whose guards hold; NULL (no exception) on a miss. `fetched` may
+     * be NULL. */
     PyObject *(*cache_lookup)(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues,
-                              PyObject *globals, PyObject *builtins);
+                              PyObject *globals, PyObject *builtins, Fetched *fetched);
 
     /* The payload of entry `index`, borrowed, most recently hit first; NULL (no exception) behind the last. */
     PyObject *(*cache_payload)(PyObject *cache, Py_ssize_t index);
-
-    /* Count a hit of the entry with this payload, if it is still there, which the caller found to serve. */
-    void (*cache_hit)(PyObject *cache, PyObject *payload);
 
     /* Whether an object may be passed as `program` or `cache` above (subclasses included). */
     int (*is_program)(PyObject *object);

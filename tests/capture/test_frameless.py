@@ -254,3 +254,121 @@ def test_a_function_with_nothing_to_compile_is_asked_now_and_then():
     for _ in range(200):
         same(f(X, Y), X * 2 + Y * X)
     assert counted(f, X, Y)[1] == (1, 0, 0, 0)
+
+
+def breaks_once(x, y):
+    z = x * 2.0 + y
+    with_frame(-1)
+    return z * y - x
+
+
+def breaks_with_a_stack(x, y):
+    z = x * 2.0 + y
+    return with_frame(z - 7.0 * y) + y
+
+
+def breaks_behind_new_arguments(x, y):
+    x, y = x * 2.0 + y, x - y * 3.0
+    with_frame(-1)
+    return x * y
+
+
+def breaks_in_a_loop(x, y):
+    z = x * 2.0
+    for i in range(3):
+        z = z + y * i
+        with_frame(-1)
+    return z * x
+
+
+def breaks_on_one_side(x, y):
+    z = x * 2.0 + y
+    if z[0] > 0.0:
+        with_frame(-1)
+    return z * y - x
+
+
+BREAKING = [breaks_once, breaks_with_a_stack, breaks_behind_new_arguments, breaks_in_a_loop, breaks_on_one_side]
+
+
+@pytest.mark.parametrize("function", BREAKING, ids=[f.__name__ for f in BREAKING])
+def test_a_frame_begins_behind_the_first_kernel(function):
+    f = warm(function, X, Y)
+    for x in (X, X + 3.0):
+        f(x, Y)
+        got, counts = counted(f, x, Y)
+        same(got, function(x, Y))
+        assert counts == (1, 0, 1, 0)
+    check(function, X, Y, config=WHOLE, others=[(X.astype("f"), Y), (Y[:4], Y[::-1][:4] + 1.0)])
+
+
+def sees_its_frame(x, y):
+    z = x * 2.0 + y
+    w = z - x
+
+    frame = sys._getframe()
+    return w * z, frame.f_lineno, sorted(frame.f_locals), frame.f_locals["z"] is z, frame.f_back.f_lineno
+
+
+def test_the_frame_has_its_line_and_locals():
+    f = warm(sees_its_frame, X, Y)
+    outcomes = [function(X, Y) for function in (f, f, sees_its_frame)]
+    same(outcomes[0][0], outcomes[2][0])
+    assert outcomes[0][1:] == outcomes[1][1:] == outcomes[2][1:]
+    assert counted(f, X, Y)[1] == (1, 0, 1, 0)
+
+
+def raises_behind_it(x, y):
+    z = x * 2.0 + y
+    with_frame("text")
+    return z
+
+
+def test_tracebacks_begin_at_the_line_that_raises():
+    f = jitted(plain_twin(raises_behind_it), dict(WHOLE))
+    lines = []
+    for function in (f, f, f, raises_behind_it):
+        with pytest.raises(AttributeError) as caught:
+            function(X, Y)
+        lines.append([(frame.name, frame.lineno) for frame in traceback.extract_tb(caught.tb)][1:])
+    assert lines[0] == lines[1] == lines[2] == lines[3]
+
+
+def rebinds_its_argument(x):
+    x = x * 2.0
+    with_frame(-1)
+    return x
+
+
+def test_an_argument_that_the_first_kernel_replaces_is_let_go():
+    f = warm(rebinds_its_argument, X)
+    for function in (f, rebinds_its_argument):
+        x = X + 1.0
+        references = sys.getrefcount(x)
+        for _ in range(20):
+            function(x)
+        assert sys.getrefcount(x) == references
+
+
+def other_types_behind_it(x, number):
+    y = x * 2.0 + 1.0
+    with_frame(-1)
+    return y * number
+
+
+def test_later_segments_have_entries_of_their_own():
+    f = warm(other_types_behind_it, X, 2.0)
+    for number in (2.0, Y, 3, 2.5, Y + 1.0, True):
+        for _ in range(3):
+            same(f(X, number), other_types_behind_it(X, number))
+        assert counted(f, X, number)[1] == (1, 0, 1, 0)
+
+
+def test_places_that_the_code_does_not_have_are_refused():
+    f = warm(breaks_once, X, Y)
+    made = f.state.entries[-1].frameless
+    for landing in ((-2, (), 0), (1, (), 0), (100000, (), 0), (2, (99,), 0), (2, (-2,), 0), (2, (), -1), (2, (), 15)):
+        with pytest.raises(ValueError, match="no place like"):
+            _hook.Frameless(made.code, made.launcher, (landing,))
+    with pytest.raises(TypeError):
+        _hook.Frameless(made.code, made.launcher, ((2, None, 0),))

@@ -1,6 +1,7 @@
 """The capsule that other extension modules use, called through ctypes as C would."""
 
 import ctypes
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from pijit.guards import _evaluate
 from pijit.guards.cache import EntryCache
 from pijit.guards.guard import Equals, IsArray, IsType
 from pijit.guards.program import GuardProgram, mirror_disagreements
-from pijit.guards.source import Attr, Global, Local
+from pijit.guards.source import Attr, Global, Item, Local
 
 P, N = ctypes.c_void_p, ctypes.c_ssize_t
 X, Y = Local(0, "x"), Local(1, "y")
@@ -20,12 +21,15 @@ class GuardsAPI(ctypes.Structure):
         ("version", ctypes.c_int),
         ("program_check", ctypes.PYFUNCTYPE(ctypes.c_int, P, P, N, P, P, P)),
         ("program_fetch_count", ctypes.PYFUNCTYPE(N, P)),
-        ("cache_lookup", ctypes.PYFUNCTYPE(P, P, P, N, P, P)),
+        ("cache_lookup", ctypes.PYFUNCTYPE(P, P, P, N, P, P, P)),
         ("cache_payload", ctypes.PYFUNCTYPE(P, P, N)),
-        ("cache_hit", ctypes.PYFUNCTYPE(None, P, P)),
         ("is_program", ctypes.PYFUNCTYPE(ctypes.c_int, P)),
         ("is_cache", ctypes.PYFUNCTYPE(ctypes.c_int, P)),
     ]
+
+
+class Fetched(ctypes.Structure):
+    _fields_ = [("items", ctypes.POINTER(P)), ("room", N), ("count", N)]
 
 
 def load():
@@ -42,20 +46,35 @@ def addresses(values):
     return (P * (len(values) + 1))(*[None if value is NULL else id(value) for value in values])
 
 
+def taken(items):
+    """The objects behind references that C hands out."""
+    found = [ctypes.cast(item, ctypes.py_object).value for item in items]
+    for item in found:
+        ctypes.pythonapi.Py_DecRef(ctypes.py_object(item))
+    return found
+
+
+def lookup(cache, values, room=None):
+    """(payload or None, what was fetched or None)."""
+    items = (P * 8)()
+    fetched = Fetched(ctypes.cast(items, ctypes.POINTER(P)), room or 0, -1)
+    where = ctypes.addressof(fetched) if room is not None else None
+    payload = api.cache_lookup(id(cache), addresses(values), len(values), None, None, where)
+    found = taken(items[:fetched.count]) if fetched.count >= 0 else None
+    return (taken([payload])[0] if payload else None), found
+
+
 def check(program, values, globals=None, builtins=None):
     """(answer, fetched); takes over the references that C hands out."""
     room = (P * (api.program_fetch_count(id(program)) + 1))()
     scopes = [None if scope is None else id(scope) for scope in (globals, builtins)]
     answer = api.program_check(id(program), addresses(values), len(values), scopes[0], scopes[1], room)
-    fetched = [ctypes.cast(item, ctypes.py_object).value for item in room if item]
-    for item in fetched:
-        ctypes.pythonapi.Py_DecRef(ctypes.py_object(item))
-    return answer, fetched
+    return answer, taken(item for item in room if item)
 
 
 def test_version_and_kinds():
     program, cache = GuardProgram([]), EntryCache(1)
-    assert api.version == 2
+    assert api.version == 3
     assert [api.is_program(id(thing)) for thing in (program, cache, None)] == [1, 0, 0]
     assert [api.is_cache(id(thing)) for thing in (program, cache, None)] == [0, 1, 0]
 
@@ -82,12 +101,25 @@ def test_nothing_to_fetch_needs_no_room():
 def test_cache_lookup():
     cache, payload = EntryCache(2), ["payload"]
     cache.add(GuardProgram([Equals(X, 1)]), payload)
-    scope = {}
-    found = api.cache_lookup(id(cache), addresses([1]), 1, id(scope), id(scope))
-    assert found == id(payload)
-    ctypes.pythonapi.Py_DecRef(ctypes.py_object(payload))
-    assert api.cache_lookup(id(cache), addresses([2]), 1, id(scope), id(scope)) is None
+    assert lookup(cache, [1]) == (payload, None) and lookup(cache, [2]) == (None, None)
     assert (cache.hits, cache.misses) == (1, 1)
+
+
+def test_what_a_lookup_fetches():
+    cache = EntryCache(3)
+    cache.add(GuardProgram([Equals(X, 1)], [Y, X, Item(Y, 0)]), "three")
+    cache.add(GuardProgram([Equals(X, 2)]), "nothing")
+    pair = (object(), 3)
+    values, references = [1, pair], sys.getrefcount(pair[0])
+    for _ in range(10):
+        lookup(cache, values, 3)
+    after = sys.getrefcount(pair[0])
+    assert after == references
+    assert lookup(cache, values, 3) == ("three", [pair, 1, pair[0]])
+    assert lookup(cache, values, 2) == ("three", None)  # no room
+    assert lookup(cache, values) == ("three", None)
+    assert lookup(cache, [2, pair], 3) == ("nothing", []) and lookup(cache, [3, pair], 3) == (None, None)
+    assert lookup(cache, [1], 3) == (None, None)
 
 
 @pytest.mark.disagrees
@@ -98,7 +130,7 @@ def test_in_mirror_mode_a_disagreement_is_counted_and_answered_as_a_failure(monk
     before = mirror_disagreements()
     monkeypatch.setattr(IsType, "why_not", lambda self, value: "because")
     assert check(program, [1]) == (0, [])
-    assert api.cache_lookup(id(cache), addresses([1]), 1, None, None) is None
+    assert lookup(cache, [1], 1) == (None, None)
     assert mirror_disagreements() == before + 2
 
 
@@ -109,9 +141,3 @@ def test_entries_that_the_caller_tries():
     cache.add(first, payloads[0])
     cache.add(second, payloads[1])
     assert [api.cache_payload(id(cache), index) for index in range(3)] == [id(payloads[1]), id(payloads[0]), None]
-    api.cache_hit(id(cache), id(payloads[0]))
-    assert [(program, payload, hits) for program, payload, hits in cache.entries] == [
-        (first, payloads[0], 1), (second, payloads[1], 0)]
-    assert (cache.hits, first.hits, second.hits) == (1, 1, 0)
-    api.cache_hit(id(cache), id(object()))
-    assert (cache.hits, cache.misses) == (1, 0)
