@@ -21,6 +21,7 @@ from pijit.core.capture.joining import (
     taken_apart_with_rest,
 )
 from pijit.core.capture.objects import shared
+from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
 from pijit.core.capture.parted import held_method, is_unmade, made_slice
 from pijit.core.capture.record import Display, Record, is_row
@@ -273,9 +274,10 @@ class Displays:
         chosen = range(len(items))[part]
         if class_of(owner) is list:
             return self.new_list([items[k] for k in chosen])
-        if class_of(owner) is not tuple and not is_row(owner):
+        exact = class_of(owner) is tuple
+        if not exact and not is_row(owner) and not is_container(owner):
             raise Break("PJ205", object=describe(owner))
-        itself = chosen == range(len(items)) and not is_row(owner)
+        itself = exact and chosen == range(len(items))
         return owner if itself else self.new_tuple([items[k] for k in chosen])
 
 

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import is_row
-from pijit.core.capture.specials import iterator_special
+from pijit.core.capture.specials import iterator_special, rely_on_class
 from pijit.core.capture.suspended import Suspended, begun
 from pijit.core.capture.values import (
     Abstract,
@@ -43,6 +43,8 @@ from pijit.core.graph.types import (
 )
 from pijit.core.graph.types import moving_words as words_that_move
 from pijit.guards.facts import is_among
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND
 
 ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
                     "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",
@@ -123,12 +125,22 @@ def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
     """An iterator over a tuple, a list or a dict that is short enough to capture each round anew."""
     known = len(value.sample) if is_container(value) else 0  # type: ignore[attr-defined]
     kinds = (tuple, list) if what == "backwards" else (tuple, list, dict)
-    if not is_among(class_of(value), kinds) and not is_row(value):
+    if not is_among(class_of(value), kinds) and not _is_named_tuple(self, value, what):
         raise Break("PJ209", type=describe(value))
     length = self.length_of(value) if known <= self.facts.unrolling else known
     if length is None or length > self.facts.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
     return Unrolled(value, length, what)
+
+
+def _is_named_tuple(self: Any, value: Abstract, what: str) -> bool:
+    """Whether a value is of a subclass of tuple that is iterated in this way as tuples are."""
+    kind = class_of(value)
+    plain = is_row(value) or is_container(value) and issubclass(kind, tuple)  # type: ignore[arg-type]
+    if plain and what == "backwards":
+        plain = class_value(kind, "__reversed__") is UNBOUND  # type: ignore[arg-type]
+        rely_on_class(self, value, "__reversed__", class_value(kind, "__reversed__"))  # type: ignore[arg-type]
+    return plain
 
 
 def reverse_iterator(self: Any, value: Abstract) -> Abstract:

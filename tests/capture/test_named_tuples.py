@@ -72,6 +72,11 @@ class Row(tuple):
         return self[-1]
 
 
+class Turned(Pair):
+    def __reversed__(self):
+        return iter([7.0, 8.0])
+
+
 class Loud(Pair):
     """Reads items in its own way."""
 
@@ -185,6 +190,24 @@ def step(s, k):
     return Pair(v + v * k, seen)
 
 
+def of_an_argument(p, q, k):
+    s = 0.0
+    for c in p:
+        s += c * k
+    for c in reversed(p):
+        s = s * k + c
+    return (s, sum(a * b for a, b in zip(p, q)), max(p), spread(*p[:2]), p[1:], p[:], list(p), tuple(p), p == q,
+            p != q, p == (1.0, 2.0), p._replace(x=k), [c + k for c in p], k in p)
+
+
+def stops_early(p, x):
+    """Leaves in the middle of the items."""
+    s = 0.0
+    for c in p:
+        s += x[int(c)]
+    return s
+
+
 def caught(x, n):
     s = Pair(0.0, 0)
     for i in range(n):
@@ -223,6 +246,10 @@ PROGRAMS = [
     (appended, (10, 0.1), [(0, 0.5)]),
     (of_arrays, (X, 2.0), [(X[::2], 3.0)]),
     (steps, (8, 0.5), [(0, 0.5)]),
+    (of_an_argument, (Pair(1.0, 2.0), Pair(1.0, 3.0), 0.5), [
+        (Pair(1, 2), (1, 2), 2), (Turned(1.0, 2.0), Pair(1.0, 2.0), 0.5),
+        (Slim(1.0, 2.0), Pair(1.0, 2.0), 0.5), (Loud(1.0, 2.0), (3.0, 4.0), 0.5)]),
+    (stops_early, (Pair(1.0, 2.0), X), [(Pair(3, 50), X), (Pair(60, 1), X)]),
     (caught, (X, 12), [(X, 0), (X, 14)]),
     (cannot_be_changed, (1.5, 2.5), [(2, 3)]),
     (wrong_fields, (1.5, 2.5), [(2, 3)]),
