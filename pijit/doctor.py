@@ -71,6 +71,9 @@ def _compiler() -> Found:
 
     start = time.perf_counter()
     function: Any = jit(probe, jit_config={"cache": False})
+    if function is probe:
+        yield True, "not tried, since decorators do nothing"
+        return
     given = np.arange(100.0)
     right = function(given) == probe(given) and len(function.graphs) == 1
     yield right, "a loop compiled and ran in {:.2f} s".format(time.perf_counter() - start) if right else (
