@@ -18,8 +18,8 @@ def dump(f: Callable[..., Any], folder: Union[str, "os.PathLike[str]"], *args: A
     """Write what `print_after_all` prints to files: a folder per function and entry, a file per part.
 
     `folder/NAME/entry_0` has `explain.txt`, `bytecode.txt`, `blocks.txt`, `graph.txt` and so on, and the source of
-    each kernel as a Python file, which tracebacks and debuggers find under the name it was compiled with too. Functions
-    that `f` calls and that are compiled on their own get folders next to it. Files of the same names are overwritten.
+    each kernel as a Python file; of kernels that are Python (`backend="python"`) tracebacks and debuggers show it too.
+    Functions that `f` calls and that are compiled on their own get folders next to it. Files of the same names are overwritten.
 
     Args:
         f: a function, jitted or not.

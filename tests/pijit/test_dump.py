@@ -1,7 +1,10 @@
 """The files that `pijit.dump` writes, and what is in them."""
 
+import io
 import linecache
 import pathlib
+import pdb
+import re
 
 import numpy as np
 import pytest
@@ -91,6 +94,28 @@ def test_tracebacks_and_debuggers_find_the_source_of_a_kernel():
     assert filename.startswith("<pijit kernel walk_")
     linecache.checkcache()
     assert linecache.getline(filename, 1).startswith("def kernel(")
+
+
+def loop(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * 2.0
+    return total
+
+
+def test_a_debugger_steps_through_the_lines_of_a_kernel():
+    with fail_unless_captured():
+        f = jitted(loop, {"backend": "python", "force_breaks": None})
+        f(X)
+    kernel, out = f.state.entries[-1].launchers[-1].owner, io.StringIO()
+    debugger = pdb.Pdb(stdin=io.StringIO("next\nnext\nlist 1, 3\ncontinue\n"), stdout=out, nosigint=True, readrc=False)
+    debugger.runcall(kernel, X)
+    filename, lines = kernel.__code__.co_filename, out.getvalue().splitlines()
+    source = [line.strip() for line in linecache.getlines(filename)]
+    stops = [int(re.search(r"\((\d+)\)kernel", line).group(1)) for line in lines if filename in line]
+    shown = [line.partition("-> ")[2] for line in lines if line.startswith("-> ")]
+    assert len(set(stops)) >= 2 and shown == [source[number - 1] for number in stops]
+    assert "def kernel(" in out.getvalue()
 
 
 def breaks_inside(x):
