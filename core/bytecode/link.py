@@ -284,7 +284,7 @@ class _Writer:
                 for call in self.site.calls if self.site.index == 0}
 
     def _landing(self, plan: ExitPlan) -> Optional[Landing]:
-        if plan.poll or plan.rest is not None or self.spilled or self.cfg.block_stack[plan.target]:
+        if plan.poll or plan.rest is not None or plan.given or self.spilled or self.cfg.block_stack[plan.target]:
             return None
         slots = tuple(-1 if name is None else self.assembler.local(name) for name in plan.locals)
         offset = self.assembler.offset(self._behind(plan))

@@ -101,7 +101,20 @@ def made_here(m, x, y, out):
     return s, out, mine.seen()
 
 
-CASES = [quotients, every_way_out, with_try, rarely_breaks, no_loop, made_here]
+def counts_down(m, x, y, out):
+    n = len(x) * 2
+    while True:
+        with m as same:
+            n -= 1
+            if n % 3 == 0:
+                continue
+            if n < 0:
+                break
+            out[n % 4] += same.entered
+    return n, out, m.seen()
+
+
+CASES = [quotients, every_way_out, with_try, rarely_breaks, no_loop, made_here, counts_down]
 
 
 @pytest.mark.filterwarnings("always::RuntimeWarning")
