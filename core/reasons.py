@@ -87,8 +87,8 @@ _ROWS = (
            "Read the attribute into a local variable before the loop."),
     Reason("PJ205", "subscript form that is not captured",
            "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays, integers on "
-           "lists, tuples, bytes and bytearrays, integers and slices on strings, and numbers, strings and tuples of these "
-           "on dicts.",
+           "lists, tuples, bytes and bytearrays, integers and slices on strings, slices where lists are changed, and "
+           "numbers, strings and tuples of these on dicts and defaultdicts. OrderedDict and Counter run code of their own.",
            "Use basic indexing where it says the same."),
     Reason("PJ206", "entry or exit of a with block, or of an exception handler",
            "A kernel leaves before anything is raised, so handlers are Python's, and so are context managers whose "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.deques import row_of, taken_tuple
 from pijit.core.capture.operators import describe
@@ -47,7 +48,7 @@ class ContainerEffects:
         kind = pointer_class(owner)
         if kind is list:
             self.moving(owner)
-        elif is_among(kind, (dict, set, deque)):
+        elif is_among(kind, (dict, set, deque, defaultdict)):
             self.changing(kind, owner, False)
         else:
             raise Break("PJ205", object=describe(owner))
@@ -71,10 +72,10 @@ class ContainerEffects:
         if pointer_class(owner) is list and isinstance(index, Slice):
             delete_part(self, owner, index)
             return
-        if not is_among(pointer_class(owner), (list, dict)):
+        of_keys = is_among(pointer_class(owner), KEYED)
+        if not of_keys and pointer_class(owner) is not list:
             raise Break("PJ205", object=describe(owner))
-        self.effect("delete_key" if pointer_class(owner) is dict else "delete_item", owner,
-                    self.item_operands(owner, index))
+        self.effect("delete_key" if of_keys else "delete_item", owner, self.item_operands(owner, index))
 
     def lengthen(self, owner: Abstract, more: Abstract) -> Abstract:
         """``owner += more`` of a list; the list afterwards."""

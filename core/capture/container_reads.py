@@ -7,7 +7,7 @@ items that the container has when the function is captured.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from functools import reduce
 from itertools import islice
 from typing import Any, Callable, List, Optional, Tuple
@@ -40,7 +40,10 @@ from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Array, Holding, ListOf
 from pijit.guards.facts import is_among
 from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
-CHANGING = READABLE + (set, deque)
+CHANGING = READABLE + (set, deque, defaultdict)
+KEYED = (dict, defaultdict)
+"""Classes whose entries are looked up in one way; of a defaultdict those that are there, bytecode makes the others."""
+FACTORIES = (int, float, complex, list, dict, str)
 VIEWS = (("forwards", "items"), ("values", "items"))
 """The ways to iterate a dict that read its keys, and those that read its values."""
 KEYS = (int, str)
@@ -79,10 +82,10 @@ class ContainerReads:
 
     def read_now(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""
-        key = self.constant(index) if class_of(owner) is dict or isinstance(index, Const) else None
+        key = self.constant(index) if is_among(class_of(owner), KEYED) or isinstance(index, Const) else None
         if isinstance(owner, Instance) and isinstance(owner.type, Holding) and owner.type.python is list:
             return self.item_of_list(owner, self.word(index))
-        if class_of(owner) is dict:
+        if is_among(class_of(owner), KEYED):
             return self.found(*self.keyed("load_key", owner, index), self.expected(owner, key))
         return self.found("load_item", self.item_operands(owner, index), self.expected(owner, key))
 
@@ -94,7 +97,7 @@ class ContainerReads:
 
     def item_operands(self, owner: Abstract, index: Abstract) -> List[Value]:
         """The operands that name an item of a list or tuple by position, or of a dict by its key."""
-        if class_of(owner) is not dict:
+        if not is_among(class_of(owner), KEYED):
             return [self.object_value(owner), self.word(index)]
         return [self.object_value(owner), self.key_value(index)]
 
@@ -250,6 +253,10 @@ def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
     if isinstance(owner, (Sequence, Known)):
         return [value for value in map(readable, owner.items) if value is not None]
     sample = owner.object if isinstance(owner, Const) else getattr(owner, "sample", ())
+    if type(sample) is defaultdict:
+        made = [sample.default_factory()] if is_among(sample.default_factory, FACTORIES) else []
+        sample = dict(sample) or dict(enumerate(made))
+        key = key if type(key) in KEYS and read_item(sample, key) is not UNBOUND else None
     if type(key) in KEYS:
         item = read_item(sample, key)
         return [] if item is UNBOUND else [abstract_of(item)]

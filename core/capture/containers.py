@@ -6,7 +6,7 @@ bytecode that changes it between segments, is never answered with what the conta
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from typing import Any, Callable, List, Optional
 
 import numpy as np
@@ -164,6 +164,8 @@ class Containers:
             return self._string_contains(owner, value)
         if isinstance(owner, Tensor) and owner.type.ndim:
             return self._array_contains(owner, value)
+        if class_of(owner) is defaultdict:
+            return self.has_key_now(owner, value)
         if is_among(class_of(owner), (dict, set)):
             key = self.constant(value)
             if self.is_changing(owner) or class_of(owner) is set or not is_exactly(key, ITEM_KEYS):
@@ -286,6 +288,8 @@ class Containers:
             return self.container_item(self.new_tuple(fields), index)
         if class_of(owner) is deque:
             return item_of_deque(self, owner, index)
+        if class_of(owner) is defaultdict:
+            return self.read_now(owner, index)
         key = self.constant(index)
         if isinstance(owner, Keywords):
             if type(key) is not str or key not in owner.items:

@@ -7,6 +7,7 @@ from typing import Callable, List, Optional, Tuple
 import numpy as np
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.characters import is_text
+from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.gathering import elements_at, elements_where, rows_at, store_elements
 from pijit.core.capture.library_effects import held_by, set_items
 from pijit.core.capture.operators import describe, operand_of
@@ -30,6 +31,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import FLAG, Array, Scalar, numpy_scalar
+from pijit.guards.facts import is_among
 
 
 class Subscripts:
@@ -79,7 +81,7 @@ class Subscripts:
         if pointer_class(owner) is list:
             self.store_item(owner, index, value)
             return
-        if pointer_class(owner) is dict:
+        if is_among(pointer_class(owner), KEYED):
             self.store_key(owner, index, value)
             return
         if pointer_class(owner) is bytearray:

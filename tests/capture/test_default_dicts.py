@@ -1,0 +1,105 @@
+"""``collections.defaultdict``: entries that are there are read and stored in kernels, bytecode makes those that are missing."""
+
+from collections import Counter, OrderedDict, defaultdict
+
+import numpy as np
+import pytest
+
+import pijit
+from effects_common import CUT, launches
+from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
+
+pytestmark = needs_pipeline
+X = np.linspace(0.5, 4.0, 40)
+MANY = {"backend": "python"}
+
+
+def sums(d, x):
+    for i in range(len(x)):
+        d[i % 3] += x[i] * 2.0
+    return len(d)
+
+
+def counts(d, x):
+    for v in x:
+        d["large" if v > 2.0 else "small"] += 1
+    return x * 2.0
+
+
+def groups(d, x):
+    for i in range(len(x)):
+        d[i % 3].append(x[i] * 2.0)
+    return x.sum()
+
+
+def stores(d, x):
+    for i in range(len(x)):
+        d["last"] = x[i] * 2.0
+        d[i, 1] = i
+        if i % 2 == 0:
+            del d[i, 1]
+        if i in d:
+            d[i] = x
+    return d["last"] + d["none"]
+
+
+def rare_break(d, x):
+    for i in range(len(x)):
+        d["sum"] += x[i]
+        if i == 7:
+            print(dict(d))
+            d.clear()
+    return d["sum"]
+
+
+def raises(d, x, n):
+    for i in range(n):
+        d["sum"] += x[i]
+        d["n"] += 1
+    return d
+
+
+def factory_that_fails():
+    raise ValueError("no default")
+
+
+class Loud(defaultdict):
+    def __setitem__(self, key, value):
+        print("set", key)
+        defaultdict.__setitem__(self, key, value)
+
+
+CASES = [
+    (sums, (defaultdict(float), X), [(defaultdict(int), X), (defaultdict(None, {0: 1.0, 1: 2.0, 2: 3.0}), X), (defaultdict(None), X)]),
+    (counts, (defaultdict(int), X), [({"large": 1, "small": 2}, X), (Counter(), X), (OrderedDict(small=1, large=2), X)]),
+    (groups, (defaultdict(list), X), [(defaultdict(lambda: [0]), X), (defaultdict(factory_that_fails), X)]),
+    (stores, (defaultdict(float), X), [(defaultdict(float, {2: 1, 5: 2}), X), (Loud(float), X), ({"none": 1}, X)]),
+    (rare_break, (defaultdict(float), X), [(Loud(float), X)]), (raises, (defaultdict(int), X, 40), [(defaultdict(float), X, 41)]),
+]
+
+
+@pytest.mark.usefixtures("little_work")
+@pytest.mark.parametrize("f, args, others", CASES, ids=[case[0].__name__ for case in CASES])
+def test_same_as_python(f, args, others):
+    with fail_unless_captured():
+        check(f, *args, others=others, calls=4, config=MANY)
+
+
+@pytest.mark.usefixtures("little_work", "leaves_often")
+def test_each_effect_once_whatever_exits_are_taken():
+    for f, args, _ in CASES:
+        check(f, *args, calls=4, config=MANY)
+
+
+@pytest.mark.skipif(CUT, reason="cut everywhere")
+@pytest.mark.parametrize("f, args", [(sums, (defaultdict(float, {0: 0.0, 1: 0.0, 2: 0.0}), X)), (groups, (defaultdict(list, {0: [], 1: [], 2: []}), X))],
+                         ids=["sums", "groups"])
+def test_the_loop_is_one_kernel(f, args):
+    assert launches(jitted(f), *args) <= 2
+    check(f, *args, calls=4)
+
+
+@pytest.mark.parametrize("kind", [OrderedDict, Counter])
+def test_others_stay_bytecode_and_are_named(kind):
+    report = str(pijit.explain(counts, kind(large=1, small=1), X))
+    assert "PJ205" in report and kind.__name__ in report
