@@ -390,7 +390,8 @@ def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
             if isinstance(other, Const) and issubclass(kind, SINGLES + BY_IDENTITY):  # type: ignore[arg-type]
                 return one.object is other.object
     kinds = class_of(left), class_of(right)
-    return False if None not in kinds and kinds[0] is not kinds[1] else None
+    unlike = kinds[0] is not kinds[1] and not any(kind is None for kind in kinds)
+    return False if unlike else None
 
 
 def _comparison_type(left: Scalar, right: Scalar) -> Scalar:
