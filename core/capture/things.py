@@ -95,6 +95,8 @@ def thing_attribute(self: Any, owner: Thing, name: str) -> Abstract:
 def store_in_thing(self: Any, owner: Thing, name: str, value: Abstract) -> None:
     """``owner.name = value``: of any object that has the attribute, so nothing may be known of that."""
     why = "it is in a callee" if self.facts.depth else None
+    if any(True for _ in records_in(value)):
+        why = "the value is, or holds, an object that is made here"
     for known in list(self.state.locals.values()) + self.state.stack:
         if any(name in record.names and not record.writable for record in records_in(known)):
             why = "it may be %s" % describe(known)

@@ -151,6 +151,15 @@ def own_and_theirs(ps, dt):
     return s, mine.x
 
 
+def of_others(ps, k):
+    """What is stored is made here."""
+    s = 0.0
+    for p in ps:
+        s += p.v * k + p.v
+        p.x = Particle(s, k)
+    return s, ps[3].x.x, ps[-1].x.v
+
+
 def cleared(ps):
     s = 0.0
     for p in ps:
@@ -203,9 +212,10 @@ PROGRAMS = [
     (own_and_theirs, (particles(20), 0.5), []),
     (cleared, (particles(40),), [(particles(20),)]),
     (called, (particles(40),), []),
+    (of_others, (particles(40), 0.5), [(particles(3), 0.5)]),
 ]
 IDS = [row[0].__name__ for row in PROGRAMS]
-NOT_CAPTURED = (called, one_of_them, own_and_theirs)
+NOT_CAPTURED = (called, one_of_them, own_and_theirs, of_others)
 
 
 @pytest.mark.parametrize("f, args, others", PROGRAMS, ids=IDS)
