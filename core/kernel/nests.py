@@ -303,8 +303,8 @@ class _Writer:
         builder, width = self.builder, 64 if isinstance(result.type, ir.DoubleType) else 32
         kind = ir.IntType(width)
         if name in ("minimum", "maximum"):
-            unlike = builder.icmp_unsigned("!=", *[builder.bitcast(operand, kind) for operand in operands])
-            odd = builder.sext(builder.and_(builder.fcmp_unordered("==", *operands), unlike), kind)
+            unlike = builder.xor(*[builder.bitcast(operand, kind) for operand in operands])
+            odd = builder.select(builder.fcmp_unordered("==", *operands), unlike, ir.Constant(kind, 0))
         else:
             odd = builder.bitcast(builder.fsub(result, result), kind)  # 0.0 but for infinity and NaN
         builder.store(builder.or_(builder.load(self.odd[width]), odd), self.odd[width])

@@ -10,8 +10,6 @@
 #include "invoke.h"
 #include "masks.h"
 
-#define ADD_BLOCK 2048          /* indices that are looked at before elements are added there */
-
 /* ---- vectors of integers ---- */
 
 /* What is written: `count` times an element of `target` at an index. */
@@ -30,26 +28,17 @@ typedef struct {
 #define VECTORISED
 #endif
 
-/* Whether all of some indices are in range; `signs` is below 0 if one of them is. By sums and "or" alone, which every
- * processor does to several at once. */
+/* Whether all indices are in range, by sums and "or" alone, which every processor does to several at once: what is too
+ * large, or below 0 as it is and from the end, has a sign. */
 VECTORISED static int
-block_fits(const int64_t *index, int64_t count, int64_t size, int64_t *signs)
-{
-    uint64_t all = 0, beyond = 0;
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t one = (uint64_t)index[i];
-        all |= one;
-        beyond |= (one + (uint64_t)size) | ((uint64_t)size - 1 - one);
-    }
-    *signs = (int64_t)all;
-    return (int64_t)beyond >= 0;
-}
-
-static int
 indices_fit(const int64_t *indices, int64_t count, int64_t size)
 {
-    int64_t signs;
-    return block_fits(indices, count, size, &signs);
+    uint64_t beyond = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t one = (uint64_t)indices[i];
+        beyond |= (one + (uint64_t)size) | ((uint64_t)size - 1 - one);
+    }
+    return (int64_t)beyond >= 0;
 }
 
 /* Copies rows of `bytes` each, which lie one behind the other; 1 when an index is out of range. */
@@ -95,29 +84,28 @@ runtime_scatter(int64_t spec)
     }
 
 #define ADD_SOME(type, value) \
-    for (int64_t i = start; i < end; i++) { \
-        target[index[i]] += value; \
+    for (int64_t i = 0; i < scatter->count; i++) { \
+        uint64_t place = (uint64_t)index[i]; \
+        if (__builtin_expect(place >= size, 0) && (place += size) >= size) { \
+            status = DECLINED; \
+            break; \
+        } \
+        target[place] += value; \
     }
 
-/* Adds from one place to another, where indices are in range. */
-#define ADD_FROM_TO(type) { \
-    if (signs >= 0 && scatter->stride == sizeof(type)) { \
-        type *target = (type *)scatter->data; \
-        const type *value = (const type *)scatter->values, one = *value; \
-        if (scatter->step == sizeof(type)) { \
-            ADD_SOME(type, value[i]) \
-        } \
-        else if (scatter->step == 0) { \
-            ADD_SOME(type, one) \
-        } \
-        else { \
-            ADD_SOME(type, *(const type *)(scatter->values + i * scatter->step)) \
-        } \
+/* Adds, and checks indices on the way. */
+#define ADD_CHECKED(type) { \
+    const uint64_t size = (uint64_t)scatter->size; \
+    type *target = (type *)scatter->data; \
+    const type *value = (const type *)scatter->values, one = *value; \
+    if (scatter->step == sizeof(type)) { \
+        ADD_SOME(type, value[i]) \
+    } \
+    else if (scatter->step == 0) { \
+        ADD_SOME(type, one) \
     } \
     else { \
-        for (int64_t i = start; i < end; i++) { \
-            *(type *)scatter_place(scatter, i) += *(const type *)(scatter->values + i * scatter->step); \
-        } \
+        ADD_SOME(type, *(const type *)(scatter->values + i * scatter->step)) \
     } \
     }
 
@@ -126,16 +114,12 @@ runtime_scatter(int64_t spec)
     for (int64_t i = 0; whole && i < scatter->size; i++) { \
         ((type *)before)[i] = *(type *)(scatter->data + i * scatter->stride); \
     } \
-    for (int64_t start = 0, end, signs; whole && status == 0 && start < scatter->count; start = end) { \
-        end = scatter->count - start < ADD_BLOCK ? scatter->count : start + ADD_BLOCK; \
-        if (!block_fits(index + start, end - start, scatter->size, &signs)) { \
-            status = DECLINED; \
-        } \
-        else ADD_FROM_TO(type) \
-    } \
-    for (int64_t i = 0; !whole && i < scatter->count; i++) { \
+    if (whole && scatter->stride == sizeof(type)) ADD_CHECKED(type) \
+    for (int64_t i = 0; !(whole && scatter->stride == sizeof(type)) && i < scatter->count; i++) { \
         type *place = (type *)scatter_place(scatter, i); \
-        ((type *)before)[i] = *place; \
+        if (!whole) { \
+            ((type *)before)[i] = *place; \
+        } \
         *place += *(const type *)(scatter->values + i * scatter->step); \
     }
 
@@ -161,7 +145,7 @@ add_floats(const Scatter *scatter)
 {
     const int64_t *index = scatter->index;
     int whole = scatter->size < scatter->count;
-    if (!whole && !indices_fit(scatter->index, scatter->count, scatter->size)) {
+    if (!(whole && scatter->stride == scatter->itemsize) && !indices_fit(index, scatter->count, scatter->size)) {
         return DECLINED;
     }
     void *before = PyMem_RawMalloc((whole ? scatter->size : scatter->count) * scatter->itemsize + 1);  /* owned */
