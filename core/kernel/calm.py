@@ -3,8 +3,9 @@
 NumPy computes the value of a statement, reports flags, and only then writes; a nest that may raise one would have to
 compute into a buffer first. But sums and products of small numbers cannot overflow, and without infinities nothing is
 invalid. So exponents of operands are looked at, which takes much less than a second pass over a buffer, and bounds of
-results are computed from them: the bound ``e`` says that all numbers are below ``2 ** e``. Bounds of the kernel's
-inputs are kept, and change with what is written, so that loops of many steps look once in many rounds.
+results are computed from them: the bound ``e`` says that all numbers are below ``2 ** e``. No operand and no result
+may be infinite, whatever comes of it later. Bounds of the kernel's inputs are kept, and change with what is written,
+so that loops of many steps look once in many rounds.
 Underflows may happen: NumPy ignores them unless it is told not to, and it is asked.
 """
 
@@ -18,7 +19,7 @@ from llvmlite import ir
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.passes.fuse import MAKING, operands, scalar_operation
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.arrays import ArrayVariable
+from pijit.core.kernel.arrays import ArrayVariable, is_literal
 from pijit.core.kernel.float_checks import UNDERFLOW
 from pijit.core.kernel.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.parallel import write_shared
@@ -67,13 +68,15 @@ class Calm:
         emitter = self.emitter
         for value, name in self.bounds.items():
             if value is root or not emitter.is_apart(value, root):
-                larger = emitter.let("choose(%s < %s, %s, %s)" % (name, result, result, name))
+                larger = str(UNKNOWN)
+                if value.type.dtype == root.type.dtype:
+                    larger = emitter.let("choose(%s < %s, %s, %s)" % (name, result, result, name))
                 emitter.line("%s = choose(%s == 1, %s, %d)" % (name, calm, larger, UNKNOWN))
 
-    def write(self, group: Sequence[Op], checked: Sequence[Op], shape: Sequence[str],
+    def write(self, group: Sequence[Op], shape: Sequence[str],
               scalars: Dict[Tuple[Value, str], str]) -> Tuple[str, str]:
-        """Variables: 1 where no operation of ``checked`` can raise a flag that NumPy reports, else 0, and the bound
-        of the group's result; ("", "") where the first would always be 0.
+        """Variables: 1 where no operation can raise a flag that NumPy reports, else 0, and the bound of the group's
+        result; ("", "") where the first would always be 0.
 
         ``shape`` is that of the result, ``scalars`` are the sources of the group's scalars by their dtypes.
         """
@@ -93,7 +96,7 @@ class Calm:
         emitter.indented("if %d < %s:" % (FEW, elements), "%s = 1" % calm)
         emitter.line("while %s == 1:" % calm)
         emitter.depth += 1
-        worst = self._propagate(group, checked, {value: names[emitter.roots.get(value, value)] for value in arrays},
+        worst = self._propagate(group, {value: names[emitter.roots.get(value, value)] for value in arrays},
                                 scalars, result)
         emitter.indented("if %s <= 0:" % worst, "break")
         small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
@@ -110,24 +113,33 @@ class Calm:
         emitter.depth = depth
         return calm, result
 
-    def _propagate(self, group: Sequence[Op], checked: Sequence[Op], arrays: Dict[Value, str],
+    def _propagate(self, group: Sequence[Op], arrays: Dict[Value, str],
                    scalars: Dict[Tuple[Value, str], str], result: str) -> str:
-        """Write the bounds of all results; a variable that is above 0 where one may overflow."""
-        emitter, bounds, worst = self.emitter, dict(arrays), str(-UNKNOWN)
-        last = str(UNKNOWN)
+        """Write the bounds of all results; a variable that is above 0 where an operand, a divisor's reciprocal or a
+        result may be infinite."""
+        emitter, bounds, last = self.emitter, dict(arrays), str(UNKNOWN)
+        limits = {name: _EXPONENTS[value.type.dtype.char] for value, name in arrays.items()}
+
+        def limit(bound: str, code: str) -> str:
+            limits[bound] = min(limits.get(bound, UNKNOWN), _EXPONENTS[code])
+            return bound
+
         for op in group:
             if op.name == "assign":
                 continue
             codes, divides = op.attrs["types"].partition("->")[0], scalar_operation(op) == "truediv"
             found = [bounds[value] if value in bounds else
-                     self._leaf(value, scalars.get((value, code), ""), divides and number == 1)
+                     limit(self._leaf(value, scalars.get((value, code), ""), divides and number == 1), code)
                      for number, (value, code) in enumerate(zip(operands(op), codes))]
-            last = emitter.let(_combined(scalar_operation(op), found))
+            last = limit(emitter.let(_combined(scalar_operation(op), found)), codes[0])
             if op.name != "ufunc_into":
                 bounds[op.result] = last
-            if op in checked:
-                over = emitter.let("isub(%s, %d)" % (last, _EXPONENTS[codes[0]]))
-                worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, over, over, worst))
+        worst = str(-UNKNOWN)
+        for bound in limits:
+            if is_literal(bound):
+                continue  # far from any limit
+            over = emitter.let("isub(%s, %d)" % (bound, limits[bound]))
+            worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, over, over, worst))
         emitter.line("%s = %s" % (result, last))
         return worst
 
@@ -138,7 +150,7 @@ class Calm:
         known = self.emitter.constants.get(value)
         if known is None or not 2.0 ** -100 < abs(known) < 2.0 ** 100:
             bound = self.emitter.let("bound_of(%s)" % scalar)
-            return "isub(2, %s)" % bound if divides else bound
+            return self.emitter.let("isub(2, %s)" % bound) if divides else bound
         exponent = math.frexp(known)[1]
         return "(%d)" % (2 - exponent if divides else exponent)
 

@@ -29,8 +29,8 @@ BLOCK = 1 << 16
 class _Store:
     """A group that writes to ``target``: what is known of it, and of when it may.
 
-    ``flags`` is the condition under which the nest leaves at its end for a flag, or ""; ``raising`` whether it leaves for
-    that or an index; ``calm`` a variable that is 1 if no flag can be raised, or "".
+    ``flags`` is the condition under which the nest leaves at its end for a flag, or ""; ``raising`` whether it leaves
+    for that or an index; ``calm`` a variable that is 1 if no flag can be raised, or "".
     """
 
     def __init__(self, emitter: Any, group: List[Op]) -> None:
@@ -51,8 +51,7 @@ class _Store:
         self.raising = bool(self.flags) or any(map(finds, checked))
         self.calm = self.bound = ""
         if self.raising:
-            self.calm, self.bound = emitter.calm.write(group, checked, self.target.shape,
-                                                       dict(zip(wanted, self.scalars)))
+            self.calm, self.bound = emitter.calm.write(group, self.target.shape, dict(zip(wanted, self.scalars)))
         if self.flags or last.attrs.get("reports"):
             emitter.clear_flags(own=bool(self.flags))
 

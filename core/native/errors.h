@@ -24,13 +24,10 @@ static struct {
     PyObject *set;              /* seterrobj */
 } error_state;
 
-/* Finds the functions once; 0, or -1 with an exception set. */
+/* Finds the functions, while no kernel runs: importing runs Python code; 0, or -1 with an exception set. */
 static int
 errors_find(void)
 {
-    if (error_state.variable != NULL || error_state.set != NULL) {
-        return 0;
-    }
     PyObject *umath = PyImport_ImportModule("numpy._core.umath");  /* owned */
     if (umath != NULL) {
         error_state.make = PyObject_GetAttrString(umath, "_make_extobj");
@@ -38,6 +35,9 @@ errors_find(void)
         error_state.variable = PyObject_GetAttrString(umath, "_extobj_contextvar");
         Py_DECREF(umath);
         return error_state.make != NULL && error_state.describe != NULL && error_state.variable != NULL ? 0 : -1;
+    }
+    if (!PyErr_ExceptionMatches(PyExc_ImportError)) {
+        return -1;
     }
     PyErr_Clear();
     PyObject *numpy = PyImport_ImportModule("numpy");  /* owned */
@@ -76,7 +76,7 @@ static int
 extobj_raise(ErrorState *saved)
 {
     PyObject *now = NULL;       /* owned, moved to `seen` */
-    if (PyContextVar_Get(error_state.variable, NULL, &now) < 0 || now == NULL) {
+    if (PyContextVar_Get(error_state.variable, NULL, &now) < 0) {
         return -1;
     }
     if (now != error_state.seen) {
@@ -94,13 +94,15 @@ extobj_raise(ErrorState *saved)
     return saved->old == NULL ? -1 : 0;
 }
 
+#define ERROR_KIND 7
+
 /* The error mask of NumPy 1.x, three bits per kind: 0 is "ignore", 2 is "raise". */
 static long
 mask_strict(long mask)
 {
     long strict = 0;
     for (int shift = 0; shift < 12; shift += 3) {
-        strict |= (mask >> shift & 7) != 0 ? 2L << shift : 0;
+        strict |= (mask >> shift & ERROR_KIND) != 0 ? 2L << shift : 0;
     }
     return strict;
 }
@@ -134,9 +136,6 @@ errobj_raise(ErrorState *saved)
 static int
 errors_raise(ErrorState *saved)
 {
-    if (errors_find() < 0) {
-        return -1;
-    }
     return error_state.variable != NULL ? extobj_raise(saved) : errobj_raise(saved);
 }
 

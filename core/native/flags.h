@@ -4,6 +4,7 @@
 #ifndef PIJIT_FLAGS_H
 #define PIJIT_FLAGS_H
 
+#include "errors.h"
 #include "float_status.h"
 #include "launcher.h"
 #include <numpy/ufuncobject.h>
@@ -29,95 +30,47 @@ runtime_own_flags_clear(void)
 
 #define ALL_LISTENED (NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID)
 
-/* What np.geterr says; all of them if that cannot be found out. */
+/* What np.geterr says; all of them if that cannot be found out. It is a function in Python, in which a signal handler
+ * might run and raise, so what it calls is called here. */
 static int
-ask_geterr(void)
+ask_numpy(void)
 {
-    static PyObject *geterr = NULL;  /* owned, for ever */
-    static const struct { const char *name; int flag; } kinds[] = {
-        {"divide", NPY_FPE_DIVIDEBYZERO}, {"over", NPY_FPE_OVERFLOW}, {"under", NPY_FPE_UNDERFLOW},
-        {"invalid", NPY_FPE_INVALID}};
-    PyObject *numpy = NULL;          /* owned */
-    PyObject *state = NULL;          /* owned */
+    static const struct { const char *name; int flag, shift; } kinds[] = {
+        {"divide", NPY_FPE_DIVIDEBYZERO, 0}, {"over", NPY_FPE_OVERFLOW, 3}, {"under", NPY_FPE_UNDERFLOW, 6},
+        {"invalid", NPY_FPE_INVALID, 9}};
+    PyObject *ask = error_state.variable != NULL ? error_state.describe : error_state.get;  /* borrowed */
+    PyObject *state = ask != NULL ? PyObject_CallObject(ask, NULL) : NULL;  /* owned */
+    PyObject *mask = state != NULL && PyList_Check(state) && PyList_GET_SIZE(state) == 3
+        ? PyList_GET_ITEM(state, 1) : NULL;  /* borrowed */
     int listened = 0;
-    if (geterr == NULL) {
-        numpy = PyImport_ImportModule("numpy");
-        if (numpy == NULL || (geterr = PyObject_GetAttrString(numpy, "geterr")) == NULL) {
-            goto error;
-        }
-    }
-    state = PyObject_CallObject(geterr, NULL);
-    if (state == NULL || !PyDict_Check(state)) {
-        goto error;
-    }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        PyObject *how = PyDict_GetItemString(state, kinds[i].name);  /* borrowed */
+        if (mask != NULL && PyLong_Check(mask)) {
+            listened |= (PyLong_AsLong(mask) >> kinds[i].shift & ERROR_KIND) != 0 ? kinds[i].flag : 0;
+            continue;
+        }
+        PyObject *how = state != NULL && PyDict_Check(state) ? PyDict_GetItemString(state, kinds[i].name) : NULL;
         if (how == NULL || !PyUnicode_Check(how) || PyUnicode_CompareWithASCIIString(how, "ignore") != 0) {
             listened |= kinds[i].flag;
         }
     }
-    Py_XDECREF(numpy);
-    Py_DECREF(state);
-    return listened;
-error:
     PyErr_Clear();
-    Py_XDECREF(numpy);
     Py_XDECREF(state);
-    return ALL_LISTENED;
+    return listened;
 }
 
-/* The context variable in which NumPy 2 keeps the state, or Py_None: the state is in the thread's dict. */
-static PyObject *
-errstate_variable(void)
-{
-    static PyObject *variable = NULL;  /* owned, for ever */
-    if (variable == NULL) {
-        PyObject *umath = PyImport_ImportModule("numpy._core.umath");  /* owned */
-        variable = umath == NULL ? NULL : PyObject_GetAttrString(umath, "_extobj_contextvar");
-        Py_XDECREF(umath);
-        if (variable == NULL) {
-            PyErr_Clear();
-            Py_INCREF(Py_None);
-            variable = Py_None;
-        }
-    }
-    return variable;
-}
-
-/* The object that holds the state where it is not NumPy's default, else None; a new reference, NULL if unknown. */
-static PyObject *
-errstate_object(void)
-{
-    PyObject *variable = errstate_variable(), *state = NULL;
-    if (variable == Py_None) {
-        PyObject *known = PyThreadState_GetDict();  /* borrowed */
-        state = known == NULL ? NULL : PyDict_GetItemString(known, "UFUNC_PYVALS");  /* borrowed */
-        state = known != NULL && state == NULL ? Py_None : state;
-        Py_XINCREF(state);
-    }
-#if PY_VERSION_HEX >= 0x03080000
-    else if (PyContextVar_Get(variable, Py_None, &state) != 0) {
-        PyErr_Clear();
-        return NULL;
-    }
-#endif
-    return state;
-}
-
-/* The flags that np.errstate does not ignore. np.geterr takes as long as ten thousand elements, and states seldom change:
- * NumPy 2 makes an object for each that never changes; what NumPy 1 keeps is a list, which may. */
+/* The flags that np.errstate does not ignore. NumPy 2 makes an object for each state, which never changes: what is known
+ * of the last one is kept. */
 static int
 flags_listened(void)
 {
     static PyObject *last = NULL;    /* owned; its state is `listened` */
     static int listened = ALL_LISTENED;
-    PyObject *state = errstate_object();  /* owned */
-    if (state == NULL || PyList_Check(state)) {
-        Py_XDECREF(state);
-        return ask_geterr();
+    PyObject *state = NULL;          /* owned */
+    if (error_state.variable == NULL || PyContextVar_Get(error_state.variable, Py_None, &state) < 0) {
+        return ask_numpy();
     }
     if (state != last) {
-        listened = ask_geterr();
+        listened = ask_numpy();
         Py_XSETREF(last, state);
         return listened;
     }

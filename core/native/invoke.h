@@ -184,6 +184,9 @@ runtime_invoke(int64_t frame, int64_t function, int64_t keywords, int64_t count,
         Py_XDECREF(result);
         return exception_answer();
     }
+    if (result == NULL) {
+        return DECLINED;
+    }
     return result_read(frame, (const Wanted *)wanted, result, (int64_t *)out);
 }
 

@@ -1,5 +1,6 @@
 """Statements that write floats in place where no flag can be raised, and by way of a buffer where one may be."""
 
+import signal
 import warnings
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import pijit
 from tests.harness import check, fail_unless_captured
 from tests.capture.test_gathers import NUMBA
+from tests.capture.test_polls import alarm
 from tests.capture.test_scalars import define
 
 LARGE = {"d": [2.0 ** 1020, 1.7e308, np.inf, np.nan, -np.inf], "f": [2.0 ** 125, 3e38, np.inf, np.nan]}
@@ -107,3 +109,63 @@ def test_warnings_that_are_errors():
         assert u.tobytes() == before
         f(u, 1e7)
     assert u[1] == 1e300 * 1e7 + 1e300
+
+
+FACTORS = ("u[:] = u * a / b", "u[:] = u * a * b * a * b", "u[:] = u * a - v * a", "u[:] = (w + v) * a - (w + v) * a",
+           "u[:] = u * a * v; u[:] = u - u * 1.0 - v", "u[:] = abs(-u) * a / b - v")
+
+
+@pytest.mark.parametrize("store", FACTORS)
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_small_factors_hide_nothing(store):
+    """What is infinite, or divided by nothing, is so however small the rest is."""
+    f = define("def f(u, v, w, a, b):\n    %s\n    return u, v" % store)
+    u, v, w = np.sin(np.arange(500.0)), np.cos(np.arange(500.0)), np.sin(np.arange(500)).astype("f")
+    large = [array.copy() for array in (u, v, w)]
+    for array in large:
+        array[70:72] = np.inf, -np.inf
+    pairs = [(2.0 ** -50, 0.0), (1e-300, 5e-324), (1e-300, np.inf), (1e-300, np.nan), (2.0 ** -50, 2.0 ** -1022),
+             (np.float64(1e-20), np.float64(-0.0)), (np.inf, 1e-300)]
+    calls = [(u, v, w, 0.5, 2.0)] + [(u, v, w) + pair for pair in pairs] + [tuple(large) + pair for pair in pairs]
+    with fail_unless_captured():
+        check(f, *calls[0], others=calls[1:], config=NUMBA, calls=1)
+
+
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_bounds_of_the_same_memory_as_another_type():
+    def f(u, v, w, steps):
+        for _ in range(steps):
+            u[:] = u * 0.5 + 0.25
+            w[:] = w * w - w * w
+
+    u = np.sin(np.arange(400.0)) * 1e-12
+    calls = [(u, u, np.float32(1) * u.astype("f"), 3), (u, u, u.view("f"), 4), (u * 1e80, u, u.view("f"), 4)]
+    with fail_unless_captured():
+        check(f, *calls[0], aliased=calls[1:], config=NUMBA, calls=1)
+
+
+class Rang(Exception):
+    pass
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_signals_arrive_while_numpy_is_asked():
+    """A handler runs between two statements of the loop, not in what asks NumPy which errors are ignored."""
+    def step(u, v, n):
+        for _ in range(n):
+            u[1:] = u[:-1] * 0.5 + v[1:]
+
+    def ring():
+        rung.append(True)
+        raise Rang
+
+    f = pijit.jit(step, jit_config=dict(NUMBA, perf_statistics=False))
+    u, v, rung, caught = np.ones(100), np.ones(100), [], 0
+    f(u, v, 5)
+    for _ in range(15):
+        try:
+            with alarm(0.003, ring):
+                f(u, v, 300000)
+        except Rang:
+            caught += 1
+    assert caught == len(rung) == 15
