@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import FOUND, LOOKS_AT_FLAGS, MAKERS
+from pijit.core.graph.ops import LOOKS_AT_FLAGS, MAKERS
 from pijit.core.graph.passes.fuse import roots
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import intrinsics, nests, scalar_ops, symbols
@@ -119,7 +119,6 @@ class ArrayWriter:
         self.params = {param for block in graph.blocks[1:] for param in block.params}
         self.inherited: Set[Value] = set()  # arrays whose memory has become another value
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
-        self.found = {op.result for block in graph.blocks for op in block.ops if op.name in FOUND}
         self.by_rows: Set[Value] = set()  # results whose last stride is the item size but for odd shapes
         self.buffered = False
         self.watches: List[str] = []  # variables that are 0 until a watched nest has seen something odd
@@ -179,7 +178,7 @@ class ArrayWriter:
         return "ld_i8(ld_i8(frame, 0), %d)" % (8 * index)
 
     def clear_flags(self, own: bool = False) -> None:
-        """Before what may raise floating-point flags that NumPy reports; ``own`` if no function that is called does."""
+        """Before what may raise floating-point flags that NumPy reports; ``own`` if no called function does."""
         if not self.flavour.fast:
             self.line(self.runtime("own_flags_clear" if own else "flags_clear"))
 
@@ -254,10 +253,12 @@ class ArrayWriter:
     # ---- what arrays may share ----
 
     def is_apart(self, one: Value, other: Value) -> bool:
-        """Whether two roots never share memory: one was made here, and neither is a block parameter or an item that was
-        read, which may be that one."""
-        made = one in self.made or other in self.made
-        return one is not other and made and not {one, other} & (self.params | self.found)
+        """Whether two roots never share memory: one was made here, and so was the other, or it came in.
+
+        Anything else - a block parameter, an item that was read, what a library function answers - may be a view.
+        """
+        known = all(value in self.made or value in self.inputs for value in (one, other))
+        return one is not other and known and (one in self.made or other in self.made)
 
     def goes_by_rows(self, value: Value) -> bool:
         """Whether the last stride of an array is 0 or the item size, for certain or most likely."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.harness import check, fail_unless_captured
+from tests.capture.test_gathers import NUMBA
 from tests.capture.test_scalars import EVERY, define
 
 CUBE = np.arange(60.0).reshape(3, 4, 5)
@@ -94,6 +95,34 @@ def test_overlapping_stores():
     with fail_unless_captured():
         check(moves, np.arange(9.0), others=[(np.arange(40.0)[::4],), (np.arange(9.0)[::-1],), (np.arange(9),)])
     check(moves, np.arange(9.0), config=EVERY)
+
+
+VIEWS = ("np.ravel(y)", "np.split(y, 2)[0]", "np.squeeze(y)", "np.flip(y)", "np.broadcast_to(y, (1, 12))[0]",
+         "np.swapaxes(y.reshape(3, 4), 0, 1)[:, 0]", "[y][len(x) - 12]")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_calls_give_views_of_what_the_kernel_has_made(view):
+    """Stores through one are seen through the other."""
+    f = define("def f(x):\n    y = x * 2.0\n    v = %s\n    y[1:5] = v[:4] + 1.0\n    y[:4] += v[:4]\n"
+               "    return y, v" % view)
+    with fail_unless_captured():
+        check(f, np.arange(12.0), config=NUMBA, calls=1)
+
+
+def fills_both(x):
+    y = np.zeros(len(x))
+    v = np.ravel(y)
+    for i in range(1, len(x)):
+        v[i - 1] = x[i]
+        y[i] = y[i - 1] + 1.0
+        v[i] = x[i] * 2.0
+    return y
+
+
+def test_loops_that_store_into_such_a_view():
+    with fail_unless_captured():
+        check(fills_both, np.arange(12.0), config=NUMBA, calls=1)
 
 
 def loops(x, n):

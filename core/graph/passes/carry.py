@@ -25,6 +25,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.linear import Form, Forms, is_whole, number_of, plus
 from pijit.core.graph.loops import Loop, innermost, leads_to
+from pijit.core.graph.ops import MAKERS
 from pijit.core.graph.passes.fuse import roots
 from pijit.core.graph.passes.simplify import rename
 from pijit.core.graph.types import FLAG, WORD, Scalar
@@ -120,10 +121,10 @@ def _stored(graph: Graph, loop: Loop, forms: Forms, home: Dict[Value, Block]) ->
 
 
 def _is_apart(graph: Graph, one: Value, other: Value, forms: Forms) -> bool:
-    """Whether two arrays never share memory: the graph makes one, and has had both from the start."""
+    """Whether two arrays never share memory: the graph makes one, and it makes the other too or gets it."""
     looks_into = roots(graph)
     made = [forms.made.get(looks_into.get(array, array)) for array in (one, other)]
-    known = [op is not None or array in graph.inputs for op, array in zip(made, (one, other))]
+    known = [array in graph.inputs if op is None else op.name in MAKERS for op, array in zip(made, (one, other))]
     return all(known) and made[0] is not made[1] and any(op is not None and op.name == "alloc" for op in made)
 
 
@@ -208,8 +209,8 @@ def _load_before(graph: Graph, jump: Jump, array: Value, indices: List[Form], ki
     for axis, form in enumerate(indices):
         positions.append(_word(graph, test, form, forms))
         size = _add(graph, test, "dim", [array], WORD, axis=axis)
-        conditions.append(_add(graph, test, "compare", [positions[-1], _word(graph, test, {}, forms)], FLAG, operator=">="))
-        conditions.append(_add(graph, test, "compare", [positions[-1], size], FLAG, operator="<"))
+        for operator, bound in ((">=", _word(graph, test, {}, forms)), ("<", size)):
+            conditions.append(_add(graph, test, "compare", [positions[-1], bound], FLAG, operator=operator))
     there = conditions[0]
     for condition in conditions[1:]:
         there = _add(graph, test, "and", [there, condition], FLAG)
@@ -224,7 +225,8 @@ def _load_before(graph: Graph, jump: Jump, array: Value, indices: List[Form], ki
 
 
 def _word(graph: Graph, block: Block, form: Form, forms: Forms) -> Value:
-    """A form as a WORD. The length that stands for all of an array's axis may be of another block: it is asked anew."""
+    """A form as a WORD. The length that stands for all of an array's axis may be of another block, so it is asked
+    anew."""
     total = _add(graph, block, "const", [], WORD, value=form.get(None, 0))
     for atom, factor in form.items():
         if atom is not None:
