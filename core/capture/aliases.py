@@ -4,17 +4,19 @@ reads."""
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, Dict, FrozenSet, List, Set
+from types import ModuleType
+from typing import Any, Dict, FrozenSet, List, Optional, Set
 
 from pijit.core.bytecode.decode import Function
 from pijit.core.capture.captured import Access, Captured, Pair
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.places import OwnedPlace
-from pijit.core.capture.record import Record
+from pijit.core.capture.record import Record, has_dict
 from pijit.core.capture.values import Abstract, Made, Opaque, Typed
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Value
-from pijit.guards.source import Attr, Item
+from pijit.guards.reading import instance_dict
+from pijit.guards.source import Attr, Inner, Item
 
 MADE = frozenset(("new_list", "new_dict", "new_set"))
 MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpers.part_of",
@@ -25,7 +27,8 @@ MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpe
 
 class Aliases:
     """Mixin of the builder. ``accesses`` are, by what of objects is used, those objects: each by where it is found,
-    or by its SSA value if it is not found but made or joined in the segment."""
+    or by its SSA value if it is not found but made or joined in the segment. ``with_dict`` are objects of which an
+    attribute is used, each by where it is found, and which dict it has."""
 
     facts: Facts
     function: Function
@@ -33,10 +36,15 @@ class Aliases:
     captured: Captured
     roots: Dict[str, Any]
     accesses: Dict[Any, Dict[Any, Access]]
+    with_dict: Dict[Any, Optional[int]]
 
     def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
         identity = id(owner.sample) if isinstance(owner, Opaque) else None
         value = owner.value if owner.root is None and isinstance(owner, Typed) else None
+        if isinstance(owner, Opaque) and owner.root is not None and type(place) is str:
+            own = instance_dict(owner.sample)
+            if own is not None and not issubclass(type(owner.sample), (type, ModuleType)):
+                self.with_dict[owner.root] = id(own)
         self._access(place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
 
     def _access(self, place: Any, key: Any, access: Access) -> None:
@@ -84,6 +92,7 @@ class Aliases:
                 identity = id(place.owner.sample)
                 if any(access.identity == identity for access in self.accesses.get(place.family, {}).values()):
                     self._access(place.family, root.base, Access(place.owner.source, identity, False, True))
+        self._note_instance_dicts()
         for known in self.accesses.values():
             found = {key: access for key, access in known.items() if not isinstance(key, Value)}
             if len(found) < len(known) and any(access.relied for access in found.values()):
@@ -94,6 +103,17 @@ class Aliases:
                     if root is None or other is None:
                         raise Break("PJ219")
                     self.captured.pairs.append(Pair(root, other, one.source, two.source, same))
+
+    def _note_instance_dicts(self) -> None:
+        """Attributes that are known are not in a dict that is changed as a dict."""
+        changed = {root: access.identity for root, access in self.accesses.get(dict, {}).items()
+                   if access.changes and root is not None and not isinstance(root, Value)}
+        made = [root for root, record in self.captured.found.items() if has_dict(record.python)]
+        for root, identity in changed.items():
+            for owner, own in {**dict.fromkeys(made), **self.with_dict}.items():
+                if own is not None and own == identity:
+                    raise Break("PJ219")
+                self.captured.pairs.append(Pair(Inner(owner, "__dict__"), root, None, None, False))
 
     def _add_origins(self, found: Dict[Any, Access], values: List[Value]) -> None:
         """Objects that are known by their values only are all changed, and read natively: what guards say of others

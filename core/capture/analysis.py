@@ -77,7 +77,7 @@ class TypePropagator(Interpreter):
         return Value(-1, kind)
 
     def object_value(self, value: Abstract) -> Value:
-        if isinstance(value, Record) and value.root is None:
+        if isinstance(value, Record):
             return made_object(self, value)
         if isinstance(value, Sequence):
             shared(self, list(value.items))
@@ -85,6 +85,9 @@ class TypePropagator(Interpreter):
 
     def cell_value(self, root: Any) -> Value:
         return Value(-1, CELL)
+
+    def _input(self, root: Any, type: Type) -> Value:
+        return Value(-1, type)
 
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
         outcomes = analysis.outcomes

@@ -53,10 +53,10 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         self.stored.update(*(self.facts.stores.get(i, ()) for i in region.instructions()))
         self.inputs: Dict[Any, Value] = {}
         self.accesses: Dict[Any, Dict[Any, Access]] = {}
+        self.with_dict: Dict[Any, Optional[int]] = {}
         self.roots: Dict[str, Any] = {}
         self.head = self._head_state()
-        depth = self.untouched_depth() if depth is None else depth
-        self.depth = depth
+        self.depth = depth = self.untouched_depth() if depth is None else depth
         self.captured = Captured(region, self.graph, depth, len(self.head.stack))
         self.block: Block = self.graph.new_block()
         self.resume: Optional[Tuple[int, State]] = None
@@ -133,8 +133,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             made = self.graph.new_value(Object(tuple), hint)
             block.params += [] if isinstance(value, Display) else [made]
             items = [self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
-            unmade = isinstance(value, Display)
-            return type(value)(items, None, value.born, None if unmade else made)
+            return type(value)(items, None, value.born, None if isinstance(value, Display) else made)
         if isinstance(value, Parted):
             return parted_parameters(self, value, block, hint, like)
         if isinstance(value, Range):
@@ -407,8 +406,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
     def object_value(self, value: Abstract) -> Value:
         value = self.use(value)
         if isinstance(value, Record):
-            root = value.root
-            return self._input(root, Object(value.python)) if root is not None else made_object(self, value)
+            return made_object(self, value)
         if isinstance(value, SliceDisplay):
             value = made_slice(self, value)
         if isinstance(value, (Instance, Sequence, Parted)) and value.value is not None:

@@ -51,7 +51,7 @@ class InlineBuilder(GraphBuilder):
         self.facts = facts
         self.graph = parent.graph
         self.captured = parent.captured
-        self.inputs, self.accesses = parent.inputs, parent.accesses
+        self.inputs, self.accesses, self.with_dict = parent.inputs, parent.accesses, parent.with_dict
         here = self.function.code.co_filename
         self.home = parent.home
         self.origin = Origin(analysis.name, here if here != self.home else "")

@@ -73,25 +73,34 @@ def origin_of(self: Any, record: Record) -> Value:
     if record.origin is not None:
         return record.origin
     if record.root is not None:
-        return self.emit("origin", [self.object_value(record)], WORD)  # type: ignore[no-any-return]
+        found = self._input(record.root, Object(record.python))
+        return self.emit("origin", [found], WORD)  # type: ignore[no-any-return]
     return self.emit("const", [], WORD, {"value": 0})  # type: ignore[no-any-return]
 
 
 def made_object(self: Any, record: Record) -> Value:
     """The pointer to the object that a record is, which is made now; from now on others may have it."""
+    if record.root is None and not record.shared:
+        record = self.use(find_in(self.state, record.token) or record)
+    if record.value is not None:
+        return record.value
+    if record.root is not None:
+        made = self._input(record.root, Object(record.python))
+    else:
+        made = Value(-1, Object(record.python)) if record.shared else _new_object(self, record)
     if not record.shared:
-        record = find_in(self.state, record.token) or record
-    if record.shared or record.value is not None:
-        return record.value if record.value is not None else Value(-1, Object(record.python))
+        change_record(self, record.token, lambda one: one.like(shared=True, writable=False, value=made, origin=None,
+                                                               changed=False))
+    return made  # type: ignore[no-any-return]
+
+
+def _new_object(self: Any, record: Record) -> Value:
     if record.token < 0:
         raise Break("PJ216", because="the %s is an object of the caller's" % type_name(record.python))
     cls, names = self.object_value(self.use(record.cls)), self.object_value(Const(record.names))
     operands = [origin_of(self, record), cls, names] + [self.stored_value(self.use(item)) for item in record.items]
-    made = self.emit("changed_instance" if record.changed else "new_instance", operands, Object(record.python))
-    token = record.token
-    change_record(self, token, lambda one: one.like(shared=True, writable=False, value=made, origin=None,
-                                                        changed=False))
-    return made  # type: ignore[no-any-return]
+    name = "changed_instance" if record.changed else "new_instance"
+    return self.emit(name, operands, Object(record.python))  # type: ignore[no-any-return]
 
 
 def apart_from_root(self: Any, value: Abstract, token: int) -> Abstract:

@@ -6,6 +6,7 @@ What declines raises, and the operation's exit is taken.
 
 from __future__ import annotations
 
+import builtins
 import heapq
 import sys
 import types
@@ -144,8 +145,15 @@ def reverse(target: Any) -> None:
     target.reverse()
 
 
+def _require_no_namespace(target: Any) -> None:
+    """Raises for the dict of a module's global variables, and of the builtins: guards tell what these are."""
+    if type(target) is dict and (target is builtins.__dict__ or "__builtins__" in target):
+        raise Declined
+
+
 def clear(target: Any) -> None:
     """Of a list, a dict or a set."""
+    _require_no_namespace(target)
     if not all(_dies_quietly(item) for item in (target.values() if type(target) is dict else target)):
         raise Declined
     target.clear()
@@ -163,16 +171,19 @@ def has_key(target: Any, key: Any) -> bool:
 
 
 def store_key(target: Any, key: Any, value: Any) -> None:
+    _require_no_namespace(target)
     _replace(_value(target, key))
     target[key] = value
 
 
 def delete_key(target: Any, key: Any) -> None:
+    _require_no_namespace(target)
     _replace(_value(target, key))
     del target[key]
 
 
 def update(target: Any, more: Any) -> None:
+    _require_no_namespace(target)
     if not all(type(key) in (int, str) and _dies_quietly(_value(target, key)) for key in more):
         raise Declined
     target.update(more)
@@ -337,12 +348,14 @@ def pop_item(target: Any, index: int, kind: Any) -> Any:
 
 
 def pop_key(target: Any, key: Any, kind: Any) -> Any:
+    _require_no_namespace(target)
     found = _found(_value(target, key, UNBOUND), kind)
     del target[key]
     return found
 
 
 def setdefault(target: Any, key: Any, value: Any, kind: Any) -> Any:
+    _require_no_namespace(target)
     found = _found(_value(target, key, value), kind)
     target.setdefault(key, value)
     return found

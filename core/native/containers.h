@@ -206,7 +206,7 @@ removable(int64_t dict, int64_t key)
 {
     PyObject *found;  /* borrowed: the result */
     (void)dict_find((PyObject *)dict, (PyObject *)key, &found);
-    return found != NULL && dies_quietly(found) ? found : NULL;
+    return found != NULL && dies_quietly(found) && !is_namespace((PyObject *)dict) ? found : NULL;
 }
 
 static int64_t
@@ -224,7 +224,7 @@ runtime_delete_key(int64_t dict, int64_t key)
 static int64_t
 runtime_pop_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 {
-    int64_t status = runtime_load_key(frame, dict, key, spec);
+    int64_t status = is_namespace((PyObject *)dict) ? DECLINED : runtime_load_key(frame, dict, key, spec);
     return status != 0 ? status : key_remove(dict, key);
 }
 
@@ -235,6 +235,9 @@ runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64
     int known = dict_find((PyObject *)dict, (PyObject *)key, &found);
     if (known != LOOKUP_ABSENT) {
         return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
+    }
+    if (is_namespace((PyObject *)dict)) {
+        return DECLINED;
     }
     PyObject *value = value_box(kind, address);  /* owned */
     int64_t status = value == NULL ? LAUNCHER_ERROR : object_read(frame, value, (int64_t *)spec);
@@ -251,6 +254,9 @@ updates_quietly(PyObject *dict, PyObject *more)
 {
     PyObject *key, *value;  /* borrowed */
     Py_ssize_t position = 0;
+    if (is_namespace(dict)) {
+        return 0;
+    }
     while (PyDict_Next(more, &position, &key, &value)) {
         if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) {
             return 0;
@@ -277,6 +283,9 @@ runtime_clear_dict(int64_t dict)
 {
     PyObject *key, *value;  /* borrowed */
     Py_ssize_t position = 0, size = PyDict_GET_SIZE((PyObject *)dict);
+    if (is_namespace((PyObject *)dict)) {
+        return DECLINED;
+    }
     while (PyDict_Next((PyObject *)dict, &position, &key, &value)) {
         if (!gives_up_quietly(key, 2 * size) || !gives_up_quietly(value, 2 * size)) {
             return DECLINED;

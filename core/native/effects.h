@@ -186,6 +186,34 @@ runtime_store_cell(int64_t cell, int64_t kind, int64_t address)
     return place_store(&((PyCellObject *)cell)->ob_ref, kind, address);
 }
 
+/* The last dict that was found to be no namespace, and its version then. */
+static PyObject *plain_dict;    /* borrowed: only its address counts */
+static uint64_t plain_version;
+
+/* Call behind a change of such a dict. */
+static void
+namespace_note(PyObject *dict)
+{
+    plain_dict = dict;
+    plain_version = ((PyDictObject *)dict)->ma_version_tag;
+}
+
+/* Whether a dict holds the global variables of a module, or the builtins: guards tell what these are. */
+static int
+is_namespace(PyObject *dict)
+{
+    static PyObject *name;      /* owned, for ever */
+    PyObject *found;            /* borrowed */
+    if (plain_dict == dict && plain_version == ((PyDictObject *)dict)->ma_version_tag) {
+        return 0;
+    }
+    if (name == NULL && (name = PyUnicode_InternFromString("__builtins__")) == NULL) {
+        PyErr_Clear();
+        return 1;
+    }
+    return dict == PyEval_GetBuiltins() || dict_find(dict, name, &found) != LOOKUP_ABSENT;
+}
+
 /* dict[key] = value; `owner` is NULL, or the object whose instance dict it is. */
 static int64_t
 dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObject *owner)
@@ -210,7 +238,15 @@ dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObjec
 static int64_t
 runtime_store_key(int64_t dict, int64_t key, int64_t kind, int64_t address)
 {
-    return dict_store((PyObject *)dict, (PyObject *)key, kind, address, NULL);
+    int named = PyUnicode_CheckExact((PyObject *)key);
+    if (named && is_namespace((PyObject *)dict)) {
+        return DECLINED;
+    }
+    int64_t status = dict_store((PyObject *)dict, (PyObject *)key, kind, address, NULL);
+    if (named && status == 0) {
+        namespace_note((PyObject *)dict);
+    }
+    return status;
 }
 
 static int64_t

@@ -233,3 +233,43 @@ def test_what_stays_bytecode_has_its_reason():
 def test_what_is_popped_is_there_or_not():
     d = {"a": 1.0, "b": 2.0}
     check(pops_or_default, d, X, others=[({}, X), ({"b": 3, "c": X}, X), ({"none": 1}, X), ([], X)])
+
+
+LEVEL = 1.0
+
+
+class Leveled:
+    def __init__(self):
+        self.LEVEL = 1.0
+
+
+def below_attributes(owner, d, x):
+    d["LEVEL"] = x * 50.0
+    return owner.LEVEL + x * x
+
+
+def below_globals(owner, d, x):
+    d["LEVEL"] = x * 50.0
+    return LEVEL + x * x
+
+
+def pops_globals(owner, d, x):
+    x = d.pop("LEVEL") + x * x
+    d.update({"LEVEL": x})
+    return LEVEL + x
+
+
+@pytest.mark.parametrize("config", [MANY, {"backend": "numba"}], ids=["python", "numba"])
+@pytest.mark.parametrize("f", [below_attributes, below_globals, pops_globals])
+def test_dicts_that_hold_variables_and_attributes(f, config, little_work, monkeypatch):
+    """What is stored into the dict is read of the object, or as a variable."""
+    monkeypatch.setitem(globals(), "LEVEL", 1.0)
+    wanted, got = [], []
+    with fail_unless_captured():
+        j = jitted(f, dict(config, force_breaks=None))
+        for function, seen in ((f, wanted), (j, got)):
+            globals()["LEVEL"], owner = 1.0, Leveled()
+            for d in ({"LEVEL": 2.0}, owner.__dict__, {"LEVEL": 2.0}, globals(), owner.__dict__, globals()):
+                seen.append(function(owner, d, 2.0))
+                seen.append((owner.LEVEL, LEVEL, d["LEVEL"]))
+    assert got == wanted

@@ -367,7 +367,30 @@ def nested(a, b):
     return t.data.level.x + t.level.y, t, s
 
 
+def given_away_in_handlers(xs):
+    """A list gets an object that bytecode has had, and that is stored into then."""
+    kept, s = [], State(0.0)
+    for x in xs:
+        v = Vec(x, 0.0)
+        try:
+            s.level += 1.0 / v.x
+        except ZeroDivisionError:
+            kept.append(v)
+            v.y = -1.0
+    return kept, s.level
+
+
+def stores_below(a, b):
+    s = State(a)
+    s.level = a + b
+    held = s.__dict__
+    held["level"] = a * b
+    return s.level + b * b, s
+
+
 PROGRAMS = [
+    (given_away_in_handlers, ([1.5, 0.0, 2.5, 0.0],), [([0.0],), ([2.0],), ([],)]),
+    (stores_below, (1.5, 2.5), [(2.5, 1.5), (2, 3)]),
     (dies_at_once, (1.5, 2.5), [(2, 3.5), (0.0, -1.0)]),
     (is_returned, (1.5, 2.5), [(2, 3), (np.float64(2.0), 3.5)]),
     (leaves_in_many_places, (1.5, 2.5), [(2, 3)]),
