@@ -26,9 +26,15 @@ class _Worker(threading.Thread):
             self.outcome = [error, True]
 
 
+def _threads_are_watched() -> bool:
+    """Whether the program would be told of what another thread runs."""
+    return any(getattr(threading, name, None) is not None for name in ("_trace_hook", "_profile_hook"))
+
+
 def uninterrupted(function: Callable[[], Any]) -> Any:
-    """What the function returns or raises. The main thread waits for another, which goes on if an exception ends that."""
-    if threading.current_thread() is not threading.main_thread():
+    """What the function returns or raises. The main thread waits for another, which goes on if an exception ends
+    that."""
+    if threading.current_thread() is not threading.main_thread() or _threads_are_watched():
         return function()
     worker = _Worker(function)
     try:
