@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
-from pijit.core.bytecode.moves import Given, add_mover, add_start, item_of, setup_of
+from pijit.core.bytecode.moves import Given, add_mover, add_start, entered_behind, item_of, setup_below, setup_of
 from pijit.core.bytecode.report import Report, call_report
 from pijit.core.bytecode.rest import Rest, call_rest
 
@@ -261,6 +261,10 @@ class _Writer:
         elif plan.rest is not None:
             line = self.cfg.function.instructions[plan.target - 1].lineno
             self.items += call_rest(self.assembler, plan.rest, line)
+            entered = entered_behind(self.cfg, plan.target)
+            if entered is not None:
+                handler = self._forwards(entered.handler, stubs)
+                self.items += setup_below(self.assembler, self.cfg, entered, handler, line)
             self.op("JUMP_ABSOLUTE", self.assembler.inserted(plan.target))
         elif plan.poll:
             self._handle_requests(plan)
@@ -314,6 +318,8 @@ class _Writer:
         """
         have, want = [[block for block in self.cfg.block_stack[index] or () if block.kind != "handler"]
                       for index in (self.site.index, plan.target)]
+        if isinstance(plan.rest, Rest) and entered_behind(self.cfg, plan.target) is not None:
+            want.pop()
         common = 0
         while common < min(len(have), len(want)) and have[common] == want[common]:
             common += 1

@@ -61,15 +61,29 @@ def add_start(assembler: Assembler, cfg: CFG, header: int, to: Label) -> None:
     assembler.insert(0, items + [Op("JUMP_ABSOLUTE", to, line)], redirect=False)
 
 
+def entered_behind(cfg: CFG, target: int) -> Optional[BlockEntry]:
+    """The block of a with statement that begins at ``target``, behind the call of ``__enter__``."""
+    setup = cfg.function.instructions[target - 1]
+    return (cfg.block_stack[target] or (None,))[-1] if setup.opname == "SETUP_WITH" else None
+
+
+def setup_below(assembler: Assembler, cfg: CFG, block: BlockEntry, handler: Label, line: Optional[int]) -> List[Item]:
+    """Code that puts a block on the block stack, below the top item of the operand stack."""
+    slot = assembler.fresh_local()
+    return [Op("STORE_FAST", slot, line), Op(setup_of(cfg, block), handler, line), Op("LOAD_FAST", slot, line),
+            Op("DELETE_FAST", slot, line)]
+
+
 def stack_of(assembler: Assembler, cfg: CFG, index: int, slots: List[int],
-             given: Optional[Dict[int, Any]] = None) -> List[Item]:
+             given: Optional[Dict[int, Any]] = None, without: Optional[BlockEntry] = None) -> List[Item]:
     """Code that puts the operand stack of an instruction, and the blocks around it, back from locals.
 
     ``given`` is what is called to make items, by their positions; the locals have tuples of its arguments then.
+    The block ``without`` is not put back yet.
     """
     line = cfg.function.instructions[index].lineno
     items: List[Item] = []
-    blocks = list(cfg.block_stack[index] or ())
+    blocks = [block for block in cfg.block_stack[index] or () if block is not without]
     for position in range(len(slots) + 1):
         while blocks and blocks[0].level == position:
             items.append(Op(setup_of(cfg, blocks[0]), assembler.inserted(blocks.pop(0).handler), line))

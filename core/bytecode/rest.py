@@ -21,7 +21,7 @@ from pijit.core._hook import Rest as NativeRest
 from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Op
-from pijit.core.bytecode.moves import stack_of
+from pijit.core.bytecode.moves import entered_behind, setup_below, stack_of
 
 
 class Rest(NamedTuple):
@@ -52,7 +52,7 @@ def call_rest(assembler: Assembler, rest: Rest, line: Optional[int]) -> List[Ite
 def _native(rest: Rest) -> Any:
     """What linked code calls. It owns a code object of its own, nothing that leads to the callee's."""
     assembler = Assembler(rest.cfg.function)
-    stack = [assembler.fresh_local() for _ in range(rest.stack)]
+    stack, entered = [assembler.fresh_local() for _ in range(rest.stack)], None
     if rest.inner is None:
         line = rest.cfg.function.instructions[rest.target].lineno
         end: List[Item] = [Op("LOAD_CONST", assembler.const(resume), line), Op("CALL_FUNCTION", 0, line),
@@ -60,7 +60,10 @@ def _native(rest: Rest) -> Any:
     else:
         line = rest.cfg.function.instructions[rest.target - 1].lineno
         end = call_rest(assembler, rest.inner, line)
-    items = stack_of(assembler, rest.cfg, rest.target, stack, dict(rest.given)) + end
+        entered = entered_behind(rest.cfg, rest.target)
+        if entered is not None:
+            end += setup_below(assembler, rest.cfg, entered, assembler.inserted(entered.handler), line)
+    items = stack_of(assembler, rest.cfg, rest.target, stack, dict(rest.given), entered) + end
     assembler.insert(0, items + [Op("JUMP_ABSOLUTE", assembler.original(rest.target), line)], redirect=False)
     code = assembler.assemble()
     cells = {name: code.co_nlocals + number for number, name in enumerate(code.co_cellvars)}

@@ -84,7 +84,9 @@ class Exits:
               **how: Any) -> SideExit:
         """An exit with these values of variables, and the operand stack below ``top``."""
         names, outputs, stack = self._left(live, state)
-        number = self.graph.exit_number(target, names, len(top) + len(stack), given=given(state.stack), **how)
+        makers = given(state.stack)
+        target = again_at(self.cfg, target) if makers else target
+        number = self.graph.exit_number(target, names, len(top) + len(stack), given=makers, **how)
         return SideExit(number, outputs + [*top] + stack)
 
     def may_report(self) -> bool:

@@ -161,7 +161,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def gives_result(self) -> bool:
         """Whether the result of the call that is being made is what the instruction pushes."""
-        return not self.derived and (self.instr.opname in CALLEE_BELOW or method_called(self.instr) is not None)
+        called = self.instr.opname in CALLEE_BELOW or method_called(self.instr) is not None
+        return not self.derived and (called or self.instr.opname == "SETUP_WITH")
 
     @contextlib.contextmanager
     def deriving(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.ready_managers import FLAGS, ignoring, ready, refuse_loop
 from pijit.core.capture.record import Display, records_in, replace_in
-from pijit.core.capture.specials import ask_special, class_place, special_method
+from pijit.core.capture.specials import call_special, class_place, special_method
 from pijit.core.capture.values import Abstract, Bound, Unknown
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
@@ -86,7 +86,7 @@ class Managers:
             raise Break("PJ206", type=describe(value))
         place = class_place(self, value).then(Attr, "__exit__")
         self.push(Manager(self.known_object(function, *place), value, instr.index, self._apart()))
-        result = ask_special(self, "__enter__", value)  # which may change what is known of the manager
+        result = call_special(self, "__enter__", value)  # which may change what is known of the manager
         if result is None or isinstance(result, Outcomes):
             raise Break("PJ206", type=describe(value))
         self.push(result)

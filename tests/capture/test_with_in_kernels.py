@@ -133,6 +133,50 @@ def test_a_loop_with_managers_is_one_launch(f):
     assert launches(jitted(f, MANY), Nested(), X * 0.01, X, np.zeros(11)) == 1
 
 
+class Opens(Nested):
+    """Fails in the middle when it is entered the fourth time; what it has done then stays."""
+
+    def __enter__(self):
+        self.entered += 1
+        self.failed += 12 // (4 - self.entered)
+        self.left -= 2
+        return self
+
+
+def opens(m, x, y, out):
+    s = 0.0
+    for i in range(len(x)):
+        try:
+            with m as same, Nested() as other:
+                s += same.failed + other.entered
+                out[i] += s / float(y[i])
+        except ZeroDivisionError as error:
+            s -= len(str(error))
+    return s, out, m.seen()
+
+
+def opens_in_callee(m, x, y, out):
+    def inner(i):
+        with m as same:
+            return same.failed + x[i] / float(y[i])
+    return (inner(0), opened(m, x, y, out), opened(m, y, x, out), m.seen())
+
+
+def opened(m, x, y, out):
+    with m as same:
+        out[0] += same.failed
+        out[1] += float(x[1]) / float(y[1])
+    return out[0] * 2.0 + out[1]
+
+
+@pytest.mark.parametrize("f", [opens, opens_in_callee], ids=lambda f: f.__name__)
+def test_managers_that_fail_when_they_are_entered(f):
+    others = [(Opens(), X[:3], X, np.zeros(11)), (Opens(True), X, Y, np.ones(11)), (Opens(), X, Y, np.zeros(5)),
+              (Opens(), X, Y[:2], np.zeros(11))]
+    with fail_unless_captured():
+        check(f, Opens(), X[:3], X, np.zeros(11), calls=4, others=others, config=MANY)
+
+
 class Loud(Nested):
     def __exit__(self, kind, error, trace):
         print("left", end=";")
