@@ -15,6 +15,7 @@ from pijit.core.capture.deques import item_of_deque
 from pijit.core.capture.library_calls import named_items
 from pijit.core.capture.operators import describe
 from pijit.core.capture.sampling import PYTHON_OPERATORS
+from pijit.core.capture.range_objects import range_contains, range_item
 from pijit.core.capture.record import Record, is_row
 from pijit.core.capture.rows import row_items, tuple_class
 from pijit.core.capture.specials import PLAIN, contains_special, rely_on_class
@@ -166,6 +167,8 @@ class Containers:
             return self._array_contains(owner, value)
         if class_of(owner) is defaultdict:
             return self.has_key_now(owner, value)
+        if class_of(owner) is range:
+            return range_contains(self, owner, value)
         if is_among(class_of(owner), (dict, set)):
             key = self.constant(value)
             if self.is_changing(owner) or class_of(owner) is set or not is_exactly(key, ITEM_KEYS):
@@ -277,10 +280,12 @@ class Containers:
 
     def container_item(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]`` of a tuple, list, dict or deque."""
-        if isinstance(index, Slice):
+        if isinstance(index, Slice) and class_of(owner) is not range:
             if class_of(owner) is list and not self.is_short(owner):
                 return self.part_of_list(owner, index.parts)
             return self.sliced(owner, slice(*[self._bound(part) for part in index.parts]))
+        if class_of(owner) is range:
+            return range_item(self, owner, index)
         if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
             return self.list_item(owner, self.word(index))
         fields = named_items(self, owner)

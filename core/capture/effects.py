@@ -16,6 +16,7 @@ from pijit.core.capture.bound import set_by_property
 from pijit.core.capture.objects import shared, store_in_record
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
+from pijit.core.capture.range_objects import made_range
 from pijit.core.capture.record import Record
 from pijit.core.capture.states import State, forget_items, loosen
 from pijit.core.capture.things import Thing, store_in_thing
@@ -25,6 +26,7 @@ from pijit.core.capture.values import (
     Instance,
     LoopIterator,
     Opaque,
+    Range,
     Sequence,
     Tensor,
     Unbound,
@@ -219,6 +221,8 @@ class Effects:
         """What an effect stores: an array, a number, or an object by identity; Break for what only bytecode makes."""
         if isinstance(value, Tensor):
             return value.value  # type: ignore[return-value]
+        if isinstance(value, Range):
+            return made_range(self, value).value  # type: ignore[return-value]
         found = value.root is not None and not isinstance(value, LoopIterator)
         if found or isinstance(value, (Instance, Opaque, Sequence, Parted, Record)):
             return self.object_value(value)

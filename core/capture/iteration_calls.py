@@ -27,12 +27,13 @@ def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
             raise Break("PJ203", operand=describe(argument))
     first, last = ([Const(0)] + arguments if len(arguments) == 1 else arguments)[:2]
     step = arguments[2] if len(arguments) == 3 else Const(1)
-    known = self.constant(step)
+    known, parts = self.constant(step), (first, last, step)
     if known is None:
-        return Range((self.word(first), self.word(step), _computed_length(self, first, last, step)))
+        return Range((self.word(first), self.word(step), _computed_length(self, first, last, step)), -1, parts)
     if type(known) is not int or known == 0:
         raise Break("PJ203", operand=describe(step))
-    return Range((self.word(first), self.word(Const(known)), self.word(_range_length(self, first, last, known))))
+    words = self.word(first), self.word(Const(known)), self.word(_range_length(self, first, last, known))
+    return Range(words, -1, parts)
 
 
 def _range_length(self: Any, first: Abstract, last: Abstract, step: int) -> Abstract:

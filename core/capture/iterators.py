@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import is_row
+from pijit.core.capture.range_objects import range_words
 from pijit.core.capture.specials import iterator_special, rely_on_class
 from pijit.core.capture.suspended import Suspended, begun
 from pijit.core.capture.values import (
@@ -21,7 +22,6 @@ from pijit.core.capture.values import (
     Lazy,
     LoopIterator,
     Number,
-    Range,
     Sequence,
     Tensor,
     Unrolled,
@@ -96,9 +96,9 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
     found = iterator_special(self, value)
     if found is not None:
         return found
-    if isinstance(value, Range):
-        start, step, length = value.words
-        return LoopIterator("range", (_word(self, 0), start, step, length))
+    words = range_words(self, value)
+    if words is not None:
+        return LoopIterator("range", (_word(self, 0),) + words)
     if isinstance(value, Tensor) and value.type.ndim:
         return LoopIterator("sequence", (_word(self, 0),), (value,))
     if is_among(class_of(value), TEXT_ITERATORS):
@@ -145,8 +145,9 @@ def _is_named_tuple(self: Any, value: Abstract, what: str) -> bool:
 
 def reverse_iterator(self: Any, value: Abstract) -> Abstract:
     """``reversed(value)``, or Break."""
-    if isinstance(value, Range):
-        start, step, length = value.words
+    words = range_words(self, value)
+    if words is not None:
+        start, step, length = words
         last = self.emit("mul", [self.emit("sub", [length, _word(self, 1)], WORD), step], WORD)
         backwards = self.emit("sub", [_word(self, 0), step], WORD)
         return LoopIterator("range", (_word(self, 0), self.emit("add", [start, last], WORD), backwards, length))

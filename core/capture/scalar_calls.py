@@ -11,6 +11,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.characters import is_text
 from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcome, Outcomes, part
+from pijit.core.capture.range_objects import range_length
 from pijit.core.capture.specials import length_special, truth_special
 from pijit.core.capture.values import Abstract, Const, Instance, Known, Number, Tensor, class_of, number_type
 from pijit.core.errors import Break
@@ -29,6 +30,8 @@ def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
         return self.text_length(value)  # type: ignore[no-any-return]
     if isinstance(value, Instance) and not isinstance(value, Known) and is_among(class_of(value), (list, tuple)):
         return Number(INT, self.emit("same", [self.emit("list_size", [self.object_value(value)], WORD)], INT))
+    if class_of(value) is range:
+        return range_length(self, value)
     if self.is_changing(value):
         return self.length_now(value)  # type: ignore[no-any-return]
     length = self.length_of(value)

@@ -141,13 +141,14 @@ class Sequence(Abstract):
 
 
 class Range(Abstract):
-    """A range object: start, step and length as raw words."""
+    """A range object: start, step and length as raw words; ``parts``, if known, are what it is made with."""
 
-    __slots__ = ("words",)
+    __slots__ = ("words", "parts")
 
-    def __init__(self, words: Tuple[Optional[Value], ...], born: int = -1) -> None:
+    def __init__(self, words: Tuple[Optional[Value], ...], born: int = -1, parts: Tuple[Abstract, ...] = ()) -> None:
         super().__init__(None, born)
         self.words = words
+        self.parts = parts
 
 
 class LoopIterator(Abstract):

@@ -16,6 +16,16 @@ def joined(*dicts: Dict[Any, Any]) -> Dict[Any, Any]:
     return made
 
 
+def range_start(items: range) -> int:
+    """Where a range begins."""
+    return items.start
+
+
+def range_step(items: range) -> int:
+    """How far apart the items of a range are."""
+    return items.step
+
+
 def part_of(owner: Any, start: Any, stop: Any, step: Any) -> Any:
     """``owner[start:stop:step]``."""
     return owner[start:stop:step]
