@@ -265,8 +265,10 @@ def test_a_nan_among_the_constants_hides_no_flag():
     assert run(np.full(5, 1e200)) == (1,) and np.isnan(run(np.ones(5))[1]).all()
 
 
-def test_unit_strides_are_vectorised():
-    graph = verify(axpy("d", VECTOR, VECTOR).graph)
+@pytest.mark.parametrize("builder", [axpy("d", VECTOR, VECTOR), chain(
+    np.minimum, "dd->d", np.maximum, "dd->d", VECTOR, VECTOR)], ids=["arithmetic", "extremes"])
+def test_unit_strides_are_vectorised(builder):
+    graph = verify(builder.graph)
     emitter = NumbaEmitter(graph, Layout(graph))
     made = machine_code.library(emitter.source("kernel"), emitter.names)
     assert re.search(r"<\d+ x double>", made.get_llvm_str())
