@@ -24,6 +24,7 @@ from pijit.core.capture.objects import shared
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.operators import describe
 from pijit.core.capture.parted import held_method, is_unmade, made_slice
+from pijit.core.capture.range_objects import made_range
 from pijit.core.capture.record import Display, Record, is_row
 from pijit.core.capture.states import State, item_kind, item_kinds, list_of_kinds
 from pijit.core.capture.values import (
@@ -33,6 +34,7 @@ from pijit.core.capture.values import (
     Instance,
     Known,
     Method,
+    Range,
     Sequence,
     SliceDisplay,
     class_of,
@@ -69,6 +71,8 @@ class Displays:
         """A value that more than the operand stack is going to have."""
         if isinstance(value, SliceDisplay):
             return made_slice(self, value)
+        if isinstance(value, Range):
+            return made_range(self, value)
         if isinstance(value, Method) and is_among(pointer_class(value.owner), HOLDERS):
             return held_method(self, value)
         if not isinstance(value, Display) and not is_unmade(value):

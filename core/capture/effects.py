@@ -134,7 +134,7 @@ class Effects:
         return value
 
     def _write_place(self, place: HeapPlace, operation: str, operands: List[Value], value: Abstract) -> None:
-        value = shared(self, [value])[0]
+        value = shared(self, [self.as_object(value)])[0]
         self.emit(operation, operands + [self.stored_value(value)], None, exits=True)
         self.note_store(place, value)
 

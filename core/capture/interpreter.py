@@ -36,7 +36,6 @@ from pijit.core.capture.matching import Matching
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.outcomes import Outcome
 from pijit.core.capture.parted import is_unmade
-from pijit.core.capture.range_objects import made_range
 from pijit.core.capture.record import Record
 from pijit.core.capture.specials import method_called, truth_special
 from pijit.core.capture.states import State, rounds_of
@@ -54,7 +53,6 @@ from pijit.core.capture.values import (
     Made,
     Number,
     Opaque,
-    Range,
     Sequence,
     Tensor,
     Unbound,
@@ -82,8 +80,8 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
-                  Comprehensions, Generators, Iteration, Effects, Deletions, ContainerEffects, Matching, Texts, Characters,
-                  Managers):
+                  Comprehensions, Generators, Iteration, Effects, Deletions, ContainerEffects, Matching, Texts,
+                  Characters, Managers):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -294,7 +292,6 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def op_STORE_FAST(self, instr: Instr) -> None:
         value = self.as_object(self.take())
-        value = made_range(self, value) if isinstance(value, Range) else value
         if isinstance(value, Made) and value.name is not None and not self.facts.depth:
             value = worn(value)
         elif isinstance(value, FRAGILE) or rounds_of(value) or is_generating(value):

@@ -9,11 +9,13 @@ from pijit.core.capture.record import Record, is_row
 from pijit.core.capture.values import (
     Abstract,
     Const,
+    Instance,
     Known,
     LoopIterator,
     Made,
     Number,
     Opaque,
+    Range,
     Sequence,
     Typed,
     Unknown,
@@ -21,6 +23,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.types import Object
 from pijit.guards.source import Attr, Item, TypeOf
 
 
@@ -91,6 +94,8 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     elif isinstance(value, Parted):
         parts = value.parts if keep else tuple(rooted(part, None) for part in value.parts)
         copy = value.like(parts, value.source, value.value if keep else None)
+    elif isinstance(value, Range) and not keep:
+        copy = Instance(Object(range), None, None, value.born)
     elif isinstance(value, LoopIterator):
         copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.born)
     elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which cannot find it

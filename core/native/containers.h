@@ -202,11 +202,11 @@ runtime_clear_list(int64_t list)
 
 /* The value under a key if it may go, borrowed; else NULL. */
 static PyObject *
-removable(int64_t dict, int64_t key)
+removable(PyObject *dict, PyObject *key)
 {
     PyObject *found;  /* borrowed: the result */
-    (void)dict_find((PyObject *)dict, (PyObject *)key, &found);
-    return found != NULL && dies_quietly(found) && !is_namespace((PyObject *)dict) ? found : NULL;
+    (void)dict_find(dict, key, &found);
+    return found != NULL && dies_quietly(found) ? found : NULL;
 }
 
 static int64_t
@@ -218,7 +218,8 @@ key_remove(int64_t dict, int64_t key)
 static int64_t
 runtime_delete_key(int64_t dict, int64_t key)
 {
-    return removable(dict, key) == NULL ? DECLINED : key_remove(dict, key);
+    PyObject *owner = (PyObject *)dict;  /* borrowed */
+    return removable(owner, (PyObject *)key) == NULL || is_namespace(owner) ? DECLINED : key_remove(dict, key);
 }
 
 static int64_t

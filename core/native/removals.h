@@ -21,7 +21,7 @@ runtime_delete_attr(int64_t owner, int64_t name)
     }
     else {
         PyObject *dict = own_dict(object);  /* borrowed */
-        old = dict != NULL ? removable((int64_t)dict, name) : NULL;
+        old = dict != NULL ? removable(dict, key) : NULL;
     }
     if (old == NULL || !dies_quietly(old)) {
         return DECLINED;
@@ -33,7 +33,10 @@ static int64_t
 runtime_delete_global(int64_t name)
 {
     PyObject *globals = PyEval_GetGlobals();  /* borrowed: of the frame that runs the linked code */
-    return globals == NULL || !PyDict_CheckExact(globals) ? DECLINED : runtime_delete_key((int64_t)globals, name);
+    if (globals == NULL || !PyDict_CheckExact(globals) || removable(globals, (PyObject *)name) == NULL) {
+        return DECLINED;
+    }
+    return key_remove((int64_t)globals, name);
 }
 
 static int64_t

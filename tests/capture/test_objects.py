@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+from operator import methodcaller
 
 import numpy as np
 import pytest
@@ -105,8 +106,8 @@ def test_every_way_an_attribute_changes():
 
 def replaced_between(layer, x):
     y = x * layer.weight + layer.scale
-    setattr(layer, "weight", y)
-    setattr(layer, "scale", 3)
+    methodcaller("__setattr__", "weight", y)(layer)
+    methodcaller("__setattr__", "scale", 3)(layer)
     return y * layer.weight + layer.scale
 
 

@@ -63,6 +63,15 @@ def kept(x, n):
     return held, (r, n), {"r": r}, x * 2.0 + 1.0
 
 
+def in_a_cell(x, n):
+    r = range(n)
+    later = lambda: r  # noqa: E731
+    rows = [r, x]
+    for i in r:
+        rows.append([x[j] * i for j in r] + [j for j in rows[0]])
+    return rows, later()
+
+
 CASES = [
     (nested, (X, 4, 5), [(X, 0, 3), (X, 6, 9), (X, np.int64(3), True), (X, 2.5, 1), (X, -1, 2), (X, 2 ** 70, 3)]),
     (from_outside, (range(1, 5), X), [(range(5, -1, -2), X), (range(0), X), (range(9), X), ([1, 2], X),
@@ -72,11 +81,12 @@ CASES = [
                                      (range(5, 0, -1), X, -5), (range(2 ** 62), X, 0), (range(5), X, slice(1, 3))]),
     (chosen, (X, 5, True), [(X, 5, False), (X, 0, True), (X, 9, False), (X, "a", True)]),
     (in_callee, (X, 5), [(X, 1), (X, 9), (X, 2.0)]),
+    (in_a_cell, (X, 4), [(X, 0), (X, 9), (X, "a")]),
     (kept, (X, 4), [(X, 0), (X, "a")]),
 ]
 
 test_same_answers = same_answers(CASES, PYTHON)
-test_nothing_breaks = nothing_breaks([case for case in CASES if case[0] is not chosen])
+test_nothing_breaks = nothing_breaks([case for case in CASES if case[0] not in (chosen, in_a_cell)])
 
 
 def test_another_range_is_no_other_capture():
