@@ -33,20 +33,25 @@ LONG = 4
 
 
 def pytest_collection_modifyitems(config, items):
-    """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases."""
-    share = os.environ.get("PIJIT_TEST_SHARE")
-    if not share:
-        return
-    part, parts = (int(number) for number in share.split("/"))
-    cases = {}
-    for item in items:
-        cases.setdefault((item.location[0], getattr(item, "originalname", None)), []).append(item)
+    """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases; with
+    PIJIT_TEST_DEAL=k/n every n-th test of all that are left."""
     dropped = set()
-    for (path, _), group in cases.items():
-        if len(group) > LONG and "conformance" not in path:
-            dropped.update(item for number, item in enumerate(group) if number % parts != part % parts)
+    if os.environ.get("PIJIT_TEST_SHARE"):
+        cases = {}
+        for item in items:
+            cases.setdefault((item.location[0], getattr(item, "originalname", None)), []).append(item)
+        for (path, _), group in cases.items():
+            if len(group) > LONG and "conformance" not in path:
+                dropped.update(_not_in_part(group, os.environ["PIJIT_TEST_SHARE"]))
+    if os.environ.get("PIJIT_TEST_DEAL"):
+        dropped.update(_not_in_part([item for item in items if item not in dropped], os.environ["PIJIT_TEST_DEAL"]))
     config.hook.pytest_deselected(items=[item for item in items if item in dropped])
     items[:] = [item for item in items if item not in dropped]
+
+
+def _not_in_part(items, share):
+    part, parts = (int(number) for number in share.split("/"))
+    return [item for number, item in enumerate(items) if number % parts != part % parts]
 
 
 @pytest.fixture(autouse=True, scope="session")
