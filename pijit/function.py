@@ -75,8 +75,8 @@ class Jitted(JitFunction):
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the entry cache, the limit, and the number of entries."""
-        cache = self.state.cache
-        return CacheInfo(*self.state.counts, cache.limit, len(cache))
+        cache, (hits, misses) = self.state.cache, self.state.counts
+        return CacheInfo(hits, misses, cache.limit, len(cache))
 
     def cache_clear(self) -> None:
         """Forget every entry; the next call captures again."""
