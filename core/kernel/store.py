@@ -1,8 +1,8 @@
 """Kernels on disk: one object file per kernel in the user's cache folder, under a key of all that decides its bytes.
 
 Machine code is input that runs. So a folder or a file that anybody else owns or may write to is never read. A file
-that
-is not whole is not either: its kernel is compiled anew and the file replaced. Nothing that happens here may fail a
+that is not whole is not either: its kernel is compiled anew and the file replaced. Files appear as a whole, by a
+rename, so readers and writers need no lock; who removes the oldest files has one. Nothing that happens here may fail a
 call: what cannot be read or written is noted once in the log `pijit.cache`.
 """
 
@@ -247,8 +247,23 @@ def _rows(folder: int) -> List[Tuple[float, int, str]]:
     return rows
 
 
+def _is_locked(folder: int) -> bool:
+    """Whether another process trims the folder; else this one has the lock until it closes the descriptor."""
+    import fcntl
+
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks: at worst two processes remove more than one would
+        pass
+    return False
+
+
 def _trim(folder: int) -> None:
     """Remove the kernels that were not used for the longest time, if all together are too large."""
+    if _is_locked(folder):
+        return
     rows = _rows(folder)
     left = sum(size for _, size, _ in rows)
     if left <= SIZE_CAP:

@@ -1,5 +1,6 @@
 """Kernels on disk: found again, never believed when others could have made them, and no trouble for anybody."""
 
+import fcntl
 import logging
 import os
 import stat
@@ -119,6 +120,18 @@ def test_the_oldest_go_first(kept, monkeypatch):
     monkeypatch.setattr(store, "SIZE_CAP", 6000)
     kept.save(OTHER, b"x" * 1000)
     assert sorted(os.listdir(kept.path)) == sorted(key + store.SUFFIX for key in [OTHER, keys[-1], keys[0], keys[1]])
+
+
+def test_one_process_at_a_time_removes(kept, monkeypatch):
+    kept.save(KEY, b"x" * 1000)
+    monkeypatch.setattr(store, "SIZE_CAP", 1500)
+    other = os.open(kept.path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    kept.save(OTHER, b"x" * 1000)
+    assert kept.contents().kernels == 2
+    os.close(other)
+    kept.save(OTHER, b"x" * 1000)
+    assert kept.contents().kernels == 1
 
 
 @pytest.mark.parametrize("variables, path", [
