@@ -145,12 +145,13 @@ def _sort(error: BaseException) -> Any:
 
 @contextlib.contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """A TimeoutError after so many seconds of Python code."""
+    """A TimeoutError after so many seconds of Python code, and another after each further one: calls take them for what
+    the program raises, and the next call may not end either."""
     def ring(number: int, frame: Any) -> None:
         raise TimeoutError("not done after {} seconds".format(seconds))
 
     previous = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:
