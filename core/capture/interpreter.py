@@ -303,6 +303,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         value = self.state.locals.get(instr.value, Unknown("PJ212"))
         if not isinstance(value, (Number, Tensor)):
             raise Break("PJ212" if isinstance(value, (Unbound, Unknown)) else "PJ202", name=instr.value)
+        self.use(value)  # which makes sure that the variable has a value
         self.state.locals[instr.value] = Unbound(None, instr.index)
 
     def op_LOAD_GLOBAL(self, instr: Instr) -> None:

@@ -212,6 +212,8 @@ def _step_sequence(self: Any, value: LoopIterator) -> Step:
 def _step_list(self: Any, value: LoopIterator) -> Step:
     """Over a list, a string or bytes."""
     index, owner = value.words[0], value.parts[0]
+    if value.kind == "list" and not hasattr(owner.type, "items"):  # ways met that expect different items
+        raise Break("PJ209", type=describe(owner))
     size = self.emit("list_size", [owner.value], WORD)
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
     item = self.item_of_list if value.kind == "list" else self.item_of_text

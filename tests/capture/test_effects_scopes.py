@@ -1,6 +1,7 @@
 """Stores into globals and closure variables: native, at once, in order; reads after them see them."""
 
 import builtins
+import math
 import types
 
 import numpy as np
@@ -343,3 +344,17 @@ def test_deleted_locals(f):
 @pytest.mark.skipif(CUT, reason="cut everywhere")
 def test_a_loop_that_deletes_locals_is_one_kernel():
     assert launches(jitted(deletes_locals), X, 11) <= 2
+
+
+def deleted_first(s):
+    for _ in range(3):
+        del late
+        late = math.floor(s)
+
+
+@pytest.mark.parametrize("breaks", [None, "every"])
+def test_deletes_of_variables_without_a_value(breaks):
+    j = jitted(deleted_first, {"backend": "python", "force_breaks": breaks})
+    for _ in range(3):
+        with pytest.raises(UnboundLocalError):
+            j(2.5)

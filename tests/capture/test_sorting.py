@@ -123,3 +123,14 @@ def test_in_machine_code():
         return s + at, sorted(words), sorted(pairs, key=operator.itemgetter(1))
 
     check(f, WORDS, PAIRS, X, others=[(WORDS[:1], PAIRS * 3, X[:2])])
+
+
+def again_of_another_kind(x, s):
+    for _ in range(3):
+        for t in sorted(x):
+            x = x * s
+    return x, t
+
+
+def test_items_of_another_kind_in_the_next_round():
+    check(again_of_another_kind, np.array([3, 1, 2]), 0.5)
