@@ -20,11 +20,11 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.managers import Manager, forget_managers, stranded
-from pijit.core.capture.objects import shared
-from pijit.core.capture.record_values import after_bytecode_saw, made_object
+from pijit.core.capture.record_values import after_bytecode_saw
 from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.places import after_bytecode, identity_of, is_place, stored_by
-from pijit.core.capture.record import Record, numbered
+from pijit.core.capture.propagator import TypePropagator
+from pijit.core.capture.record import numbered
 from pijit.core.capture.states import (
     State,
     forget_items,
@@ -36,12 +36,10 @@ from pijit.core.capture.states import (
 )
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.suspended import has_ended, is_at_start, is_generating, kept_apart
-from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Sequence, Unbound, Unknown
-from pijit.core.capture.values import known_of, number_type, object_type
+from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unbound, Unknown
+from pijit.core.capture.values import known_of
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Value
-from pijit.core.graph.types import CELL, Type
 from pijit.guards.source import Local
 
 CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST",
@@ -56,45 +54,6 @@ INLINING = frozenset(["PJ230", "PJ231"])
 MAKERS = frozenset(["LOAD_CLOSURE", "BUILD_TUPLE", "MAKE_FUNCTION"])
 MAX_ROUNDS = 64
 """How many versions of a block nested loops over containers may make; beyond, the innermost stays a loop."""
-
-
-class TypePropagator(Interpreter):
-    """The interpreter that only propagates types: operations become typed placeholders."""
-
-    def __init__(self, function: Function, facts: Facts, cfg: CFG, liveness: Liveness) -> None:
-        super().__init__(function, facts)
-        self.cfg = cfg
-        self.liveness = liveness
-
-    def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
-             exits: bool = False) -> Optional[Value]:
-        return None if type is None else Value(-1, type)
-
-    def number_value(self, value: Abstract) -> Value:
-        kind = number_type(value)
-        if kind is None:
-            raise Break("PJ203", operand=repr(value))
-        return Value(-1, kind)
-
-    def object_value(self, value: Abstract) -> Value:
-        if isinstance(value, Record):
-            return made_object(self, value)
-        if isinstance(value, Sequence):
-            shared(self, list(value.items))
-        return Value(-1, object_type(value))
-
-    def cell_value(self, root: Any) -> Value:
-        return Value(-1, CELL)
-
-    def _input(self, root: Any, type: Type) -> Value:
-        return Value(-1, type)
-
-    def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
-        outcomes = analysis.outcomes
-        if len(outcomes) > 1:
-            return Outcomes(dict(enumerate(outcomes)), analysis.name)
-        self.state.locals.update(outcomes[0].written)
-        return outcomes[0].result  # type: ignore[no-any-return]
 
 
 class Analysis:

@@ -20,7 +20,7 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.resume import Resumed, StepLiveness, delegating, resumed
-from pijit.core.capture.analysis import Analysis, TypePropagator, why_not_captured
+from pijit.core.capture.analysis import Analysis, why_not_captured
 from pijit.core.capture.binding import bind, with_dicts
 from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of, find_callee
 from pijit.core.capture.conditions import HasCode
@@ -31,6 +31,7 @@ from pijit.core.capture.libraries import SWITCHES, in_library, in_standard_libra
 from pijit.core.capture.outcomes import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
 from pijit.core.capture.objects import Lent
 from pijit.core.capture.places import is_place
+from pijit.core.capture.propagator import TypePropagator
 from pijit.core.capture.ready_managers import HELPER, managed, managing_function
 from pijit.core.capture.record import LENT
 from pijit.core.capture.segments import Region, whole_region

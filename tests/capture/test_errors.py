@@ -15,7 +15,7 @@ import pytest
 
 import pijit
 from pijit.core import entries, pipeline, sites
-from pijit.core.capture import analysis, builder, capture
+from pijit.core.capture import builder, capture, propagator
 from pijit.core.errors import InternalError
 from pijit.core.graph import passes
 from pijit.core.kernel import machine_code
@@ -29,7 +29,7 @@ X = np.linspace(-1.0, 2.0, 7)
 
 PHASES = {
     "decode": (capture, "decode", "PJ901"),
-    "analysis": (analysis.TypePropagator, "step", "PJ901"),
+    "analysis": (propagator.TypePropagator, "step", "PJ901"),
     "builder": (builder.GraphBuilder, "build", "PJ901"),
     "simplify": (passes, "simplify", "PJ901"),
     "verify": (capture, "verify", "PJ901"),
