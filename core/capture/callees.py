@@ -249,9 +249,20 @@ def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywo
 
 def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
                   interpreter: Any) -> Found:
-    place = place_of(target)
+    parts = partial_parts(target, interpreter)
+    if parts is None:
+        return None
+    function, first, named = parts
+    return find_callee(function, first + arguments, dict(named, **keywords), interpreter)
+
+
+def partial_parts(target: Abstract,
+                  interpreter: Any) -> Optional[Tuple[Abstract, List[Abstract], Dict[str, Abstract]]]:
+    """What a ``functools.partial`` calls, and the arguments that it holds."""
+    sample = sample_of(target) if isinstance(target, (Const, Opaque)) else None
     if type(sample) is not functools.partial or any(type(key) is not str for key in sample.keywords):
         return None
+    place = place_of(target)
     for part, held in (("args", sample.args), ("keywords", sample.keywords)):
         interpreter.rely(place.then(Attr, part), HasType(type(held)))
         interpreter.rely(place.then(Attr, part), HasLength(len(held)))
@@ -260,8 +271,7 @@ def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keyw
              for k, value in enumerate(sample.args)]
     named = {name: interpreter.use(known_constant(value, place.then(Attr, "keywords").then(Item, name), interpreter))
              for name, value in sample.keywords.items()}
-    named.update(keywords)
-    return find_callee(function, first + arguments, named, interpreter)
+    return function, first, named
 
 
 def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],

@@ -13,7 +13,7 @@ from pijit.core.capture.array_calls import ARRAY_CALLS, METHODS
 from pijit.core.capture.array_forms import FORM_CALLS
 from pijit.core.capture.bound import BOUND_CALLS
 from pijit.core.capture.call_arguments import Arguments, Handler
-from pijit.core.capture.callees import find_callee
+from pijit.core.capture.callees import find_callee, partial_parts
 from pijit.core.capture.characters import CHARACTER_CALLS
 from pijit.core.capture.complex_numbers import COMPLEX_CALLS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
@@ -166,6 +166,10 @@ class Calls:
             return self._call_method(Method(callee.parts[0], callee.name), arguments, keywords)
         if isinstance(callee, Made):
             return self.call_made(callee, *self._as_objects(arguments, keywords))
+        parts = partial_parts(callee, self)
+        if parts is not None:
+            function, first, named = parts
+            return self.call(function, first + arguments, dict(named, **keywords))
         target = callee.object if isinstance(callee, Const) else None
         row = function_of(target) if isinstance(callee, Const) else None
         handler = CALLS.get(id(target)) if isinstance(callee, Const) else None

@@ -119,7 +119,8 @@ class CalleeAnalysis(Analysis):
             common = [version for version in returning if version.likely][-1:] or returning[-1:]
             doomed.update(version for version in returning if version not in common)
             self._sort(common)
-        if len(self.outcomes) > MAX_OUTCOMES or not all(outcome.is_known() for outcome in self.outcomes):
+        ways = MAX_OUTCOMES if self.yields is None else max(MAX_OUTCOMES, self.facts.unrolling + 1)
+        if len(self.outcomes) > ways or not all(outcome.is_known() for outcome in self.outcomes):
             raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
 

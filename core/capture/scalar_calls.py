@@ -147,7 +147,7 @@ def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, kind.__name__, 1)
         have = number_type(arguments[0])
-        if have is None or have.dtype.kind + want.dtype.kind in ("fi", "fu", "ci", "cu", "cf"):
+        if have is None or have.dtype.kind == "c" and want.dtype.kind in "iuf":
             raise Break("PJ203", operand=describe(arguments[0]))
         value = self.number_value(arguments[0])
         if have.dtype == want.dtype:

@@ -208,7 +208,17 @@ def named(x):
     return s, list(g)
 
 
+def over_tuples(x, t):
+    s = 0.0
+    for v in filter(None, t):
+        s += v
+    for i, v in enumerate(w * 2 for w in t if w > 1):
+        s += v * i
+    return x * s, [v + 1 for v in filter(lambda w: w > 1, t)], [v for v in (w - 1 for w in t if w)]
+
+
 PROGRAMS = [
+    (over_tuples, lambda: (X, (1, 0, 2, 5)), [lambda: (X, (0, 0, 0, 0)), lambda: (I, (3, 1.5, 0)), lambda: (X, ())]),
     (over_map, lambda: (X,), [lambda: (I,), lambda: (X[:0],)]),
     (over_map_of_two, lambda: (X, X[::-1]), [lambda: (X, I), lambda: (I, X[:2])]),
     (over_filter, lambda: (X, 2.5), [lambda: (I, 2), lambda: (X[:0], 0.0)]),

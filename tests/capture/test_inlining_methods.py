@@ -1,6 +1,7 @@
 """Methods, properties, super(), bound methods and callable objects that run inside the caller's kernel."""
 
 import functools
+import operator
 
 import numpy as np
 import pytest
@@ -229,6 +230,21 @@ def test_bound_methods_and_partials():
     for callee in callees:
         check(f, X, callee, others=[(X, other) for other in callees])
     assert not pijit.explain(f, X, callees[0]).breaks and not pijit.explain(f, X, callees[1]).breaks
+
+
+def test_partials_of_builtins_and_ufuncs():
+    def f(x, g):
+        y = x * 2.0
+        return g(y) + y
+
+    partial = functools.partial
+    partials = [partial(operator.mul, 3.0), partial(np.add, 1.0), partial(np.multiply, X, dtype="f4"),
+                partial(np.sum, axis=0), partial(partial(np.where, X > 0), 1.0), partial(min, 2.0), partial(print, "seen"),
+                partial(np.add, X, 1.0, 2.0, 3)]
+    for one in partials:
+        check(f, X, one, others=[(X, other) for other in partials + [operator.neg]])
+    for one in partials[:2] + partials[3:5]:
+        assert not pijit.explain(f, X, one).breaks
 
 
 def test_jitted_methods_are_inlined():

@@ -21,6 +21,14 @@ def of_one(f):
     return one
 
 
+def whole_numbers(x, a):
+    s, n = 0.0, 0
+    for v in x:
+        s += np.float32(v) + np.int64(v)
+        n += np.int32(v * 3.0)
+    return s, n, np.uint8(abs(a)), np.int8(a), np.uint64(abs(a)), np.int64(a), x * 2.0
+
+
 def of_two(f):
     def two(a, b, x):
         return f(a, b), x * 2.0 + 1.0
@@ -32,6 +40,15 @@ def test_one_number(name):
     others = [(a, X) for a in (0.5, -2.5, 3, True, np.float64(2.5), np.float32(0.25), 0.0, float("nan"), float("inf"),
                                1e300, 2 ** 62, "text", X[:1])]
     check(of_one(getattr(math, name)), 1.5, X, others=others, config=PYTHON)
+
+
+@pytest.mark.parametrize("config", [{}, PYTHON], ids=["numba", "python"])
+def test_numpys_integers_of_floats(config):
+    others = [(X, a) for a in (127.9, -128.5, -0.9, 128.0, 255.5, 256.0, 2.0**63, -2.0**63, 1e300, float("nan"),
+                               np.float64(-3.5), np.float32(7.75), 5, True)]
+    others += [(X.astype(np.float32), 1.5), (X * 1e10, 1.5), (X / 0.5, 1.5)]
+    check(whole_numbers, X, 2.5, others=others, config=config)
+    assert_nothing_breaks(whole_numbers, X, 2.5)
 
 
 @pytest.mark.parametrize("name", TWO)
