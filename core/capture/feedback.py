@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections import deque
+from collections import defaultdict, deque
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook, _launcher
@@ -36,7 +36,7 @@ from pijit.guards.facts import is_among, type_name
 MAX_OBSERVATIONS = 3
 MAX_ITEMS = 8
 """Of longer tuples it is not remembered what is in them."""
-CONTAINERS = (list, dict, set, deque)
+CONTAINERS = (list, dict, set, deque, defaultdict)
 MAX_KINDS = 4
 """How many kinds of values of one instruction are told apart."""
 MAX_RENEWALS = 3

@@ -59,6 +59,20 @@ def raises(d, x, n):
     return d
 
 
+def made_inside(x, factory):
+    d = defaultdict(factory)
+    for v in x:
+        d[int(v)] += v
+    return d, len(d)
+
+
+def groups_made_inside(x, factory):
+    d = defaultdict(factory)
+    for i in range(len(x)):
+        d[int(x[i]), i % 2].append(i)
+    return d
+
+
 def factory_that_fails():
     raise ValueError("no default")
 
@@ -74,6 +88,8 @@ CASES = [
     (counts, (defaultdict(int), X), [({"large": 1, "small": 2}, X), (Counter(), X), (OrderedDict(small=1, large=2), X)]),
     (groups, (defaultdict(list), X), [(defaultdict(lambda: [0]), X), (defaultdict(factory_that_fails), X)]),
     (stores, (defaultdict(float), X), [(defaultdict(float, {2: 1, 5: 2}), X), (Loud(float), X), ({"none": 1}, X)]),
+    (made_inside, (X, float), [(X, int), (X, None), (X * 3.0, lambda: 1.5), (X, factory_that_fails), (X, str)]),
+    (groups_made_inside, (X, list), [(X, None), (X, lambda: [0]), (X * 3.0, list), (X, float)]),
     (rare_break, (defaultdict(float), X), [(Loud(float), X)]), (raises, (defaultdict(int), X, 40), [(defaultdict(float), X, 41)]),
 ]
 
