@@ -94,8 +94,9 @@ _ROWS = (
            "A kernel leaves before anything is raised, so handlers are Python's, and so are context managers whose "
            "methods are not compiled, or whose block has a loop; what is in such a block is compiled.",
            "Nothing to do, unless a with block is entered in the innermost loop: then move it out."),
-    Reason("PJ207", "import statement",
-           "An import can run a whole module.",
+    Reason("PJ207", "import of a module that is not there yet",
+           "Importing can run a whole module. Kernels look up modules that were imported before, and names in them, "
+           "but not what relative imports give.",
            "Import at the top of the module."),
     Reason("PJ208", "global or closure variable that may have been deleted",
            "Whether such a variable has a value at this point depends on what Python did before.",

@@ -102,6 +102,8 @@ def reach(instr: Instr) -> Optional[int]:
         return _arg(instr) + 1
     if instr.opname == "MAP_ADD":
         return _arg(instr) + 2
+    if instr.opname == "IMPORT_FROM":
+        return 1
     return pops(instr)
 
 

@@ -29,6 +29,7 @@ from pijit.core.capture.displays import Displays
 from pijit.core.capture.effects import Effects
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.generators import Generators
+from pijit.core.capture.imports import Imports
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.library_calls import LibraryCalls
 from pijit.core.capture.managers import Managers
@@ -68,7 +69,7 @@ from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
 from pijit.guards.facts import is_exactly
 from pijit.guards.reading import NoPlaceError
 
-REASON_OF = {"IMPORT_NAME": "PJ207", "IMPORT_FROM": "PJ207", "FORMAT_VALUE": "PJ216", "RAISE_VARARGS": "PJ221"}
+REASON_OF = {"FORMAT_VALUE": "PJ216", "RAISE_VARARGS": "PJ221"}
 REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("BUILD_"))
 REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 """Why instructions that never have a handler stay bytecode, where there is a better reason than PJ202."""
@@ -81,7 +82,7 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
                   Comprehensions, Generators, Iteration, Effects, Deletions, ContainerEffects, Matching, Texts,
-                  Characters, Managers):
+                  Characters, Managers, Imports):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
