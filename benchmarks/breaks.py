@@ -47,18 +47,17 @@ def with_breaks(breaks: int) -> Callable[..., Any]:
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """The measurements; a break's cost is the growth since there was one, as the first also costs the call its
-    frame, which plain Python has anyway."""
+    """The measurements; what breaks cost is counted from the function without any, so the first one's frame too."""
     for name, argument in ARGUMENTS.items():
-        first: Tuple[float, float] = (0.0, 0.0)
+        whole: Tuple[float, float] = (0.0, 0.0)
         for breaks in range(len(LINES)):
             f = with_breaks(breaks)
             times = seconds_per_call({"plain": f, "pijit": pijit.jit(f)}, (argument, STAY), seconds, MEASURED,
                                      time.process_time)
             plain, jitted = 1e6 * times["plain"], 1e6 * times["pijit"]
-            if breaks < 2:
-                first = plain, jitted
-            added = ((jitted - first[1]) - (plain - first[0])) / max(breaks - 1, 1)
+            if not breaks:
+                whole = plain, jitted
+            added = ((jitted - whole[1]) - (plain - whole[0])) / max(breaks, 1)
             yield Row(name, breaks, plain, jitted, added)
 
 

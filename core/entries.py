@@ -18,7 +18,7 @@ from pijit.core.capture.inline import Inliner
 from pijit.core.capture.values import Abstract
 from pijit.core.causes import break_causes, break_reports
 from pijit.core.errors import Break, LinkError, first_line, is_strict
-from pijit.core.frameless import head_of
+from pijit.core.frameless import enlist_head, head_of
 from pijit.core.functions import stand_in
 from pijit.core.graph.key import graph_key
 from pijit.core.graph.passes import recorded
@@ -58,6 +58,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
                                    state.steering, _inliner(config),
                                    config.max_loop_unrolling if config.loop_unrolling else 0,
                                    start.arrived if start is not None else None, state.hints))
+            enlist_head(results[-1])
             numbering.add(results[-1])
     clock.done("capture")
     result = results[0]

@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.decode import Function
+from pijit.core.capture import cost
+from pijit.core.capture.capture import Capture
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.guarding import launch_arguments, rebase
 from pijit.core.capture.roots import Root
@@ -35,6 +37,29 @@ def returning_exits(captured: Captured, kernel: Kernel, function: Function) -> T
     returning = captured.returning(function)
     return tuple(id for id, (number, codes) in enumerate(kernel.exits)
                  if number in returning and all(code[0] == "const" for code in codes[:-1]))
+
+
+def enlist_head(result: Capture) -> None:
+    """Have the segment that a function begins with be a kernel after all, if it gains as a head: where other segments
+    are kernels anyway, or together with those that gain something too."""
+    cfg = result.cfg
+    small = [(number, candidate.captured) for number, candidate in enumerate(result.candidates)
+             if candidate.captured is not None and candidate.error is not None
+             and candidate.error.reason_id == "PJ401"]
+    enlisted = [(number, captured) for number, captured in small if captured.start == 0]
+    if len(enlisted) != 1:
+        return
+    head = enlisted[0][1]
+    gain = cost.gain_as_head(head)
+    if gain < 0 or _inputs(head, cfg.function) is None:
+        return
+    if all(candidate.error is not None for candidate in result.candidates):
+        gains = [(one, cost.gain_behind(one[1], cfg)) for one in small if one[1] is not head]
+        if gain + sum(max(more, 0) for _, more in gains) < cost.FRAME_WORK:
+            return
+        enlisted += [one for one, more in gains if more > 0]
+    for number, _ in enlisted:
+        result.candidates[number] = result.candidates[number]._replace(error=None)
 
 
 def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) -> Optional[Head]:

@@ -26,6 +26,9 @@ BOXED_WORK = 2
 """The same for an array or a NumPy scalar."""
 WHOLE_WORK = 5
 """What it costs to call a kernel in place of a function, without a frame."""
+HEAD_WORK = 1
+"""What it costs to call the kernel that a function begins with before there is a frame, where linked code is there
+anyway: the guards fetch what it takes, and the frame begins behind it."""
 ARRAY_WORK = 20
 """At least what a call of NumPy for arrays takes."""
 ELEMENT_WORK = 3
@@ -64,12 +67,31 @@ def least_work(captured: Captured, cfg: CFG) -> int:
     """How much work is worth a kernel for this segment of a function."""
     if captured.returning(cfg.function):
         return WHOLE_WORK
-    graph = captured.graph
-    outputs = [sum(_crossing(value) for value in block.terminator.exit.values()) for block in graph.blocks
-               if isinstance(block.terminator, Leave)]
-    in_loop = any(cfg.block_of[captured.start] in loop.body for loop in cfg.loops)
-    return (SEGMENT_WORK + sum(map(_crossing, graph.inputs)) + max(outputs, default=0)
-            + (0 if in_loop else FRAME_WORK))
+    return _segment_work(captured.graph) + (0 if _in_loop(captured, cfg) else FRAME_WORK)
+
+
+def gain_as_head(captured: Captured) -> int:
+    """What a segment saves as the kernel that runs before a call has a frame, if linked code costs nothing."""
+    return work_of(captured.graph) - HEAD_WORK - _leaving(captured.graph)
+
+
+def gain_behind(captured: Captured, cfg: CFG) -> int:
+    """The same for a segment behind that; nothing for one that each round of a loop would have to pay for."""
+    return 0 if _in_loop(captured, cfg) else work_of(captured.graph) - _segment_work(captured.graph)
+
+
+def _in_loop(captured: Captured, cfg: CFG) -> bool:
+    return any(cfg.block_of[captured.start] in loop.body for loop in cfg.loops)
+
+
+def _segment_work(graph: Graph) -> int:
+    return SEGMENT_WORK + sum(map(_crossing, graph.inputs)) + _leaving(graph)
+
+
+def _leaving(graph: Graph) -> int:
+    """What the values cost that come out."""
+    return max((sum(map(_crossing, block.terminator.exit.values())) for block in graph.blocks
+                if isinstance(block.terminator, Leave)), default=0)
 
 
 def _crossing(value: Value) -> int:

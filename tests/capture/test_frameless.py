@@ -9,7 +9,7 @@ import pytest
 
 from pijit.core import _hook
 from pijit.differential import plain_twin
-from tests.harness import check, jitted, same
+from tests.harness import check, jitted, kernel_count, same
 
 WHOLE = {"force_breaks": None}
 X, Y = np.linspace(-1.0, 2.0, 6), np.arange(6.0)
@@ -300,6 +300,42 @@ def test_a_frame_begins_behind_the_first_kernel(function):
         same(got, function(x, Y))
         assert counts == (1, 0, 1, 0)
     check(function, X, Y, config=WHOLE, others=[(X.astype("f"), Y), (Y[:4], Y[::-1][:4] + 1.0)])
+
+
+def little_before_much(x, y):
+    z = x * 2.0 + y
+    with_frame(-1)
+    u = z * z + y
+    v = u - z * 0.25
+    return (v * y + u) * (v - u)
+
+
+def little_before_little(x, y):
+    z = x * 2.0 + y
+    with_frame(-1)
+    u = z * 0.5 - x
+    with_frame(-1)
+    return (u - z * 0.25) * y + u * 3.0 - z
+
+
+def little_throughout(x, y):
+    z = x * 2.0
+    with_frame(-1)
+    return z + y
+
+
+LITTLE = [(little_before_much, 2), (little_before_little, 2), (little_throughout, 0)]
+
+
+@pytest.mark.parametrize("function, kernels", LITTLE, ids=[f.__name__ for f, _ in LITTLE])
+def test_little_work_is_worth_a_kernel_before_the_frame(function, kernels):
+    x, y = np.float64(1.5), np.float64(-0.25)
+    f = warm(function, x, y)
+    assert kernel_count(f) == kernels
+    got, counts = counted(f, x, y)
+    same(got, function(x, y))
+    assert counts[2] == (1 if kernels else 0)
+    check(function, x, y, config=WHOLE, others=[(1.5, -0.25), (np.float32(2.0), y), (y, np.float64("inf"))])
 
 
 def sees_its_frame(x, y):
