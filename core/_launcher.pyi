@@ -164,6 +164,9 @@ def ufunc_loop(ufunc: np.ufunc, index: int, is_numpys: bool = ...) -> Tuple[int,
     Of a ufunc that `is_numpys` it may be a loop that gives the same bits and flags faster.
     """
 
+def sums_known() -> bool:
+    """Whether NumPy's loops add up runs of floats by halves, in eight sums, as `reduce` and kernels do (probed once)."""
+
 def reduce_supported(ufunc: np.ufunc, typenum: int) -> bool:
     """Whether the runtime's `reduce` gives NumPy's bits for this ufunc, operand and result of this dtype.
 

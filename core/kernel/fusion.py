@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
+from pijit.core import _launcher
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import NEVER
 from pijit.core.graph.passes.fuse import (
@@ -233,7 +234,7 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         emitter.clear_flags()
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), True, _kinds(tables),
-                emitter.flavour.least)
+                emitter.flavour.least, halves=bool(pairwise) and _launcher.sums_known())
     _run_nest(emitter, group, nest, shape, words + target + scalars + pairwise, tables)
     if pairwise:
         emitter.guard(first, emitter.raised_flags(*group))

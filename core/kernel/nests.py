@@ -31,7 +31,7 @@ class Nest(NamedTuple):
 
     With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats
     take three more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of
-    PAIRWISE_RUN elements; without these they are added up in any order.
+    PAIRWISE_RUN elements; without these they are added up in any order. With ``halves`` these are for NaN alone.
 
     ``same`` is the number of an array that is read and has the memory and strides of the last one, or -1: LLVM would
     find that the two overlap.
@@ -54,6 +54,7 @@ class Nest(NamedTuple):
     least: int = 0
     same: int = -1
     watched: Tuple[int, ...] = ()
+    halves: bool = False
 
 
 def _memory_type(dtype: np.dtype) -> Any:
@@ -257,7 +258,7 @@ class _Writer:
         fixed.update({k: self._load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1]) if last == ZERO})
         fixed = self._with_steps(fixed)
         if self.nest.sums:
-            write_sum(self.builder, size, _memory_type(self.dtypes[-1]), self.pairwise, rows[-1],
+            write_sum(self.builder, size, _memory_type(self.dtypes[-1]), self.pairwise, self.nest.halves, rows[-1],
                       lambda index: self.value(self._places(rows[:-1], index, lasts), fixed))
             return
 

@@ -1,9 +1,14 @@
 """Loops in LLVM, and the sum of a row whose elements are computed on the way, with the bits of NumPy's
-``add.reduce``."""
+``add.reduce``.
+
+NumPy adds pairwise: halves of a run, until at most 128 elements are left, in eight sums that take every eighth element.
+Such a leaf is computed into a few cache lines and added up by vectors. Which NaN of several comes out depends on machine
+code, so a run whose sum is NaN is computed again for NumPy's own loop.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, List, Sequence
 
 from llvmlite import ir
 from pijit.core.kernel.intrinsics import I8, I64
@@ -12,7 +17,12 @@ PAIRWISE_RUN = 8192
 """As many elements NumPy's iterator hands to the loop at once; reductions are native only where that is so."""
 
 PAIRWISE_LEAST = 8
-"""Fewer elements NumPy's loop adds up one after the other."""
+"""Fewer elements NumPy's loop adds up one after the other. So many sums a leaf has."""
+
+_LEAF = 128
+_LINE = 64
+_DEPTH = 16
+"""More often than a run can be halved."""
 
 
 def loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
@@ -30,11 +40,12 @@ def loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
     builder.position_at_end(end)
 
 
-def write_sum(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], target: Any,
+def write_sum(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], halves: bool, target: Any,
               value: Callable[[Any], Any]) -> None:
     """Store the sum of ``value(index)`` over ``range(size)`` at ``target``.
 
-    ``pairwise`` are function, data and buffer for floats: NumPy adds 8 or more of them pairwise, in its own loop.
+    ``pairwise`` are function, data and buffer for floats: NumPy adds 8 or more of them pairwise, in its own loop. With
+    ``halves`` it is known how.
     """
     target = builder.bitcast(target, kind.as_pointer())
     if not pairwise:
@@ -45,7 +56,7 @@ def write_sum(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], targe
         with then:
             _add_up(builder, size, kind, target, value)
         with other:
-            _add_pairwise(builder, size, kind, pairwise, target, value)
+            _add_pairwise(builder, size, kind, pairwise, halves, target, value)
 
 
 def local(builder: Any, kind: Any, count: int) -> Any:
@@ -62,28 +73,140 @@ def _add_up(builder: Any, size: Any, kind: Any, target: Any, value: Callable[[An
     builder.store(builder.load(total), target, align=1)
 
 
-def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], target: Any,
+def _number(value: int) -> Any:
+    return ir.Constant(I64, value)
+
+
+def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], halves: bool, target: Any,
                   value: Callable[[Any], Any]) -> None:
-    """By runs of at most PAIRWISE_RUN elements, each computed into the buffer."""
-    pointer = I8.as_pointer()
-    signature = ir.FunctionType(ir.VoidType(), [pointer.as_pointer(), I64.as_pointer(), I64.as_pointer(), pointer])
-    function = builder.inttoptr(pairwise[0], signature.as_pointer())
-    data, buffer = builder.inttoptr(pairwise[1], pointer), builder.inttoptr(pairwise[2], kind.as_pointer())
-    places, strides, count = local(builder, pointer, 3), local(builder, I64, 3), local(builder, I64, 1)
-    step = ir.Constant(I64, 4 if isinstance(kind, ir.FloatType) else 8)
-    run, zero = ir.Constant(I64, PAIRWISE_RUN), ir.Constant(I64, 0)
+    """By runs of at most PAIRWISE_RUN elements."""
+    run, again = _number(PAIRWISE_RUN), _NumPysLoop(builder, kind, pairwise, target)
+    known = _Halves(builder, kind) if halves else None
     builder.store(ir.Constant(kind, 0), target, align=1)
-    for number, (place, stride) in enumerate(((target, zero), (buffer, step), (target, zero))):
-        builder.store(builder.bitcast(place, pointer), builder.gep(places, [ir.Constant(I64, number)]))
-        builder.store(stride, builder.gep(strides, [ir.Constant(I64, number)]))
 
     def add_run(number: Any) -> None:
         first = builder.mul(number, run)
         left = builder.sub(size, first)
         here = builder.select(builder.icmp_signed("<", left, run), left, run)
-        loop(builder, here, lambda index: builder.store(value(builder.add(first, index)),
-                                                        builder.gep(buffer, [index])))
-        builder.store(here, count)
-        builder.call(function, [places, count, strides, data])
+        if known is None:
+            again.write(first, here, value)
+            return
+        total = known.write(first, here, value)
+        with builder.if_else(builder.fcmp_ordered("ord", total, total)) as (then, other):
+            with then:
+                builder.store(builder.fadd(builder.load(target, align=1), total), target, align=1)
+            with other:
+                again.write(first, here, value)
 
-    loop(builder, builder.sdiv(builder.add(size, ir.Constant(I64, PAIRWISE_RUN - 1)), run), add_run)
+    loop(builder, builder.sdiv(builder.add(size, _number(PAIRWISE_RUN - 1)), run), add_run)
+
+
+class _NumPysLoop:
+    """Adds runs to the target by NumPy's loop, from the buffer."""
+
+    def __init__(self, builder: Any, kind: Any, pairwise: Sequence[Any], target: Any) -> None:
+        pointer = I8.as_pointer()
+        signature = ir.FunctionType(ir.VoidType(), [pointer.as_pointer(), I64.as_pointer(), I64.as_pointer(), pointer])
+        self.builder = builder
+        self.function = builder.inttoptr(pairwise[0], signature.as_pointer())
+        self.data = builder.inttoptr(pairwise[1], pointer)
+        self.buffer = builder.inttoptr(pairwise[2], kind.as_pointer())
+        self.places, self.strides, self.count = local(builder, pointer, 3), local(builder, I64, 3), local(builder, I64, 1)
+        step = 4 if isinstance(kind, ir.FloatType) else 8
+        for number, (place, stride) in enumerate(((target, 0), (self.buffer, step), (target, 0))):
+            builder.store(builder.bitcast(place, pointer), builder.gep(self.places, [_number(number)]))
+            builder.store(_number(stride), builder.gep(self.strides, [_number(number)]))
+
+    def write(self, first: Any, count: Any, value: Callable[[Any], Any]) -> None:
+        builder = self.builder
+        loop(builder, count, lambda index: builder.store(value(builder.add(first, index)),
+                                                         builder.gep(self.buffer, [index])))
+        builder.store(count, self.count)
+        builder.call(self.function, [self.places, self.count, self.strides, self.data])
+
+
+class _Halves:
+    """The sum of a run: what is left to do at each depth, and what was done, are in memory of the function's own."""
+
+    def __init__(self, builder: Any, kind: Any) -> None:
+        self.builder = builder
+        self.kind = kind
+        self.leaf = local(builder, kind, _LEAF)
+        self.leaf.align = _LINE
+        self.done, self.open = local(builder, kind, _DEPTH), local(builder, I64, _DEPTH)
+        self.depth, self.at, self.count = (local(builder, I64, 1) for _ in range(3))
+        self.total = local(builder, kind, 1)
+
+    def write(self, first: Any, count: Any, value: Callable[[Any], Any]) -> Any:
+        """The sum of the values from ``first`` on."""
+        builder = self.builder
+        halve, half, leaf, rise, fold, close, end = (builder.append_basic_block("sum." + name) for name in (
+            "halve", "half", "leaf", "rise", "fold", "close", "end"))
+        for place, start in ((self.depth, _number(0)), (self.at, first), (self.count, count)):
+            builder.store(start, place)
+        builder.branch(halve)
+        builder.position_at_end(halve)
+        builder.cbranch(builder.icmp_signed("<", _number(_LEAF), builder.load(self.count)), half, leaf)
+        builder.position_at_end(half)
+        self._halve()
+        builder.branch(halve)
+        builder.position_at_end(leaf)
+        self._add_leaf(value)
+        builder.branch(rise)
+        builder.position_at_end(rise)
+        depth = builder.sub(builder.load(self.depth), _number(1))
+        above = builder.append_basic_block("sum.above")
+        builder.cbranch(builder.icmp_signed("<", depth, _number(0)), end, above)
+        builder.position_at_end(above)
+        rest = builder.load(builder.gep(self.open, [depth]))
+        builder.cbranch(builder.icmp_signed("==", rest, _number(0)), fold, close)
+        builder.position_at_end(fold)
+        done = builder.load(builder.gep(self.done, [depth]))
+        builder.store(builder.fadd(done, builder.load(self.total)), self.total)
+        builder.store(depth, self.depth)
+        builder.branch(rise)
+        builder.position_at_end(close)
+        builder.store(builder.load(self.total), builder.gep(self.done, [depth]))
+        builder.store(rest, self.count)
+        builder.store(_number(0), builder.gep(self.open, [depth]))
+        builder.branch(halve)
+        builder.position_at_end(end)
+        return builder.load(self.total)
+
+    def _halve(self) -> None:
+        """Go on with the first half, which is a multiple of eight."""
+        builder, depth, count = self.builder, self.builder.load(self.depth), self.builder.load(self.count)
+        first = builder.and_(builder.lshr(count, _number(1)), _number(-PAIRWISE_LEAST))
+        builder.store(builder.sub(count, first), builder.gep(self.open, [depth]))
+        builder.store(first, self.count)
+        builder.store(builder.add(depth, _number(1)), self.depth)
+
+    def _add_leaf(self, value: Callable[[Any], Any]) -> None:
+        """The total becomes the sum of the next ``count`` values."""
+        builder, at, count = self.builder, self.builder.load(self.at), self.builder.load(self.count)
+        loop(builder, count, lambda index: builder.store(value(builder.add(at, index)), builder.gep(self.leaf, [index])))
+        builder.store(builder.add(at, count), self.at)
+        builder.store(ir.Constant(self.kind, 0), self.total)
+        whole = builder.and_(count, _number(-PAIRWISE_LEAST))
+        with builder.if_then(builder.icmp_signed("<", _number(0), whole)):
+            builder.store(self._add_lanes(whole), self.total)
+        loop(builder, builder.sub(count, whole), lambda index: builder.store(builder.fadd(builder.load(
+            self.total), builder.load(builder.gep(self.leaf, [builder.add(whole, index)]))), self.total))
+
+    def _add_lanes(self, whole: Any) -> Any:
+        """The sum of a multiple of eight elements."""
+        builder, eight = self.builder, ir.VectorType(self.kind, PAIRWISE_LEAST)
+        sums, align = local(builder, eight, 1), 4 if isinstance(self.kind, ir.FloatType) else 8
+
+        def lanes(index: Any) -> Any:
+            place = builder.gep(self.leaf, [builder.mul(index, _number(PAIRWISE_LEAST))])
+            return builder.load(builder.bitcast(place, eight.as_pointer()), align=align)
+
+        builder.store(lanes(_number(0)), sums)
+        loop(builder, builder.sub(builder.lshr(whole, _number(3)), _number(1)), lambda index: builder.store(
+            builder.fadd(builder.load(sums), lanes(builder.add(index, _number(1)))), sums))
+        total = builder.load(sums)
+        parts: List[Any] = [builder.extract_element(total, _number(lane)) for lane in range(PAIRWISE_LEAST)]
+        while len(parts) > 1:
+            parts = [builder.fadd(parts[k], parts[k + 1]) for k in range(0, len(parts), 2)]
+        return parts[0]

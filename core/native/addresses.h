@@ -82,6 +82,15 @@ module_reduce_supported(PyObject *module, PyObject *args)
 }
 
 static PyObject *
+module_sums_known(PyObject *module, PyObject *unused)
+{
+    if (reduce_chunk == REDUCE_UNPROBED && reduce_probe() < 0) {
+        return NULL;
+    }
+    return PyBool_FromLong(sums_known);
+}
+
+static PyObject *
 untraced_observe(PyObject *callable, PyObject *value)
 {
     PyObject *arguments = PyTuple_Pack(1, value);  /* owned */
@@ -121,6 +130,7 @@ static PyMethodDef module_methods[] = {
     {"untraced", module_untraced, METH_O, "A builtin that calls a callable with one argument, unseen by trace functions."},
     {"reduce_supported", module_reduce_supported, METH_VARARGS,
      "Whether the runtime's reduce gives NumPy's bits for a ufunc and the dtype of operand and result."},
+    {"sums_known", module_sums_known, METH_NOARGS, "Whether NumPy's loops add up runs of floats by halves, in eight sums."},
     {NULL},
 };
 

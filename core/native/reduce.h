@@ -16,6 +16,7 @@
 #include "nest.h"
 #include "pieces.h"
 #include "pool.h"
+#include "sums.h"
 #include <numpy/ufuncobject.h>
 
 #define PROBE_SIZE (3 * BUFFER_SIZE)
@@ -67,6 +68,10 @@ result_ndim(const Reduction *reduction)
 static void
 run_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp count)
 {
+    if (sums_known && reduction->adds && stride == reduction->itemsize
+            && sum_add(out, source, count, reduction->typenum)) {
+        return;
+    }
     char *pointers[3] = {out, source, out};
     npy_intp strides[3] = {0, stride, 0};
     reduction->function(pointers, &count, strides, reduction->data);
@@ -380,6 +385,20 @@ probe_sum(const PyUFuncObject *add, int loop, const double *values, npy_intp chu
     return total;
 }
 
+/* Whether sums.h gives the sums of NumPy's loops; `values` is overwritten. */
+static int
+sums_probe(PyUFuncObject *add, double *values)
+{
+    static const int kinds[] = {NPY_DOUBLE, NPY_FLOAT};
+    int known = SUM_CODE_RUNS;
+    for (int k = 0; k < 2 && known; k++) {
+        int loop = uniform_loop(add, kinds[k]);
+        known = loop >= 0 && sums_agree(add->functions[loop], add->data == NULL ? NULL : (void *)add->data[loop],
+                                        kinds[k], values);
+    }
+    return known;
+}
+
 /* Sets reduce_chunk by summing scattered numbers, which round differently when cut differently. 0, or -1 on
  * error. */
 static int
@@ -410,6 +429,7 @@ reduce_probe(void)
     if (loop >= 0 && expected == probe_sum((PyUFuncObject *)add, loop, values, BUFFER_SIZE)
             && expected != probe_sum((PyUFuncObject *)add, loop, values, PROBE_SIZE)) {
         reduce_chunk = BUFFER_SIZE;
+        sums_known = sums_probe((PyUFuncObject *)add, values);
     }
     status = 0;
 error:

@@ -29,6 +29,44 @@ def test_bits_of_floats(code):
         check(sums, *calls[3], others=calls, config={"backend": "numba"}, calls=1)
 
 
+def with_nans(code, size, places):
+    """Noise with NaNs at some places, each of its own bits, and of either sign."""
+    x = noise(code, size)
+    word = "q" if code == "d" else "i"
+    quiet = int(np.array(np.nan, code).view(word))
+    for number, place in enumerate(places):
+        x[place] = np.array(quiet + 5 * number, word).view(code) * (-1) ** number
+    return x
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_which_nan_comes_out(code):
+    """Adding two NaNs gives one of them: the one that NumPy's loop gives."""
+    y = noise(code, 20000)
+    places = [(0, 1), (1, 0), (3, 11), (11, 3), (5, 5 + 128), (7, 8200), (8200, 7), (1000, 19999), (9, 17, 8191, 8192)]
+    calls = [(with_nans(code, 20000, some).reshape(-1, rest), y[:rest], with_nans(code, 20000, some))
+             for some in places for rest in (20000, 200)]
+    calls += [(x * np.array(np.inf, code), z[:x.shape[1]], x[0]) for x, z, _ in calls[:2]]
+    with np.errstate(invalid="warn"), fail_unless_captured():
+        check(sums, *calls[0], others=calls, config={"backend": "numba"}, calls=1)
+
+
+def plain_sums(x):
+    return x.sum(), np.sum(x[1:]), x[::2].sum(), x.mean()
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_plain_sums(code):
+    calls = [(noise(code, n),) for n in LENGTHS[2:]] + [(noise(code, 70000).reshape(7, -1)[:, :9000],)]
+    calls += [(with_nans(code, 9000, some),) for some in [(8, 9), (9, 8), (100, 8999), (8999, 100)]]
+    calls += [(x.astype(code),) for x in (np.full(99, 1e308 if code == "d" else 3e38), np.full(9000, -0.0),
+                                          np.array([np.inf, -np.inf] * 9))]
+    with np.errstate(all="warn"), fail_unless_captured():
+        check(plain_sums, *calls[5], others=calls, config={"backend": "numba"}, calls=1)
+
+
 def integers(x, y):
     return (x * y + x).sum(axis=1), (x[0] * 3).sum()
 

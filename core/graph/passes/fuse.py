@@ -19,9 +19,9 @@ A group that cannot raise another flag does not leave once its nest runs. It wri
 operands may overlap, as NumPy reads all before it writes; an operand that is the destination itself is read
 at each index before that index is written.
 
-**Sums along the last axis** end a group too: the elements of a row are added where they are computed, or, where NumPy
-adds them pairwise, are computed into a buffer of one row on which NumPy's own loop runs. The operand must be certain
-to be in C order, or NumPy would go another way.
+**Sums along the last axis** end a group too: the elements of a row are added where they are computed; where NumPy adds
+them pairwise, they are computed into a few cache lines at a time and added up in NumPy's order (kernel/row_sums.py). The
+operand must be certain to be in C order, or NumPy would go another way.
 
 **Elements found by index** (``gather``) are loaded where they are needed, also at an index that is computed there. A nest
 finds out at its end that an index was out of range, like a flag; the array that they are found in is no operand and
