@@ -122,16 +122,21 @@ def look_after_cache(arguments: List[str]) -> int:
     store = Store()
     if known.action == "clear":
         try:
-            sys.stdout.write("removed {} from {}\n".format(count_of(store.clear(), "kernel"), store.path))
+            removed, left = store.clear(), store.contents().kernels
         except (OSError, Distrust) as error:
             sys.stderr.write("nothing was removed from {}: {}\n".format(store.path, error))
             return 1
-        return 0
+        sys.stdout.write("removed {} from {}\n".format(count_of(removed, "kernel"), store.path))
+        if left:
+            sys.stderr.write("{} could not be removed\n".format(count_of(left, "kernel")))
+        return 1 if left else 0
     found = store.contents()
     sys.stdout.write("folder: {}\nkernels: {}\nsize: {:.1f} of at most {:.0f} MiB\n".format(
         found.path, found.kernels, found.size / 2.0 ** 20, SIZE_CAP / 2.0 ** 20))
     if found.problem:
         sys.stdout.write("not used: {}\n".format(found.problem))
+    elif os.path.isdir(found.path) and not os.access(found.path, os.W_OK):
+        sys.stdout.write("read-only: what is there is used, and nothing is added\n")
     return 0
 
 

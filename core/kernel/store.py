@@ -2,8 +2,8 @@
 
 Machine code is input that runs. So a folder or a file that anybody else owns or may write to is never read. A file
 that is not whole is not either: its kernel is compiled anew and the file replaced. Files appear as a whole, by a
-rename, so readers and writers need no lock; who removes the oldest files has one. Nothing that happens here may fail a
-call: what cannot be read or written is noted once in the log `pijit.cache`.
+rename, so readers and writers need no lock; who removes the oldest files has one. Nothing that happens here may fail
+a call: what cannot be read or written is noted once in the log `pijit.cache`.
 """
 
 from __future__ import annotations
@@ -164,7 +164,8 @@ class Store:
         """Keep an object file under a key."""
         data = packed(key, code)
         try:
-            os.makedirs(self.path, 0o700, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.makedirs(self.path, 0o700)
             with self._folder() as folder:
                 _write(folder, key + SUFFIX, data)
                 Store._written += len(data)
@@ -186,15 +187,23 @@ class Store:
         return Contents(self.path, len(rows), sum(size for _, size, _ in rows), "")
 
     def clear(self) -> int:
-        """Remove all kernels; returns how many there were. Raises OSError or Distrust."""
+        """Remove all kernels; returns how many went. Raises OSError or Distrust if none can be removed."""
+        errors: List[OSError] = []
         try:
             with self._folder() as folder:
                 rows = _rows(folder)
                 for _, _, name in rows:
-                    _remove(folder, name)
+                    try:
+                        os.unlink(name, dir_fd=folder)
+                    except FileNotFoundError:  # another process clears too
+                        pass
+                    except OSError as error:
+                        errors.append(error)
         except FileNotFoundError:
             return 0
-        return len(rows)
+        if errors and len(errors) == len(rows):
+            raise errors[0]
+        return len(rows) - len(errors)
 
     @contextlib.contextmanager
     def _folder(self) -> Iterator[int]:
