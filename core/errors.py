@@ -35,8 +35,11 @@ def place(line: int, filename: str) -> str:
 class Break(Exception):
     """An instruction that stays bytecode; carries the id of its reason and the facts for the sentence.
 
-    ``trail`` leads from a call that is not inlined to what is in the way, outermost first.
+    ``trail`` leads from a call that is not inlined to what is in the way, outermost first. ``passing`` says that the
+    first run may change that: an item is missing.
     """
+
+    passing = False
 
     def __init__(self, reason_id: str, **facts: Any) -> None:
         super().__init__(reason_id, facts)
@@ -47,7 +50,7 @@ class Break(Exception):
     def copy(self) -> "Break":
         """The same break, to be raised anew."""
         again = Break(self.reason_id, **self.facts)
-        again.trail = self.trail
+        again.trail, again.passing = self.trail, self.passing
         return again
 
     def without_frames(self) -> "Break":

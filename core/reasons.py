@@ -156,6 +156,10 @@ _ROWS = (
            "done here: the call is made by a comprehension or a builtin, or the callee holds an iterator, a tuple of "
            "its caller's or a value that only kernels have.",
            "Let the callee return what it computes and write it in the caller."),
+    Reason("PJ232", "path of an inlined function that stays bytecode",
+           "The function that is called does something beside that is not compiled, which looks as if it were rare: "
+           "kernels leave there, in the middle of the call, and bytecode runs the rest of it.",
+           "Nothing to do if it is rare; otherwise look at the reason inside the callee."),
     # Recompiles.
     Reason("PJ301", "guard failed",
            "Something that the compiled code relies on is different in this call.",

@@ -2,8 +2,8 @@
 
 The kernel has done the first part of the call, so it cannot be made again. Its frame is made where it left: the
 callee's code, with a new beginning that puts the operand stack in place and jumps to the instruction at which
-bytecode goes on. The caller's linked code calls it with one tuple: the function, the variables, the operand stack
-from the bottom on::
+bytecode goes on. The caller's linked code calls it with one tuple: the function, the variables, what is in dicts of
+keywords, the operand stack from the bottom on::
 
     caller:  LOAD_CONST <rest>; ROT_TWO; CALL_FUNCTION 1           callee:  LOAD_FAST $s1 ...   the operand stack
              JUMP_ABSOLUTE <behind the call>                                LOAD_CONST <resume>; CALL_FUNCTION 0; POP_TOP
@@ -21,14 +21,15 @@ from pijit.core._hook import Rest as NativeRest
 from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Op
-from pijit.core.bytecode.moves import entered_behind, setup_below, stack_of
+from pijit.core.bytecode.moves import entered_behind, item_of, setup_below, stack_of
 
 
 class Rest(NamedTuple):
     """Where bytecode goes on in a callee, with these variables and so many stack items, after the rest of ``inner``.
 
     ``cfg`` is that of the code as it runs, with cell variables in cells. ``given`` are the positions of stack items
-    that are made by a call with what is left for them, a tuple, and what is called.
+    that are made by a call with what is left for them, a tuple, and what is called. ``dicts`` are the variables that
+    have dicts of keywords, and their keys.
     """
 
     cfg: CFG
@@ -37,6 +38,7 @@ class Rest(NamedTuple):
     stack: int
     inner: Optional["Rest"]
     given: Tuple[Tuple[int, Any], ...] = ()
+    dicts: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
 
     def __str__(self) -> str:
         own = "%s at %d" % (self.cfg.function.code.co_name, self.target)
@@ -52,6 +54,7 @@ def call_rest(assembler: Assembler, rest: Rest, line: Optional[int]) -> List[Ite
 def _native(rest: Rest) -> Any:
     """What linked code calls. It owns a code object of its own, nothing that leads to the callee's."""
     assembler = Assembler(rest.cfg.function)
+    dicts = [(name, keys, [assembler.fresh_local() for _ in keys]) for name, keys in rest.dicts]
     stack, entered = [assembler.fresh_local() for _ in range(rest.stack)], None
     if rest.inner is None:
         line = rest.cfg.function.instructions[rest.target].lineno
@@ -63,9 +66,20 @@ def _native(rest: Rest) -> Any:
         entered = entered_behind(rest.cfg, rest.target)
         if entered is not None:
             end += setup_below(assembler, rest.cfg, entered, assembler.inserted(entered.handler), line)
-    items = stack_of(assembler, rest.cfg, rest.target, stack, dict(rest.given), entered) + end
+    items = [item for found in dicts for item in _dict_of(assembler, *found, line)]
+    items += stack_of(assembler, rest.cfg, rest.target, stack, dict(rest.given), entered) + end
     assembler.insert(0, items + [Op("JUMP_ABSOLUTE", assembler.original(rest.target), line)], redirect=False)
     code = assembler.assemble()
     cells = {name: code.co_nlocals + number for number, name in enumerate(code.co_cellvars)}
     slots = [cells[name] if name in cells else code.co_varnames.index(name) for name in rest.locals]
+    slots += [slot for _, _, values in dicts for slot in values]
     return NativeRest(code, tuple(slots + stack)).callable
+
+
+def _dict_of(assembler: Assembler, name: str, keys: Tuple[str, ...], slots: List[int],
+             line: Optional[int]) -> List[Item]:
+    """Code that gives a variable a dict of the values in other ones, which nobody else keeps."""
+    items = [item for slot in slots for item in item_of(assembler, slot, None, line)]
+    items += [Op("LOAD_CONST", assembler.const(keys), line), Op("BUILD_CONST_KEY_MAP", len(keys), line)] \
+        if keys else [Op("BUILD_MAP", 0, line)]
+    return items + [Op("STORE_FAST", assembler.local(name), line)]

@@ -15,13 +15,14 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.opcodes import LOCAL_LOADS
 from pijit.core.bytecode.usedef import UseDef
+from pijit.core.capture.asides import long_behind
 from pijit.core.capture.closures import MADE_KNOWN
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.managers import Manager, forget_managers, stranded
 from pijit.core.capture.record_values import after_bytecode_saw
-from pijit.core.capture.outcomes import Outcomes
+from pijit.core.capture.outcomes import Cut, Outcomes
 from pijit.core.capture.places import after_bytecode, identity_of, is_place, stored_by
 from pijit.core.capture.propagator import TypePropagator
 from pijit.core.capture.record import numbered
@@ -119,7 +120,7 @@ class Analysis:
         """How much is known of what makes another run necessary."""
         facts = self.facts
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.peeled), len(facts.changed), len(facts.places),
-                len(facts.base.texts))
+                len(facts.base.texts), len(facts.looping), len(facts.leaving))
 
     def forget(self) -> None:
         """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
@@ -195,13 +196,18 @@ class Analysis:
                 changed += self._reach_handler(block, instr, interpreter.state)
             version.unrolled = instr.opname == "FOR_ITER" and is_confined(interpreter.state.stack[-1])
             broken = self._why_forced(index, interpreter.state, version.likely)
+            before = interpreter.state.copy() if index in self.facts.leaving else None
             if broken is None:
                 try:
                     interpreter.step(instr)
+                    if before is not None and self.lands_behind(index):
+                        changed += self._land(version, instr, before)
                     continue
                 except Break as error:
                     broken = error.without_frames()
             version.breaks[index] = broken
+            if broken.passing and not self.facts.depth:
+                self.facts.guessed.add(index)
             version.causes += causes_of(broken, instr, interpreter.state)
             if self.facts.inliner is not None:
                 self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
@@ -313,6 +319,25 @@ class Analysis:
             self.peeled.add(last.index)
         return last.index in self.peeled
 
+    def lands_behind(self, index: int) -> bool:
+        """Whether segments begin behind a call that kernels leave in the middle: where it matters to come back."""
+        return long_behind(self.cfg, self.facts.looping, index)
+
+    def _land(self, version: Version, instr: Instr, before: State) -> List[Version]:
+        """Bytecode comes behind a call too that a kernel has left in the middle: with results of the same types."""
+        if version.block.end != instr.index + 1:
+            raise Cut(self.cfg, instr.index + 1)
+        changed = []
+        for target, state in self._edges(version, instr, self.interpreter).values():
+            after = State(dict(state.locals), state.stack[:-1] + [after_bytecode(state.stack[-1])])
+            forget_managers(after)
+            self._write_places(instr, before, after)
+            forget_items(after)
+            forget_iterators(after)
+            after_bytecode_saw(instr, before, after)
+            changed += self._enter_at(self.cfg.blocks[self.cfg.block_of[target]], self._prune(after, target))
+        return changed
+
     def _edges(self, version: Version, last: Instr, interpreter: Interpreter) -> Dict[int, Tuple[int, State]]:
         state = interpreter.state
         if last.index in version.breaks:
@@ -338,12 +363,17 @@ class Analysis:
         known = self.by_block.get(handler.index, [])
         if known and instr.opname in CALM:
             return []
-        version = self._choose(handler, pruned)
+        return self._enter_at(handler, pruned)
+
+    def _enter_at(self, block: Block, state: State) -> List[Version]:
+        """Bytecode leads to a block."""
+        version = self._choose(block, state)
         if version is None:
-            version = self._new_version(handler, pruned)
+            version = self._new_version(block, state)
             version.is_entry = True
             return [version]
-        return self._join_into(version, pruned)
+        version.is_entry = True
+        return self._join_into(version, state)
 
     def _as_handler(self, state: State, target: int) -> State:
         """What a handler or finally body starts with: above its level nothing is known, however it is entered."""

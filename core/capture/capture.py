@@ -71,6 +71,10 @@ class Capture:
                 opname = self.cfg.function.instructions[index].opname
                 if opname != "RETURN_VALUE" and not (opname in SHUFFLES and error.reason_id == "PJ218"):
                     found.setdefault(index, error)
+        for index, why in self.analysis.facts.leaving.items():
+            aside = Break("PJ232", **why.facts)
+            aside.trail = why.trail
+            found.setdefault(index, aside)
         return sorted(found.items())
 
     def captured(self) -> Set[int]:
@@ -114,7 +118,8 @@ class Capture:
         known = {**self.analysis.facts.feedback, **self.analysis.facts.said.found}
         return [index for index in sorted({index for index, _ in self.breaks()} | self.analysis.facts.guessed)
                 if index not in known and instructions[index].opname in OBSERVABLE
-                and index + 1 < len(instructions) and instructions[index + 1].opname not in NEVER_OBSERVED]
+                and index + 1 < len(instructions)
+                and (instructions[index + 1].opname not in NEVER_OBSERVED or index in self.analysis.facts.guessed)]
 
 
 def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],

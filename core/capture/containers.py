@@ -106,7 +106,7 @@ class Containers:
             return self.read_place(place)
         found = _look(owner, key)
         if found is UNBOUND:
-            raise Break("PJ205", index=describe(Const(key)))
+            raise _missing(key)
         if owner.root is None and owner.source is None:
             raise Break("PJ218")
         self.reading(_family(type(owner.sample)), owner)
@@ -379,7 +379,13 @@ def _look(owner: Opaque, key: Any) -> Any:
     try:
         return read_item(owner.sample, key)
     except SourceError:
-        raise Break("PJ205", index=describe(Const(key)))
+        raise _missing(key)
+
+
+def _missing(key: Any) -> Break:
+    error = Break("PJ205", index=describe(Const(key)))
+    error.passing = True
+    return error
 
 
 def _fold_comparison(symbol: str, left: Any, right: Any) -> Abstract:

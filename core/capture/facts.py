@@ -41,12 +41,13 @@ class Facts:
     object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
     these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are
     not inlined. ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that read
-    natively what type feedback has not said the type of. ``said`` are the hints of the program, see `hints`; ``texts``
+    natively what type feedback has not said the type of. ``looping`` are the calls of inlined functions that have loops,
+    ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the hints of the program, see `hints`; ``texts``
     the sources of strings whose characters are read, so that only their class is known.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "guessed", "inliner", "depth", "unrolling", "callees", "mutates", "said", "texts")
+                 "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "mutates", "said", "texts")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -61,6 +62,8 @@ class Facts:
         self.places: Places = {}
         self.stores: Dict[int, Set[str]] = {}
         self.guessed: Set[int] = set()
+        self.looping: Set[int] = set()
+        self.leaving: Dict[int, Break] = {}
         self.inliner = inliner
         self.depth = depth
         self.unrolling = unrolling

@@ -21,6 +21,7 @@ from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.resume import Resumed, StepLiveness, delegating, resumed
 from pijit.core.capture.analysis import Analysis, why_not_captured
+from pijit.core.capture.asides import Aside, is_aside, long_behind
 from pijit.core.capture.binding import bind, with_dicts
 from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of, find_callee
 from pijit.core.capture.conditions import HasCode
@@ -36,11 +37,13 @@ from pijit.core.capture.ready_managers import HELPER, managed, managing_function
 from pijit.core.capture.record import LENT
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, forget_items, is_confined, parts_of
+from pijit.core.capture.steering import STEERING
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import UNBOUND, Abstract, Made
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break, Step
 from pijit.core.reasons import REASONS, reason
+from pijit.guards.facts import is_exactly
 
 
 class Body(NamedTuple):
@@ -58,6 +61,14 @@ class CalleePropagator(TypePropagator):
 
     returned: Abstract
     yields: Optional[Dict[int, int]] = None
+    foreseen: Dict[int, bool]
+
+    def _conditional(self, when: bool, keep: Optional[bool]) -> None:
+        """Note which way a number from outside leads that is there now."""
+        sample = getattr(self.state.stack[-1], "sample", None)
+        super()._conditional(when, keep)
+        if is_exactly(sample, STEERING):
+            self.foreseen[self.instr.index] = bool(sample) == when
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
         if self.cfg.successors[instr.index]:
@@ -74,6 +85,7 @@ class CalleeAnalysis(Analysis):
         outcomes: what the call gives, and what it leaves in the places that it writes.
         written: the names of those places.
         way_of: for versions of blocks that return, the number of their outcome.
+        left: the versions that are left to bytecode, see `asides`, with why they are not captured.
         region: the pieces to build.
     """
 
@@ -89,6 +101,8 @@ class CalleeAnalysis(Analysis):
         self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
         self.returned: Dict[Version, Outcome] = {}
         self.way_of: Dict[Version, int] = {}
+        self.left: Dict[Version, Break] = {}
+        self.interpreter.foreseen = {}  # type: ignore[attr-defined]
 
     def finish(self) -> "CalleeAnalysis":
         """Run.
@@ -98,20 +112,47 @@ class CalleeAnalysis(Analysis):
         """
         self.run()
         for version in sorted(self.versions, key=lambda version: version.block.start):
-            if version.lossy and version.block.index not in self.doomed:
+            if version.lossy and version.block.index not in self.doomed and version not in self.left:
                 raise self._refusal(version.block.start, Break("PJ213"))
+        self._refuse_long_rests()
         self.region = whole_region(self, self._left_out())
         return self
 
+    def _refuse_long_rests(self) -> None:
+        """Not inlined where bytecode would run loops in the rest of the call."""
+        left = [(version.block.start, why) for version, why in self.left.items()]
+        calls = [(index, self._refusal(index, why)) for index, why in self.facts.leaving.items()]
+        for index, why in left + calls:
+            if long_behind(self.cfg, self.facts.looping, index):
+                raise why
+
+    @property
+    def has_loop(self) -> bool:
+        """Whether it loops, or a function that it calls."""
+        return self.region.has_loop or bool(self.facts.looping)
+
+    def why_left(self) -> Optional[Break]:
+        """Why kernels may leave in the middle of the call; None where none does."""
+        return next(iter([*self.left.values(), *self.facts.leaving.values()]), None)
+
+    def leaves_at(self, target: int) -> bool:
+        """Whether kernels leave to this instruction."""
+        return any(version.block.start == target for version in self.left)
+
+    def lands_behind(self, index: int) -> bool:
+        return False
+
     def _left_out(self) -> Set[Version]:
-        """The versions that are not built: those after which nothing returns, and rare results of another type.
+        """The versions that are not built: those after which nothing returns, those that are left to bytecode, and
+        rare results of another type.
 
         A loop that may run no time gives a type of its own then (``0.0`` in place of a sum of ``float64``).
         """
-        doomed = {version for version in self.versions if version.block.index in self.doomed}
+        doomed = {version for version in self.versions if version.block.index in self.doomed or version in self.left}
         returning = [version for version in self.versions if version in self.returned]
         if not returning:
-            raise Break("PJ230", callee=self.name, because="it never returns")
+            never = Break("PJ230", callee=self.name, because="it never returns")
+            raise next(iter(self.left.values()), never)
         self.written = sorted(set().union(*self.facts.stores.values()))
         self._sort(returning)
         loops = self.cfg.loops and self.yields is None
@@ -140,9 +181,32 @@ class CalleeAnalysis(Analysis):
     def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """A break: the callee is not inlined, unless nothing returns from here."""
         index = self.interpreter.instr.index
-        if self.cfg.block_of[index] not in self.doomed:
-            raise self._refusal(index, cause or Break("PJ202"))
-        return False
+        if self.cfg.block_of[index] in self.doomed:
+            return False
+        refusal = self._refusal(index, cause or Break("PJ202"))
+        if cause is None or not self._may_leave(index):
+            raise refusal
+        raise Aside(refusal)
+
+    def _may_leave(self, index: int) -> bool:
+        """Whether what cannot be captured is aside, and control will not come there as far as is known."""
+        if not isinstance(self.facts, CalleeFacts) or self.yields is not None:
+            return False
+        own = self.cfg.block_of[index]
+        for number, jumps in self.interpreter.foreseen.items():  # type: ignore[attr-defined]
+            ways = self.cfg.successors[number]
+            if len(ways) == 2 and self.cfg.dominates(self.cfg.block_of[ways[jumps]], own):
+                return False
+        return is_aside(self.cfg, self.liveness, index)
+
+    def _interpret(self, version: Version) -> List[Version]:
+        self.left.pop(version, None)
+        try:
+            return super()._interpret(version)
+        except Aside as aside:
+            self.left[version] = aside.args[0].without_frames()
+            version.edges.clear()
+            return []
 
     def _refusal(self, index: int, error: Break) -> Break:
         because = reason(error.reason_id, **error.facts)
@@ -152,6 +216,7 @@ class CalleeAnalysis(Analysis):
         line = self.function.instructions[index].lineno or 0
         refusal = Break("PJ230", callee=self.name, because=because)
         refusal.trail = (Step(self.function.code.co_filename, line, self.name, error.reason_id),) + error.trail
+        refusal.passing = error.passing
         return refusal
 
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
@@ -169,7 +234,7 @@ class CalleeAnalysis(Analysis):
 
     def forget(self) -> None:
         super().forget()
-        self.returned = {}
+        self.returned, self.left = {}, {}
 
 
 class Inliner:
@@ -309,6 +374,11 @@ class Inliner:
         entry = State(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
         lent = Lent(interpreter, entry)
         analysis = self.analyse(body, name, facts, entry)
+        why = analysis.why_left()
+        if why is not None:
+            interpreter.facts.leaving[interpreter.instr.index] = why
+        if analysis.has_loop:
+            interpreter.facts.looping.add(interpreter.instr.index)
         if analysis.written:
             interpreter.facts.stores.setdefault(interpreter.instr.index, set()).update(
                 name for name in analysis.written if not name.startswith(LENT))

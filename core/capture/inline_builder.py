@@ -21,7 +21,8 @@ from pijit.core.capture.record import Record
 from pijit.core.capture.segments import Piece
 from pijit.core.capture.states import State, parts_of
 from pijit.core.capture.suspended import Suspended
-from pijit.core.capture.values import Abstract, Const, LoopIterator, Range, Sequence, Typed, Unbound, Unrolled
+from pijit.core.capture.values import Abstract, Const, Keywords, LoopIterator, Range, Sequence, Typed, Unbound
+from pijit.core.capture.values import Unrolled
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
 from pijit.core.graph.ops import EFFECTS
@@ -151,7 +152,10 @@ class InlineBuilder(GraphBuilder):
     # exits
 
     def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
-        """Out of the callee there is only the side exit of the call; what is not built leads there."""
+        """Out of the callee there is only the side exit of the call; what is not built leads there, or into the
+        callee where it is left to bytecode."""
+        if self.analysis.leaves_at(target):
+            return self._leave_inside(target, self.liveness.live_in(target), state)
         return self.side_exit()
 
     def _poll(self, header: Piece, state: State) -> Jump:
@@ -186,16 +190,20 @@ class InlineBuilder(GraphBuilder):
         callee = getattr(self.facts, "callee", None)
         if callee is None or callee.place.root is None or self.analysis.yields is not None:
             raise Break("PJ231")
-        names = tuple(name for name, value in state.locals.items()
-                      if name in live and not is_place(name) and not isinstance(value, Unbound))
+        held = {name: value for name, value in state.locals.items()
+                if name in live and not is_place(name) and not isinstance(value, Unbound)}
         self.leaving = set()
-        variables = [state.locals[name] for name in names]
-        if any(isinstance(value, (LoopIterator, Suspended)) for value in variables):
+        if any(isinstance(value, (LoopIterator, Suspended)) for value in held.values()):
             raise Break("PJ231")
-        outputs = [self._output(value) for value in variables] + [item_output(self, value) for value in state.stack]
-        outputs.insert(0, Output("value", self._input(callee.place.root, SKIP)))
-        rest = Rest(self._running_cfg(callee.function.__code__), target, names, len(state.stack) + len(packed), inner,
-                    given(state.stack))
+        dicts = {name: held.pop(name).items for name, value in list(held.items()) if isinstance(value, Keywords)}
+        if not set(callee.function.__code__.co_cellvars).isdisjoint(dicts):
+            raise Break("PJ231")
+        outputs = [Output("value", self._input(callee.place.root, SKIP))]
+        outputs += [self._output(value) for value in held.values()]
+        outputs += [self._output(value) for items in dicts.values() for value in items.values()]
+        outputs += [item_output(self, value) for value in state.stack]
+        rest = Rest(self._running_cfg(callee.function.__code__), target, tuple(held), len(state.stack) + len(packed),
+                    inner, given(state.stack), tuple((name, tuple(items)) for name, items in dicts.items()))
         exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))
         self.inside.add(exit)
         return exit

@@ -35,11 +35,11 @@ def kernels_run(state):
 
 def smoothed(x, y, i):
     z = x * 2.0 + y
+    if i % 100 == 0:
+        print("at", i)
     s = 0.0
     for k in range(len(z)):
         s += z[k] * z[k]
-    if i % 100 == 0:
-        print("at", i, s)
     return z / (1.0 + s)
 
 

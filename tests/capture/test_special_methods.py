@@ -204,19 +204,20 @@ class Noisy:
 
     def __getitem__(self, i):
         y = self.data * 2.0 + i
+        if i % 100 == 99:
+            print("at", i)
         s = 0.0
         for k in range(len(y)):
             s += y[k]
-        if i % 100 == 99:
-            print("at", i)
         return s
 
     def __add__(self, other):
         y = self.data + 1.0
-        z = y * y - self.data
-        if z[0] > 1e9:
+        if y[0] > 1e9:
             print("large")
-        return Noisy(z * other)
+        for _ in range(2):
+            y = y * y - self.data
+        return Noisy(y * other)
 
 
 def noisy(v, n):
