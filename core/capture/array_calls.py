@@ -14,7 +14,7 @@ from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.values import Abstract, Const, Tensor, array_type, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.library import CLIP_WARNS
+from pijit.core.graph.library import CLIP, CLIP_WARNS
 from pijit.core.graph.types import WORD, Array
 from pijit.guards.facts import is_exactly
 
@@ -172,9 +172,6 @@ def _bounds(array: Tensor, bound: Abstract) -> bool:
         return is_exactly(bound.object, (int, float)) and bound.object == bound.object
     return isinstance(bound, Tensor) or not CLIP_WARNS or kind.kind != "f"
 
-
-_numpy_core: Any = getattr(np, "_core", None) or getattr(np, "core")
-CLIP = _numpy_core.umath.clip
 
 ARRAY_CALLS: List[Tuple[Any, Handler]] = [
     (np.zeros, _constructor("zeros", 0)),

@@ -214,8 +214,11 @@ WRITES = {
 NEEDS = {"cov": "several", "corrcoef": "several", "cross": "three"}
 
 
-_methods: Any = (getattr(np, "_core", None) or getattr(np, "core"))._methods
-CLIP_WARNS = hasattr(_methods, "_clip_dep_is_scalar_nan")
+_numpy_core: Any = getattr(np, "_core", None) or getattr(np, "core")
+CLIP = _numpy_core.umath.clip
+"""The ufunc that does the work of ``np.clip``."""
+
+CLIP_WARNS = hasattr(_numpy_core._methods, "_clip_dep_is_scalar_nan")
 """Whether this NumPy warns of a bound that is NaN."""
 
 

@@ -41,7 +41,8 @@ class Nest(NamedTuple):
     index was out of range, else 0.
 
     ``watched`` are the numbers of steps whose results are looked at: the nest's result is also 1 where one of arithmetic was
-    infinite or NaN, or operands of a minimum or maximum were NaN or zeros of two signs.
+    infinite or NaN, or operands of a minimum or maximum were NaN or zeros of two signs; of a clip, too, but for a NaN between
+    bounds, which stays what it is.
     """
 
     ndim: int
@@ -115,6 +116,11 @@ def _pick(symbol: str) -> Callable[..., Any]:
     return build
 
 
+def _clip(builder: Any, dtype: np.dtype, value: Any, low: Any, high: Any) -> Any:
+    value = builder.select(_compare("<")(builder, dtype, value, low), low, value)
+    return builder.select(_compare(">")(builder, dtype, value, high), high, value)
+
+
 def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
     return builder.fneg(value) if dtype.kind == "f" else builder.neg(value)
 
@@ -143,6 +149,7 @@ _OPERATIONS: Dict[str, Callable[..., Any]] = {
     "reciprocal": _reciprocal, "and": _llvm("and_"), "or": _llvm("or_"), "xor": _llvm("xor"),
     "where": lambda builder, dtype, condition, a, b: builder.select(condition, a, b),
     "invert": lambda builder, dtype, a: builder.not_(a), "minimum": _pick("<"), "maximum": _pick(">"),
+    "clip": _clip,
 }
 COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
                "not_equal": "!="}
@@ -304,11 +311,22 @@ class _Writer:
         builder, width = self.builder, 64 if isinstance(result.type, ir.DoubleType) else 32
         kind = ir.IntType(width)
         if name in ("minimum", "maximum"):
-            unlike = builder.xor(*[builder.bitcast(operand, kind) for operand in operands])
-            odd = builder.select(builder.fcmp_unordered("==", *operands), unlike, ir.Constant(kind, 0))
+            odd = self._unlike(builder.fcmp_unordered("==", *operands), *operands)
+        elif name == "clip":
+            value, low, high = operands
+            above = builder.select(builder.fcmp_ordered("<", value, low), low, value)
+            odd = builder.zext(builder.fcmp_unordered("uno", low, high), kind)
+            odd = builder.or_(odd, self._unlike(builder.fcmp_ordered("==", value, low), value, low))
+            odd = builder.or_(odd, self._unlike(builder.fcmp_ordered("==", above, high), above, high))
         else:
             odd = builder.bitcast(builder.fsub(result, result), kind)  # 0.0 but for infinity and NaN
         builder.store(builder.or_(builder.load(self.odd[width]), odd), self.odd[width])
+
+    def _unlike(self, equal: Any, one: Any, other: Any) -> Any:
+        """The bits in which two floats differ where they are equal, else 0."""
+        kind = ir.IntType(64 if isinstance(one.type, ir.DoubleType) else 32)
+        bits = self.builder.xor(self.builder.bitcast(one, kind), self.builder.bitcast(other, kind))
+        return self.builder.select(equal, bits, ir.Constant(kind, 0))
 
     def _found(self, number: int, codes: str, indices: List[Any]) -> Any:
         """The element of a table at an index for each axis, the first element where one is out of range."""

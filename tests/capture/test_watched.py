@@ -82,3 +82,38 @@ def test_underflows_are_reported_to_who_listens():
     x, tiny = np.abs(noise("d", 20)), np.full(20, 1e-200)
     with fail_unless_captured():
         check(scaled, x, x, others=[(tiny, tiny), (x, tiny), (-tiny, tiny)], config={"backend": "numba"}, calls=1)
+
+
+def limited(x, low, high):
+    y = np.clip(x * 2.0, low, high)
+    return y, np.clip(x, 0, 1.5) - 1.0, np.abs(np.clip(-x, -1.5, -0.0)), np.clip(x, low, None) * 0.5, low
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_values_between_bounds(code):
+    """NaN stays what it is, by its bits; zeros of the other sign than the bound's, bounds that are NaN or cross."""
+    x, low, high = noise(code, 41), noise(code, 41) - 1, noise(code, 41) + 1
+    other_nan = -np.array([0x7ff8000000000123], np.int64).view("d").astype(code)[0]
+    values = specials(code) + [(np.nan, other_nan, -np.nan)]
+    calls = [(spoilt(x, *some), low, high) for some in values] + [(x, spoilt(low, *some), high) for some in values]
+    calls += [(x, low, spoilt(high, *some)) for some in values] + [(x, high, low), (x[:0], low[:0], high[:0])]
+    calls += [(x[::2], low[::-2], high[::2]), (x * 0.0, low * 0.0, high * -0.0), (x, low[:1], high)]
+    with fail_unless_captured():
+        check(limited, x, low, high, others=calls, config={"backend": "numba"}, calls=1)
+
+
+def between_numbers(x, k):
+    return np.clip(x * k, -0.8, 0.8) * 3, np.clip(x + 1, -0.0, 0.0) + x
+
+
+@pytest.mark.parametrize("backend", ["numba", "python"])
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_values_between_numbers(backend):
+    x = noise("d", 5, 9)
+    calls = [(spoilt(x, *some), 2) for some in specials("d")] + [(x[:, ::2], 2), (x.T, 3), (x - 1, 2), (x[:, :0], 1)]
+    n = np.arange(-4, 8)
+    with fail_unless_captured():
+        check(between_numbers, x, 2, others=calls, config={"backend": backend}, calls=1)
+        check(lambda n, a, b: (np.clip(n * 3, a, b) + 1, np.clip(n - 1, b, a) * n), n, -5, 9, others=[
+            (n, 9, -5), (n[::2], 0, 0), (n[:0], 1, 2)], config={"backend": backend}, calls=1)

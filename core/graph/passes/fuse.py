@@ -30,7 +30,7 @@ must be there before the group.
 **Watched groups.** LLVM may leave out what ``where`` does not choose, or find out how a comparison of a computed number
 comes out, and drop the arithmetic with its flag. So where these meet arithmetic, flags tell nothing: the nest watches
 results instead. An error of arithmetic gives infinity or NaN (but for underflows, which NumPy ignores unless it is told
-not to, and it is asked). ``minimum`` and ``maximum`` of floats are watched as well: which of 0.0 and -0.0, and of two
+not to, and it is asked). ``minimum``, ``maximum`` and ``clip`` of floats are watched as well: which of 0.0 and -0.0, and of two
 NaNs, NumPy's loops give depends on its version and on the element's position. Where the nest has seen such a number, the
 operations are done again one by one. Only groups that make a new array are watched, without elements found by index.
 """
@@ -41,6 +41,7 @@ from typing import Collection, Dict, List, Set, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Block, Graph, Op, Value
+from pijit.core.graph.library import CLIP
 from pijit.core.graph.ops import EFFECTS, VIEWS
 from pijit.core.graph.types import Array
 
@@ -56,7 +57,7 @@ FLOAT_LOOPS.update({np.true_divide: "truediv", np.square: "square", np.sqrt: "sq
 FLOAT_LOOPS.update(COMPARISONS)
 INTEGER_LOOPS = dict(_ARITHMETIC)
 INTEGER_LOOPS.update(_BITS)
-INTEGER_LOOPS.update({np.square: "square", np.minimum: "minimum", np.maximum: "maximum"})
+INTEGER_LOOPS.update({np.square: "square", np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"})
 INTEGER_LOOPS.update(COMPARISONS)
 BOOLEAN_LOOPS = dict(_BITS)
 BOOLEAN_LOOPS.update({np.logical_and: "and", np.logical_or: "or", np.logical_xor: "xor",
@@ -72,7 +73,7 @@ MAKING = ("ufunc", "where", "reduce", "gather")
 _RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
 _PASSING = frozenset(("add", "sub", "mul", "square", "sqrt", "neg", "abs"))
 """Operations whose result is infinite or NaN where an operand is."""
-_EXTREMES = {np.minimum: "minimum", np.maximum: "maximum"}
+_EXTREMES = {np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"}
 _MEMORY_CODES = "?bBhHiIlLqQfd"
 
 
@@ -123,7 +124,7 @@ def may_leave(op: Op) -> bool:
 
 
 def picks_floats(op: Op) -> bool:
-    """Whether an operation is the minimum or maximum of floats."""
+    """Whether an operation is the minimum or maximum of floats, or keeps floats between two others."""
     return op.name == "ufunc" and op.attrs["ufunc"] in _EXTREMES and op.attrs["types"][0] in "fd"
 
 
