@@ -5,7 +5,7 @@
 #define PIJIT_ALLOCATION_H
 
 #include "elision.h"
-#include "spare.h"
+#include "kept.h"
 
 static void
 words_to_dims(npy_intp *dims, const int64_t *words, int64_t count)
@@ -15,26 +15,54 @@ words_to_dims(npy_intp *dims, const int64_t *words, int64_t count)
     }
 }
 
+/* The bytes of an array of a shape, or 0: none, or more than memory has. */
+static size_t
+shape_bytes(const npy_intp *shape, int ndim, npy_intp itemsize)
+{
+    size_t bytes = (size_t)itemsize;
+    for (int axis = 0; axis < ndim; axis++) {
+        if (shape[axis] <= 0 || (size_t)shape[axis] > SPARE_BYTES / bytes) {
+            return 0;
+        }
+        bytes *= (size_t)shape[axis];
+    }
+    return bytes;
+}
+
+/* A new array: one that was kept, on a block, or NumPy's. */
+static PyObject *
+array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *shape, npy_intp *strides, int fortran)
+{
+    int varies = 0;
+    size_t bytes = shape_bytes(shape, ndim, value_size(typenum));
+    if (bytes != 0 && bytes < SPARE_SMALLEST) {
+        PyObject *kept = owned_reuse(owned, typenum, ndim, bytes, is_private, &varies);
+        if (kept != NULL) {
+            array_reshape((PyArrayObject *)kept, shape, strides, fortran);
+            return kept;
+        }
+    }
+    PyArray_Descr *descr = PyArray_DescrFromType(typenum);  /* stolen by the new array */
+    if (descr == NULL) {
+        return NULL;
+    }
+    if (is_private && (varies || bytes >= SPARE_SMALLEST)) {
+        return spare_array(descr, ndim, shape, strides, fortran, bytes);
+    }
+    return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, NULL,
+                                fortran ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);
+}
+
 /* A new array for desc, owned by the frame. strides is NULL for plain C or Fortran order. typenum may be PRIVATE. */
 static int64_t
 array_alloc(int64_t frame, int64_t *desc, int typenum, int ndim, npy_intp *strides, int fortran)
 {
     npy_intp shape[NPY_MAXDIMS];
+    OwnedList *owned = frame_owned(frame);
     words_to_dims(shape, desc + DESC_SHAPE, ndim);
-    PyArray_Descr *descr = PyArray_DescrFromType(typenum & ~PRIVATE);  /* stolen by the new array */
-    if (descr == NULL) {
-        return LAUNCHER_ERROR;
-    }
-    PyObject *object;  /* moved to the list */
-    size_t size = typenum & PRIVATE ? spare_wanted(shape, ndim, value_size(typenum & ~PRIVATE)) : 0;
-    if (size > 0) {
-        object = spare_array(descr, ndim, shape, strides, fortran, size);
-    }
-    else {
-        object = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, NULL,
-                                      fortran ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);
-    }
-    if (object == NULL || owned_push(frame_owned(frame), object) < 0) {
+    PyObject *object = array_new(owned, typenum & ~PRIVATE, typenum & PRIVATE, ndim, shape, strides,
+                                 fortran);  /* moved to the list */
+    if (object == NULL || owned_push(owned, object) < 0) {
         return LAUNCHER_ERROR;
     }
     PyArrayObject *array = (PyArrayObject *)object;

@@ -37,7 +37,8 @@
  *   retain(frame, object) (*)
  *       The frame takes one more reference to object.
  *   release(frame, object) -> 0
- *       The frame drops its last taken reference to object; nothing happens if it has none.
+ *       The frame drops its last taken reference to object; nothing happens if it has none. An array that ends may be
+ *       kept, for alloc and alloc_like (kept.h).
  *   flags_clear() -> 0
  *       Clears the floating-point exception flags.
  *   flags_test(mask) -> flags
@@ -207,11 +208,21 @@ enum { DESC_DATA = 0, DESC_OBJECT = 1, DESC_SHAPE = 2 };
 
 /* The references that one launcher call holds for its kernel; lives on the C stack of the call. */
 #define OWNED_INLINE 16
+#define OWNED_KEPT 8
+/* An array that was given up and is to be made again (kept.h). */
+typedef struct {
+    PyObject *array;                /* owned, or NULL; the rest says what it is */
+    size_t bytes;
+    int typenum, ndim, on_block;
+} KeptArray;
+
 typedef struct {
     Py_ssize_t count;
     Py_ssize_t capacity;
     PyObject **items;               /* `inline_items`, or memory of the list's own */
     PyObject *inline_items[OWNED_INLINE];
+    KeptArray kept[OWNED_KEPT];
+    int kept_next;                  /* which one goes where there is no place */
 } OwnedList;
 
 /* The functions that kernels call; see RUNTIME in the module for the names. Kernels without the GIL have a table of
@@ -228,6 +239,10 @@ owned_init(OwnedList *owned)
     owned->count = 0;
     owned->capacity = OWNED_INLINE;
     owned->items = owned->inline_items;
+    for (int place = 0; place < OWNED_KEPT; place++) {
+        owned->kept[place].array = NULL;
+    }
+    owned->kept_next = 0;
 }
 
 /* Takes over the caller's reference, also on failure; 0, or -1 with MemoryError set. */

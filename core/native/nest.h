@@ -121,13 +121,27 @@ nest_order(const Nest *nest, int nops, int *perm)
     }
 }
 
+/* What there is of a nest, which is little of what there may be. */
+static void
+nest_copy(Nest *copy, const Nest *nest)
+{
+    copy->ndim = nest->ndim;
+    copy->nops = nest->nops;
+    memcpy(copy->shape, nest->shape, nest->ndim * sizeof(npy_intp));
+    memcpy(copy->data, nest->data, nest->nops * sizeof(char *));
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        memcpy(copy->strides[axis], nest->strides[axis], nest->nops * sizeof(npy_intp));
+    }
+}
+
 static void
 nest_permute(Nest *nest, const int *perm)
 {
-    Nest old = *nest;
+    Nest old;
+    nest_copy(&old, nest);
     for (int axis = 0; axis < nest->ndim; axis++) {
         nest->shape[axis] = old.shape[perm[axis]];
-        memcpy(nest->strides[axis], old.strides[perm[axis]], sizeof(old.strides[0]));
+        memcpy(nest->strides[axis], old.strides[perm[axis]], nest->nops * sizeof(npy_intp));
     }
 }
 
@@ -191,7 +205,7 @@ nest_coalesce(Nest *nest)
         else {
             last++;
             nest->shape[last] = nest->shape[axis];
-            memmove(nest->strides[last], nest->strides[axis], sizeof(nest->strides[0]));
+            memmove(nest->strides[last], nest->strides[axis], nest->nops * sizeof(npy_intp));
         }
     }
     nest->ndim = last + 1;
@@ -220,7 +234,7 @@ static void
 nest_part(Nest *part, const Nest *nest, npy_intp begin, npy_intp end)
 {
     int last = nest->ndim - 1;
-    *part = *nest;
+    nest_copy(part, nest);
     part->shape[last] = end - begin;
     for (int op = 0; op < nest->nops; op++) {
         part->data[op] += begin * nest->strides[last][op];

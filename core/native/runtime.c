@@ -178,6 +178,9 @@ owned_clear(OwnedList *owned)
     while (owned->count > 0) {
         Py_DECREF(owned->items[--owned->count]);
     }
+    for (int place = 0; place < OWNED_KEPT; place++) {
+        Py_XDECREF(owned->kept[place].array);
+    }
     if (owned->items != owned->inline_items) {
         PyMem_Free(owned->items);
     }
@@ -201,18 +204,18 @@ runtime_retain(int64_t frame, int64_t object)
     return owned_push(frame_owned(frame), (PyObject *)object) < 0 ? LAUNCHER_ERROR : OK;
 }
 
+/* ---- arrays ---- */
+
+#include "allocation.h"
+
 static int64_t
 runtime_release(int64_t frame, int64_t object)
 {
     if (owned_take(frame_owned(frame), (PyObject *)object)) {
-        Py_DECREF((PyObject *)object);
+        owned_drop(frame_owned(frame), (PyObject *)object);
     }
     return OK;
 }
-
-/* ---- arrays ---- */
-
-#include "allocation.h"
 
 /* An array object over the memory in desc. base is borrowed, or NULL for a short-lived object without an
  * owner. */
@@ -262,21 +265,6 @@ runtime_view(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int64_t
     return OK;
 }
 
-static int64_t
-runtime_copy(int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int64_t src, int64_t src_ndim)
-{
-    int64_t status = LAUNCHER_ERROR;
-    PyObject *target = array_wrap((int64_t *)dst, (int)dst_ndim, (int)typenum, NULL);  /* owned */
-    PyObject *source = array_wrap((int64_t *)src, (int)src_ndim, (int)typenum, NULL);  /* owned */
-    if (target != NULL && source != NULL
-            && PyArray_CopyInto((PyArrayObject *)target, (PyArrayObject *)source) == 0) {
-        status = OK;
-    }
-    Py_XDECREF(target);
-    Py_XDECREF(source);
-    return status;
-}
-
 /* The bytes [low, high) that an array touches; low == high if it is empty. */
 static void
 desc_extent(const int64_t *desc, int64_t ndim, int64_t itemsize, int64_t *low, int64_t *high)
@@ -315,57 +303,7 @@ runtime_same(int64_t a, int64_t b, int64_t ndim)
 #include "gufunc.h"
 #include "scatter.h"
 
-typedef struct {
-    const int64_t *shape, *dst_strides, *src_strides;
-    char *dst, *src;
-    int64_t ndim, size;
-} Copy;
-
-/* Elements [begin, end) of an axis and all of those behind it. */
-static void
-copy_axis(const Copy *copy, int64_t axis, char *dst, char *src, int64_t begin, int64_t end)
-{
-    int64_t dst_stride = copy->dst_strides[axis], src_stride = copy->src_strides[axis];
-    dst += begin * dst_stride;
-    src += begin * src_stride;
-    if (axis < copy->ndim - 1) {
-        for (int64_t i = begin; i < end; i++, dst += dst_stride, src += src_stride) {
-            copy_axis(copy, axis + 1, dst, src, 0, copy->shape[axis + 1]);
-        }
-    }
-    else if (dst_stride == copy->size && src_stride == copy->size) {
-        memcpy(dst, src, (end - begin) * copy->size);
-    }
-    else {
-        elements_copy(dst, dst_stride, src, src_stride, end - begin, copy->size);
-    }
-}
-
-static void
-copy_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
-{
-    const Copy *copy = (const Copy *)arguments;
-    copy_axis(copy, 0, copy->dst, copy->src, begin, end);
-}
-
-static int64_t
-runtime_copy_apart(int64_t dst, int64_t src, int64_t ndim, int64_t itemsize, int64_t least)
-{
-    const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src, *shape = to + DESC_SHAPE;
-    Copy copy = {shape, shape + ndim, from + DESC_SHAPE + ndim, (char *)to[DESC_DATA], (char *)from[DESC_DATA],
-                 ndim, itemsize};
-    int64_t work = itemsize;
-    for (int64_t axis = 0; axis < ndim; axis++) {
-        work *= shape[axis];
-    }
-    if (least == 0 || work < least) {
-        copy_part(0, shape[0], (int64_t *)&copy, NULL);
-    }
-    else {
-        pool_run(copy_part, (int64_t *)&copy, shape[0], ndim == 1 ? SHARED_ALIGN : 1, work, least);
-    }
-    return OK;
-}
+#include "copies.h"
 
 static int64_t
 runtime_reduce(int64_t frame, int64_t spec)

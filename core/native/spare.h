@@ -14,6 +14,7 @@
 
 #define PRIVATE (1 << 16)               /* beside the type number of an array that never leaves the kernel */
 #define SPARE_SMALLEST (128 * 1024)      /* bytes; the C library keeps less by itself */
+#define SPARE_ROUNDED 256               /* bytes of the smallest block */
 #define SPARE_BYTES (128 * 1024 * 1024)  /* kept at most */
 #define SPARE_BLOCKS 32
 #define SPARE_IDLE 256                   /* so many blocks may be taken before one that nobody takes is freed */
@@ -97,6 +98,11 @@ static void
 block_dealloc(PyObject *object)
 {
     Block *self = (Block *)object;
+    if (self->size < SPARE_SMALLEST) {
+        free(self->data);
+        Py_TYPE(object)->tp_free(object);
+        return;
+    }
     while (spare_count > 0 && (spare_count == SPARE_BLOCKS || spare_bytes + self->size > SPARE_BYTES)) {
         spare_free(0);
     }
@@ -116,18 +122,15 @@ static PyTypeObject block_type = {
     .tp_doc = "Memory of an array that does not leave a kernel.",
 };
 
-/* The bytes of an array where they are to come spare memory, else 0. */
+/* The size of a small block, which is used for arrays of several sizes. */
 static size_t
-spare_wanted(const npy_intp *shape, int ndim, npy_intp itemsize)
+block_round(size_t size)
 {
-    size_t bytes = (size_t)itemsize;
-    for (int axis = 0; axis < ndim; axis++) {
-        if (shape[axis] <= 0 || (size_t)shape[axis] > SPARE_BYTES / bytes) {
-            return 0;
-        }
-        bytes *= (size_t)shape[axis];
+    size_t rounded = SPARE_ROUNDED;
+    while (rounded < size && rounded < SPARE_SMALLEST / 2) {
+        rounded *= 2;
     }
-    return bytes < SPARE_SMALLEST ? 0 : bytes;
+    return rounded < size ? size : rounded;
 }
 
 /* A new array on a block; steals descr. */
@@ -140,7 +143,13 @@ spare_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, 
         return NULL;
     }
     block->size = size;
-    block->data = spare_take(&block->size);
+    if (size < SPARE_SMALLEST) {
+        block->size = block_round(size);
+        block->data = malloc(block->size);
+    }
+    else {
+        block->data = spare_take(&block->size);
+    }
     if (block->data == NULL) {
         PyObject_Free(block);
         Py_DECREF(descr);

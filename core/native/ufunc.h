@@ -79,7 +79,7 @@ exact_run(const UfuncRun *run, Nest *nest)
         nest_flip(nest, leading);
     }
     nest_coalesce(nest);
-    if (run->least == 0) {
+    if (run->least == 0 || nest_count(nest) * run->nargs < run->least) {
         rows_run(run, nest);
         return;
     }

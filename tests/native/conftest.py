@@ -9,3 +9,4 @@ def table():
     runtime_table = Runtime()
     yield runtime_table
     runtime_table.release_all()
+    runtime_table.forget_kept()

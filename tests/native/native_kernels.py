@@ -99,11 +99,18 @@ def descriptor(array):
     return np.array([array.ctypes.data, id(array), *array.shape, *array.strides], np.int64)
 
 
+class KeptArray(ctypes.Structure):
+    """The KeptArray of launcher.h."""
+
+    _fields_ = [("array", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("typenum", ctypes.c_int),
+                ("ndim", ctypes.c_int), ("on_block", ctypes.c_int)]
+
+
 class OwnedList(ctypes.Structure):
     """The OwnedList of launcher.h."""
 
     _fields_ = [("count", ctypes.c_ssize_t), ("capacity", ctypes.c_ssize_t), ("items", ctypes.c_void_p),
-                ("inline_items", ctypes.c_void_p * 16)]
+                ("inline_items", ctypes.c_void_p * 16), ("kept", KeptArray * 8), ("kept_next", ctypes.c_int)]
 
 
 class Runtime:
@@ -127,6 +134,13 @@ class Runtime:
     def release_all(self):
         while self.owned.count:
             self.call("release", self.frame, id(self.objects()[-1]))
+
+    def forget_kept(self):
+        """Give up the arrays that are kept for others."""
+        for kept in self.owned.kept:
+            if kept.array:
+                ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(kept.array))
+                kept.array = None
 
 
 class Dying:

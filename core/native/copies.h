@@ -1,0 +1,104 @@
+/* Copies of array elements from one memory to another.
+ *
+ * Part of runtime.c, apart for its size. NumPy copies what is large, or may share memory. */
+#ifndef PIJIT_COPIES_H
+#define PIJIT_COPIES_H
+
+#include "nest.h"
+#include "pool.h"
+
+typedef struct {
+    const int64_t *shape, *dst_strides, *src_strides;
+    char *dst, *src;
+    int64_t ndim, size;
+} Copy;
+
+/* Elements [begin, end) of an axis and all of those behind it. */
+static void
+copy_axis(const Copy *copy, int64_t axis, char *dst, char *src, int64_t begin, int64_t end)
+{
+    int64_t dst_stride = copy->dst_strides[axis], src_stride = copy->src_strides[axis];
+    dst += begin * dst_stride;
+    src += begin * src_stride;
+    if (axis < copy->ndim - 1) {
+        for (int64_t i = begin; i < end; i++, dst += dst_stride, src += src_stride) {
+            copy_axis(copy, axis + 1, dst, src, 0, copy->shape[axis + 1]);
+        }
+    }
+    else if (dst_stride == copy->size && src_stride == copy->size) {
+        memcpy(dst, src, (end - begin) * copy->size);
+    }
+    else {
+        elements_copy(dst, dst_stride, src, src_stride, end - begin, copy->size);
+    }
+}
+
+static void
+copy_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
+{
+    const Copy *copy = (const Copy *)arguments;
+    copy_axis(copy, 0, copy->dst, copy->src, begin, end);
+}
+
+static int64_t
+runtime_copy_apart(int64_t dst, int64_t src, int64_t ndim, int64_t itemsize, int64_t least)
+{
+    const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src, *shape = to + DESC_SHAPE;
+    Copy copy = {shape, shape + ndim, from + DESC_SHAPE + ndim, (char *)to[DESC_DATA], (char *)from[DESC_DATA],
+                 ndim, itemsize};
+    int64_t work = itemsize;
+    for (int64_t axis = 0; axis < ndim; axis++) {
+        work *= shape[axis];
+    }
+    if (least == 0 || work < least) {
+        copy_part(0, shape[0], (int64_t *)&copy, NULL);
+    }
+    else {
+        pool_run(copy_part, (int64_t *)&copy, shape[0], ndim == 1 ? SHARED_ALIGN : 1, work, least);
+    }
+    return OK;
+}
+
+#define SMALL_COPY 4096         /* bytes that are not worth NumPy's preparations */
+
+/* A copy of few elements, where shapes agree and memory is apart: 0 if it is not one. */
+static int
+copy_small(const int64_t *dst, const int64_t *src, int64_t ndim, int64_t src_ndim, int64_t itemsize)
+{
+    const int64_t *shape = dst + DESC_SHAPE;
+    int64_t bytes = itemsize;
+    if (itemsize == 0 || ndim != src_ndim || ndim == 0 || memcmp(shape, src + DESC_SHAPE, ndim * sizeof(int64_t)) != 0) {
+        return 0;
+    }
+    for (int64_t axis = 0; axis < ndim; axis++) {
+        if (shape[axis] > SMALL_COPY) {
+            return 0;
+        }
+        bytes = bytes > SMALL_COPY ? bytes : bytes * shape[axis];
+    }
+    if (bytes > SMALL_COPY || runtime_overlap((int64_t)dst, ndim, itemsize, (int64_t)src, ndim, itemsize)) {
+        return 0;
+    }
+    runtime_copy_apart((int64_t)dst, (int64_t)src, ndim, itemsize, 0);
+    return 1;
+}
+
+static int64_t
+runtime_copy(int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int64_t src, int64_t src_ndim)
+{
+    if (copy_small((const int64_t *)dst, (const int64_t *)src, dst_ndim, src_ndim, value_size((int)typenum))) {
+        return OK;
+    }
+    int64_t status = LAUNCHER_ERROR;
+    PyObject *target = array_wrap((int64_t *)dst, (int)dst_ndim, (int)typenum, NULL);  /* owned */
+    PyObject *source = array_wrap((int64_t *)src, (int)src_ndim, (int)typenum, NULL);  /* owned */
+    if (target != NULL && source != NULL
+            && PyArray_CopyInto((PyArrayObject *)target, (PyArrayObject *)source) == 0) {
+        status = OK;
+    }
+    Py_XDECREF(target);
+    Py_XDECREF(source);
+    return status;
+}
+
+#endif
