@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from pijit.guards import _evaluate
 from pijit.guards.guard import Guard, Step
-from pijit.guards.source import (Attr, Cell, ClassAttr, Constant, Global, Inner, Item, KeyAt, Local, Source,
+from pijit.guards.source import (Attr, Cell, ClassAttr, Constant, Global, Inner, Item, KeyAt, Local, Scope, Source,
                                  SourceError, TypeOf, closure_of)
 
 __all__ = ["GuardProgram", "evaluation_order", "mirror_disagreements", "set_mirror"]
@@ -26,6 +26,7 @@ FETCHES: Dict[type, Callable[[Any], Step]] = {
     Constant: lambda source: Step("FETCH_CONSTANT", object=source.value),
     Cell: lambda source: Step("FETCH_CELL", number=source.index),
     Global: lambda source: Step("FETCH_GLOBAL", object=source.name),
+    Scope: lambda source: Step("FETCH_SCOPE"),
     Attr: lambda source: Step("FETCH_ATTR", object=source.name),
     Item: lambda source: Step("FETCH_ITEM", number=source.position, object=source.key),
     KeyAt: lambda source: Step("FETCH_KEY", number=source.position),

@@ -25,8 +25,8 @@ from pijit.guards.reading import (NoPlaceError, SourceError, class_value, dict_i
                                   mro_of, read_attribute, read_class_attribute, read_item)
 
 __all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "KeyAt", "Local", "NoPlaceError",
-           "Record", "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple", "read_attribute",
-           "read_class_attribute", "read_item"]
+           "Record", "Scope", "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple",
+           "read_attribute", "read_class_attribute", "read_item"]
 
 
 class Record:
@@ -159,6 +159,18 @@ class Global(Source):
             if value is not UNBOUND:
                 return value
         raise SourceError(f"{self} is not defined")
+
+
+class Scope(Source):
+    """The dict of globals."""
+
+    __slots__ = fields = ()
+
+    def __str__(self) -> str:
+        return "globals()"
+
+    def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
+        return globals
 
 
 class Attr(Source):

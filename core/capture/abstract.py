@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import types
 from collections import deque
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 from pijit.core.graph.ir import Value
 from pijit.guards.facts import is_exactly
+from pijit.guards.source import Inner
 
 HOLDERS = (list, dict, set, deque)
 """The classes whose methods are objects that a variable may hold."""
@@ -59,6 +60,10 @@ class Parted(Abstract):
 
     def key(self) -> Any:
         return self.parts
+
+    def paths(self, root: Any) -> List[Any]:
+        """Where the parts of the object at ``root`` are."""
+        return [Inner(root, name) for name in self.NAMES]
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Parted":
         """The same with other parts."""

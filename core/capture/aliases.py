@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from itertools import combinations
 from types import ModuleType
-from typing import Any, Dict, FrozenSet, List, Optional, Set
+from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Set
 
 from pijit.core.bytecode.decode import Function
 from pijit.core.capture.captured import Access, Captured, Pair
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.places import OwnedPlace
 from pijit.core.capture.record import Record, has_dict
-from pijit.core.capture.values import Abstract, Made, Opaque, Typed
+from pijit.core.capture.roots import Root
+from pijit.core.capture.values import Abstract, Opaque, Typed
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Value
 from pijit.guards.reading import instance_dict
@@ -52,13 +53,11 @@ class Aliases:
         before = known.get(key, access)
         known[key] = access._replace(changes=access.changes or before.changes, relied=access.relied or before.relied)
 
-    def note_closure(self, made: Made) -> None:
+    def note_closure(self, found: Any, late: Iterable[Optional[int]]) -> None:
         """The function that a variable holds must be one of this call, with the cells that are in the frame."""
-        names = self.function.cellvars + self.function.freevars
-        for number, name in enumerate(made.code.co_freevars):
-            cell = self.facts.cell_owners(names.index(name))[-1].root
-            pair = Pair(Item(Attr(made.root, "__closure__"), number), cell, None, None, True)
-            if pair not in self.captured.pairs:
+        for number, cell in enumerate(late):
+            pair = Pair(Item(Attr(found.root, "__closure__"), number), Root("closure", cell), None, None, True)
+            if cell is not None and pair not in self.captured.pairs:
                 self.captured.pairs.append(pair)
 
     def note_found(self, record: Record) -> None:

@@ -17,6 +17,7 @@ from pijit.core.bytecode.opcodes import LOCAL_LOADS
 from pijit.core.bytecode.usedef import UseDef
 from pijit.core.capture.asides import long_behind
 from pijit.core.capture.closures import MADE_KNOWN
+from pijit.core.capture.comprehensions import may_be_object
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
 from pijit.core.capture.interpreter import Interpreter
@@ -120,7 +121,8 @@ class Analysis:
         """How much is known of what makes another run necessary."""
         facts = self.facts
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.peeled), len(facts.changed), len(facts.places),
-                len(facts.base.texts), len(facts.looping), len(facts.leaving))
+                len(facts.base.texts), len(facts.base.objects), len(facts.base.by_bytecode), len(facts.looping),
+                len(facts.leaving))
 
     def forget(self) -> None:
         """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
@@ -225,6 +227,8 @@ class Analysis:
 
     def _why_forced(self, index: int, state: State, likely: bool) -> Optional[Break]:
         instr = self.function.instructions[index]
+        if instr.opname in MAKERS and self.interpreter.makes_object(instr):  # what was poisoned was no object
+            return self.refused.get(index) or (Break("PJ217") if index in self.forced else None)
         poisoned = self.poisoned if likely or index in self.poisoned else self.rarely_poisoned
         cause = poisoned.get(index)
         if cause is not None and cause.reason_id in INLINING:
@@ -248,12 +252,16 @@ class Analysis:
 
     def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """Let bytecode make the values of ``state`` that cannot leave a kernel; whether there were any."""
-        confined = [value.born for value in state.stack if is_confined(value)]
+        base = self.facts.base
+        functions = {value.code for value in state.stack if may_be_object(value)} - base.by_bytecode
+        base.objects.update(functions)
+        confined = [value.born for value in state.stack if is_confined(value)
+                    and not (may_be_object(value) and value.code in functions)]
         for born in confined:
             # What is made where paths are likely and in the way where they are not comes here again in the next run.
             rarely = not likely and born not in self.known_rarely
             (self.rarely_poisoned if rarely else self.poisoned).setdefault(born, cause)
-        return bool(confined)
+        return bool(confined or functions)
 
     def _after_break(self, instr: Instr, state: State, depth: int) -> State:
         result = self.facts.feedback.get(instr.index) or self.facts.said.found.get(instr.index)

@@ -17,6 +17,7 @@ from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import reach
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.iterators import iterator_input
+from pijit.core.capture.made_functions import Closure, named_function
 from pijit.core.capture.managers import Manager
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.parted import found_parted, made_slice, parted_parameters, parted_values
@@ -426,7 +427,9 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on
             self._note(value, value)
         if isinstance(value, Made) and value.root is not None:
-            self.note_closure(value)
+            self.note_closure(value, named_function(value).shape.late)
+        if isinstance(value, Closure) and value.root is not None:
+            self.note_closure(value, value.shape.late)
         if isinstance(value, Known):
             return with_items(value) if value.value is None else value
         if isinstance(value, Record) and value.root is not None:

@@ -70,6 +70,10 @@ class CalleeFacts(Facts):
     def base(self) -> Facts:
         return self._base
 
+    def scope_path(self) -> Any:
+        root = self.callee.place.root
+        return Attr(root, "__globals__") if root is not None else None
+
     def _cell(self, number: int) -> Any:
         """The object of a closure variable; None for what is a plain variable of the callee's."""
         number -= len(self.function.cellvars)

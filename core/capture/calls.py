@@ -23,6 +23,7 @@ from pijit.core.capture.hints import HINT_CALLS, heed
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.library_effects import call_into, split_output
 from pijit.core.capture.library_calls import function_of, method_row
+from pijit.core.capture.made_functions import Closure
 from pijit.core.capture.managers import Manager
 from pijit.core.capture.number_calls import NUMBER_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
@@ -89,6 +90,7 @@ class Calls:
     container_item: Callable[..., Abstract]
     transposed: Callable[..., Abstract]
     call_made: Callable[..., Abstract]
+    call_closure: Callable[..., Abstract]
     as_object: Callable[[Abstract], Abstract]
 
     def op_CALL_FUNCTION(self, instr: Instr) -> None:
@@ -164,6 +166,8 @@ class Calls:
             return self.call(callee.function, [callee.owner] + arguments, keywords)
         if isinstance(callee, HeldMethod):
             return self._call_method(Method(callee.parts[0], callee.name), arguments, keywords)
+        if isinstance(callee, Closure):
+            return self.call_closure(callee, *self._as_objects(arguments, keywords))
         if isinstance(callee, Made):
             return self.call_made(callee, *self._as_objects(arguments, keywords))
         parts = partial_parts(callee, self)

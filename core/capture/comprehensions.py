@@ -8,7 +8,7 @@ has a name is made where the kernel leaves, if it is still called behind that.
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.consume import GENERATOR, Consumer, variable
 from pijit.core.bytecode.decode import Function, Instr, decode
@@ -16,11 +16,15 @@ from pijit.core.bytecode.liveness import reads_all_locals
 from pijit.core.capture.binding import bind
 from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.iterators import EACH_ITEM, iterator_over
+from pijit.core.capture.made_functions import Closure, named_function, new_closure
+from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, CellRef, Lazy, Made, Sequence, Unknown
 from pijit.core.errors import Break
 
 WITH_CLOSURE = 0x08
+BEFORE_MAKE = 3
 STORES = frozenset(["STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
+COMPREHENSIONS = frozenset(["<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"])
 WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
 
 
@@ -39,7 +43,7 @@ class Comprehensions:
         return error
 
     def op_LOAD_CLOSURE(self, instr: Instr) -> None:
-        if _made_on_the_spot(self.function, instr, self.facts.depth) is None:
+        if self._function_of(instr)[0] is None:
             raise Break("PJ202", opcode=instr.opname)
         try:
             content = self.cell_content(instr)
@@ -48,9 +52,16 @@ class Comprehensions:
         self.push(CellRef(content))
 
     def op_MAKE_FUNCTION(self, instr: Instr) -> None:
-        code = _made_on_the_spot(self.function, instr, self.facts.depth)
-        if code is None or (instr.arg or 0) & ~WITH_CLOSURE or self.facts.inliner is None:
+        code, on_the_spot = self._function_of(instr)
+        if code is None:
             raise Break("PJ202", opcode=instr.opname)
+        if not on_the_spot:
+            try:
+                self.push(new_closure(self, instr))
+            except Break:
+                self.facts.base.by_bytecode.add(code)
+                raise
+            return
         name = self.pop().object  # type: ignore[attr-defined]
         self.pop()
         closure = self.pop() if instr.arg else Sequence([])
@@ -59,11 +70,49 @@ class Comprehensions:
         free = tuple(cell.content if isinstance(cell, CellRef) else cell for cell in closure.items)
         self.push(Made(code, free, self.facts, name=name))
 
+    def _function_of(self, instr: Instr) -> Tuple[Optional[types.CodeType], bool]:
+        """The code of the function that this or the next MAKE_FUNCTION makes, None if bytecode makes it; and whether it is
+        used at once or is a variable's."""
+        make = next(later for later in self.function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
+        code, base = self.function.instructions[make.index - 2].value, self.facts.base
+        if not isinstance(code, types.CodeType) or self.facts.inliner is None or code in base.by_bytecode:
+            return None, False
+        spot = _made_on_the_spot(self.function, make, self.facts.depth)
+        return code, spot is not None and not (make.arg or 0) & ~WITH_CLOSURE and code not in base.objects
+
+    def makes_object(self, instr: Instr) -> bool:
+        """Whether an instruction takes part in making a function as an object that was to be called on the spot."""
+        following = self.function.instructions[instr.index:instr.index + BEFORE_MAKE + 1]
+        if instr.opname == "BUILD_TUPLE" and following[-1].opname != "MAKE_FUNCTION":
+            return False
+        code, on_the_spot = self._function_of(instr)
+        return not on_the_spot and code in self.facts.base.objects
+
+    def want_object(self, made: Made) -> None:
+        """Something gets a function that is known to be called on the spot: it is to be made as an object."""
+        if may_be_object(made):
+            self.facts.base.objects.add(made.code)
+        raise Break("PJ203", operand=describe(made))
+
+    def call_closure(self, callee: Closure, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        """A call of a function that captured code has made as an object; if it is not inlined, bytecode makes that, so
+        that more can be done with it."""
+        try:
+            return self.facts.inliner.call_closure(self, callee, arguments, keywords)  # type: ignore[no-any-return]
+        except Break:
+            if callee.facts is self.facts and not self.facts.depth:
+                self.facts.by_bytecode.add(callee.shape.code)
+            raise
+
     def call_made(self, callee: Made, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """A call of a function that was made here; of a generator's, nothing runs yet."""
-        bound = bind(callee.code, arguments, keywords, _no_default)
         if len(callee.free) < len(callee.code.co_freevars):
-            callee = self.with_variables(callee)
+            try:
+                return self.facts.inliner.call_closure(self, named_function(callee), arguments,  # type: ignore
+                                                       keywords)
+            except Break as error:
+                raise self.not_inlined(callee, error)
+        bound = bind(callee.code, arguments, keywords, _no_default)
         if not callee.code.co_flags & GENERATOR:
             try:
                 return self.facts.inliner.run(self, callee, bound)  # type: ignore[no-any-return]
@@ -86,6 +135,12 @@ class Comprehensions:
 
 def _no_default(position: int, name: str) -> Abstract:
     raise Break("PJ211", problem="no value for %s" % name)
+
+
+def may_be_object(value: Abstract) -> bool:
+    """Whether a value is a function to be called on the spot that captured code may make as an object as well."""
+    plain = isinstance(value, Made) and not value.code.co_flags & GENERATOR and value.name is not None
+    return plain and value.code.co_name not in COMPREHENSIONS  # type: ignore[attr-defined]
 
 
 def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[types.CodeType]:

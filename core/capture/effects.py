@@ -25,6 +25,7 @@ from pijit.core.capture.values import (
     Const,
     Instance,
     LoopIterator,
+    Made,
     Opaque,
     Range,
     Sequence,
@@ -58,6 +59,7 @@ class Effects:
     object_value: Callable[[Abstract], Value]
     cell_value: Callable[[Any], Value]
     constant: Callable[[Abstract], Any]
+    want_object: Callable[[Made], None]
     word: Callable[[Abstract], Value]
     moving: Callable[[Abstract], None]
 
@@ -223,6 +225,8 @@ class Effects:
             return value.value  # type: ignore[return-value]
         if isinstance(value, Range):
             return made_range(self, value).value  # type: ignore[return-value]
+        if isinstance(value, Made):
+            self.want_object(value)
         found = value.root is not None and not isinstance(value, LoopIterator)
         if found or isinstance(value, (Instance, Opaque, Sequence, Parted, Record)):
             return self.object_value(value)

@@ -13,7 +13,7 @@ from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract, Const, Instance, Opaque
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
-from pijit.guards.source import Cell, Global
+from pijit.guards.source import Cell, Global, Scope
 
 SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
 
@@ -42,12 +42,15 @@ class Facts:
     these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are
     not inlined. ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that read
     natively what type feedback has not said the type of. ``looping`` are the calls of inlined functions that have loops,
-    ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the hints of the program, see `hints`; ``texts``
-    the sources of strings whose characters are read, so that only their class is known.
+    ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the hints of the program,
+    see `hints`; ``texts`` the sources of strings whose characters are read, so that only their class is known. ``objects``
+    are the codes of functions that something else than a call on the spot gets, ``by_bytecode`` of those whose calls are
+    not inlined.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "mutates", "said", "texts")
+                 "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "mutates", "said", "texts",
+                 "objects", "by_bytecode")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -71,6 +74,8 @@ class Facts:
         self.said = Said()
         self.texts: Set[Any] = set()
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
+        self.objects: Set[CodeType] = set()
+        self.by_bytecode: Set[CodeType] = set()
 
     @property
     def base(self) -> "Facts":
@@ -82,6 +87,10 @@ class Facts:
         if isinstance(value, Const) and value.source in self.base.texts:
             return Instance(Object(type(value.object)), None, value.source, value.born)
         return self.steering.arriving(value)
+
+    def scope_path(self) -> Any:
+        """Where a segment finds the dict of globals."""
+        return Scope()
 
     def find_written(self) -> None:
         """Note the globals and cells that the function writes."""
@@ -184,6 +193,9 @@ class MadeFacts(Facts):
         if (name, id(self.globals)) in self.changed:
             raise Break("PJ219", name=name)
         return self.maker.find_global(name, interpreter)
+
+    def scope_path(self) -> Any:
+        return self.maker.scope_path()
 
     def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
         raise Break("PJ208", name=name)

@@ -9,6 +9,7 @@ from typing import Sequence as SequenceType
 import numpy as np
 from pijit.core.capture.abstract import HeldMethod
 from pijit.core.capture.captured import Captured
+from pijit.core.capture.made_functions import Closure
 from pijit.core.capture.record import Record, has_dict, is_row, names_in_dict
 from pijit.core.capture.roots import Root
 from pijit.core.capture.values import (
@@ -73,6 +74,8 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         return [kinds.IsType(source, ITERATOR_CLASSES[value.kind])]
     if isinstance(value, HeldMethod):
         return [kinds.IsType(source, value.python), kinds.Equals(Inner(source, "__name__"), value.name)]
+    if isinstance(value, Closure):
+        return [kinds.FunctionCode(source, value.shape.code)]
     if isinstance(value, Slice):
         return [kinds.IsType(source, slice)]
     raise AssertionError("no guard for %r" % value)

@@ -28,6 +28,7 @@ from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.generators import generator_of
 from pijit.core.capture.inline_builder import InlineBuilder
+from pijit.core.capture.made_functions import Closure, ClosureFacts
 from pijit.core.capture.libraries import SWITCHES, in_library, in_standard_library, module_of
 from pijit.core.capture.outcomes import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
 from pijit.core.capture.objects import Lent
@@ -278,14 +279,7 @@ class Inliner:
         bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         result = self._enter(interpreter, body, callee.name, CalleeFacts(body.cfg.function, callee, facts), locals)
-
-        def at_home(value: Abstract) -> Abstract:
-            if is_confined(value):
-                value = copy.copy(value)
-                value.born = interpreter.instr.index
-            return value
-
-        return result.map(at_home) if isinstance(result, Outcomes) else at_home(result)
+        return _at_home(interpreter, result)
 
     def why_not(self, function: FunctionType) -> Optional[str]:
         """Why a function is not compiled with or for its callers, or None."""
@@ -319,7 +313,7 @@ class Inliner:
         code = callee.function.__code__
         if code not in self.bodies:
             plain = normal_code(code, True)
-            self.bodies[code] = body_of(without_cells(plain, False) or plain, callee.function.__globals__)
+            self.bodies[code] = body_of(without_cells(plain, ()) or plain, callee.function.__globals__)
         return self.bodies[code]
 
     def run(self, interpreter: Any, made: Made, locals: Dict[str, Abstract],
@@ -333,12 +327,36 @@ class Inliner:
         key = (code, consumer.name if consumer is not None else None)
         if key not in self.bodies:
             plain = consumed(code, consumer) if consumer is not None else normal_code(code, True)
-            self.bodies[key] = body_of(without_cells(plain, True) or plain, made.facts.globals)
+            self.bodies[key] = body_of(without_cells(plain, code.co_freevars) or plain, made.facts.globals)
         body = self.bodies[key]
         entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}
         entry.update(zip(code.co_freevars, made.free))
         inner = MadeFacts(body.cfg.function, made.facts, facts.depth + 1)
         return self._enter(interpreter, body, code.co_name, inner, entry)
+
+    def call_closure(self, interpreter: Any, closure: Closure, arguments: List[Abstract],
+                     keywords: Dict[str, Abstract]) -> Abstract:
+        """The result of a call of a function that captured code makes and that may be an object.
+
+        Raises:
+            Break: the call is not inlined.
+        """
+        facts, shape = interpreter.facts, closure.shape
+        skip = why_not_captured(shape.code)
+        if facts.depth >= self.max_depth or skip is not None:
+            because = "max_inline_depth is %d" % self.max_depth if skip is None else REASONS[skip].title
+            raise Break("PJ230", callee=shape.name, because=because)
+        bound = bind(shape.code, arguments, keywords, closure.default)
+        key = (shape.code, shape.own)
+        if key not in self.bodies:
+            plain = normal_code(shape.code, True)
+            self.bodies[key] = body_of(without_cells(plain, shape.own) or plain, closure.facts.globals)
+        body = self.bodies[key]
+        bound = with_dicts(interpreter, body.cfg.function, bound)
+        locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
+        locals.update(zip(shape.own, closure.contents))
+        inner = ClosureFacts(body.cfg.function, closure, facts)
+        return _at_home(interpreter, self._enter(interpreter, body, shape.name, inner, locals))
 
     def resume(self, interpreter: Any, value: Suspended) -> Abstract:
         """What one step of a generator gives: a Suspended with an item, or `ENDED`; or the Outcomes.
@@ -355,7 +373,8 @@ class Inliner:
             code = delegating(code)
             self.steps[key] = step = resumed(code, value.point)
             globals = maker.facts.globals if isinstance(maker, Made) else maker.function.__globals__
-            own, plain = [without_cells(one, isinstance(maker, Made)) or one for one in (code, step.code)]
+            own, plain = [without_cells(one, one.co_freevars if isinstance(maker, Made) else ()) or one
+                          for one in (code, step.code)]
             liveness = StepLiveness(own, step)
             self.bodies[key] = body_of(plain, globals)._replace(yields=step.yields, liveness=liveness)
         body = self.bodies[key]
@@ -396,8 +415,8 @@ class Inliner:
     def analyse(self, body: Body, name: str, facts: Facts, entry: State) -> CalleeAnalysis:
         """The analysis of a callee; Break if it cannot be inlined."""
         values = tuple(entry.locals.values())
-        key = (id(body), facts.identity(), facts.depth, len(facts.changed), tuple(entry.locals), values,
-               tuple(map(sources_of, values)))
+        key = (id(body), facts.identity(), facts.depth, len(facts.changed), len(facts.base.objects), tuple(entry.locals),
+               values, tuple(map(sources_of, values)))
         while key not in self.analyses:
             try:
                 self.analyses[key] = CalleeAnalysis(self.parted.get(id(body), body), facts, entry, name).finish()
@@ -418,6 +437,17 @@ class Inliner:
             if isinstance(analysis, Analysis):
                 analysis.forget()
         self.analyses, self.bodies, self.parted, self.steps = {}, {}, {}, {}
+
+
+def _at_home(interpreter: Any, result: Abstract) -> Abstract:
+    """The result of a call, as something that the caller's instruction has made."""
+    def at_home(value: Abstract) -> Abstract:
+        if is_confined(value):
+            value = copy.copy(value)
+            value.born = interpreter.instr.index
+        return value
+
+    return result.map(at_home) if isinstance(result, Outcomes) else at_home(result)
 
 
 def sources_of(value: Abstract) -> Any:

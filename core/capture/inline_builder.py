@@ -18,6 +18,7 @@ from pijit.core.capture.managers import given, item_output
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record import Record
+from pijit.core.capture.roots import Root
 from pijit.core.capture.segments import Piece
 from pijit.core.capture.states import State, parts_of
 from pijit.core.capture.suspended import Suspended
@@ -188,17 +189,18 @@ class InlineBuilder(GraphBuilder):
                       packed: Items[Output] = ()) -> SideExit:
         """Leave to ``target`` in this callee, with these of its variables."""
         callee = getattr(self.facts, "callee", None)
-        if callee is None or callee.place.root is None or self.analysis.yields is not None:
+        if callee is None or self.analysis.yields is not None:
             raise Break("PJ231")
+        function, free = self._callee_output(callee), callee.function.__code__.co_freevars
         held = {name: value for name, value in state.locals.items()
-                if name in live and not is_place(name) and not isinstance(value, Unbound)}
+                if name in live and not is_place(name) and not isinstance(value, Unbound) and name not in free}
         self.leaving = set()
         if any(isinstance(value, (LoopIterator, Suspended)) for value in held.values()):
             raise Break("PJ231")
         dicts = {name: held.pop(name).items for name, value in list(held.items()) if isinstance(value, Keywords)}
         if not set(callee.function.__code__.co_cellvars).isdisjoint(dicts):
             raise Break("PJ231")
-        outputs = [Output("value", self._input(callee.place.root, SKIP))]
+        outputs = [function]
         outputs += [self._output(value) for value in held.values()]
         outputs += [self._output(value) for items in dicts.values() for value in items.values()]
         outputs += [item_output(self, value) for value in state.stack]
@@ -208,9 +210,22 @@ class InlineBuilder(GraphBuilder):
         self.inside.add(exit)
         return exit
 
+    def _callee_output(self, callee: Any) -> Output:
+        """The function object whose call is made here."""
+        if callee.place.root is not None:
+            return Output("value", self._input(callee.place.root, SKIP))
+        closure = getattr(self.facts, "closure", None)
+        if closure is None:
+            raise Break("PJ231")
+        if closure.value is not None:
+            return Output("value", closure.value)
+        cells = [self._input(Root("closure", number), SKIP) for number in closure.shape.late]
+        return Output("function", None, [Output("const", closure.shape.code), Output("const", closure.shape.name)]
+                      + [Output("value", cell) for cell in cells])
+
     def _running_cfg(self, code: CodeType) -> CFG:
         """The callee's flow as bytecode runs it: its cell variables are plain ones only for the analysis."""
-        if not code.co_cellvars:
+        if not code.co_cellvars and not code.co_freevars:
             return self.cfg
         running = self.captured.running
         if self.cfg not in running:

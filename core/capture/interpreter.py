@@ -295,6 +295,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         value = self.as_object(self.take())
         if isinstance(value, Made) and value.name is not None and not self.facts.depth:
             value = worn(value)
+        elif isinstance(value, Made):
+            self.want_object(value)
         elif isinstance(value, FRAGILE) or rounds_of(value) or is_generating(value):
             raise Break("PJ202", value=describe(value))
         self.state.locals[instr.value] = value

@@ -10,7 +10,6 @@ from pijit.core.capture.states import forgotten
 from pijit.core.capture.values import Abstract, Const, Method, Sequence, Slice, SliceDisplay
 from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.types import Object
-from pijit.guards.source import Inner
 
 
 def made_slice(self: Any, value: Slice) -> Slice:
@@ -29,9 +28,10 @@ def held_method(self: Any, method: Method) -> HeldMethod:
 def found_parted(self: Any, value: Parted) -> Parted:
     """An object that the segment finds, with its parts."""
     parts: List[Abstract] = []
-    for part, name in zip(value.parts, value.NAMES):
-        found = rooted(part, Inner(value.root, name))
-        found.source = Inner(value.source, name) if value.source is not None else None
+    sources = value.paths(value.source) if value.source is not None else [None] * len(value.parts)
+    for part, path, source in zip(value.parts, value.paths(value.root), sources):
+        found = rooted(part, path)
+        found.source = source
         parts.append(self.use(found))
     copy = value.like(tuple(parts), value.source, self._input(value.root, Object(value.python)))
     copy.root = value.root
@@ -44,7 +44,7 @@ def parted_parameters(self: Any, value: Parted, block: Block, hint: str, like: O
     block.params += [] if made is None else [made]
     likes = self.use(like).parts if isinstance(like, Parted) else (None,) * len(value.parts)
     parts = tuple(self._parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
-    return value.like(parts, None, made)
+    return (like if isinstance(like, Parted) else value).like(parts, None, made)
 
 
 def parted_values(self: Any, wanted: Parted, given: Parted) -> List[Value]:

@@ -7,6 +7,7 @@ import itertools
 import types
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import (
     Abstract,
@@ -144,6 +145,7 @@ _PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, A
     Suspended: (lambda value: value.parts, lambda value, parts: value.like(parts)),
     Unrolled: (lambda value: (value.owner,), lambda value, parts: value.over(parts[0], value.position)),
     Made: (lambda value: value.free, lambda value, parts: value.with_free(parts)),
+    Parted: (lambda value: value.parts, lambda value, parts: value.like(parts, value.source, value.value)),
     Lazy: (lambda value: (value.made, value.iterator), lambda value, parts: Lazy(*parts, value.born)),
     Bound: (lambda value: (value.function, value.owner), lambda value, parts: with_owner(value, *parts)),
     Super: (lambda value: (value.owner,), lambda value, parts: Super(value.cls, parts[0], value.born)),

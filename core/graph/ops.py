@@ -96,6 +96,13 @@ OPS: Dict[str, OpInfo] = {
     "changed_instance": OpInfo("s o o v*", (), False, "the same; the object at the address gets these attributes first"),
     "origin": OpInfo("o", (), False, "WORD: the address of an object that the launcher holds"),
     "bound_method": OpInfo("o o", (), False, "the method of a list, dict, set or deque of this name as an object"),
+    "new_cell": OpInfo("v", (), False, "a new cell with this content"),
+    "new_function": OpInfo("o o o o o o o*", (), False,
+                           "a new function: its code, globals, qualified name, defaults, keyword defaults and annotations, each "
+                           "None where there are none, and its cells"),
+    "new_object": OpInfo("o o v*", (), False,
+                         "what a class of C code makes of the values, the last ones by keyword; the second operand is "
+                         "the tuple of their names"),
     "new_slice": OpInfo("v v v", (), False, "a new slice of start, stop and step, each an integer or None"),
     "new_set": OpInfo("v*", (), False, "a new set of the values, which are numbers or strings"),
     "box": OpInfo("v", (), False, "a number as an object"),

@@ -36,7 +36,8 @@ def flavour_of(config: Any) -> Flavour:
     return Flavour(config.nogil, LEAST[config.parallel], config.fastmath)
 
 
-_AT_ONCE = (frozenset("new_instance changed_instance new_tuple new_list new_dict new_set new_slice bound_method box invoke item".split())
+_AT_ONCE = (frozenset("new_instance changed_instance new_tuple new_list new_dict new_set new_slice bound_method new_cell "
+                      "new_function new_object box invoke item".split())
             | GUFUNC_OPERATIONS.keys())
 """Operations that need the GIL no longer than they take: what they make is nobody else's yet."""
 

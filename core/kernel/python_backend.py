@@ -306,6 +306,8 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "tuple_of": lambda emitter, op: "tuple(%s)" % _name(op.args[0]),
     "box": lambda emitter, op: _name(op.args[0]),
     "bound_method": lambda emitter, op: "getattr(%s, %s)" % tuple(_args(op)),
+    **{name: lambda emitter, op: "%s(%s)" % (op.name, ", ".join(_args(op)))
+       for name in ("new_cell", "new_function", "new_object")},
     "new_slice": lambda emitter, op: "slice(%s)" % ", ".join(_args(op)),
     "new_set": lambda emitter, op: "new_set(%s)" % _shape(_args(op)),
     "find_item": lambda emitter, op: "find_item(%s, %s)" % tuple(_args(op)),

@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import math
 import operator
+import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -175,6 +176,25 @@ def infinite(value: complex) -> bool:
     return math.isinf(value.real) or math.isinf(value.imag)
 
 
+def new_cell(content: Any) -> Any:
+    return (lambda: content).__closure__[0]  # type: ignore[index]
+
+
+def new_function(code: Any, globals: Any, name: str, defaults: Any, named: Any, annotations: Any, *cells: Any) -> Any:
+    function = types.FunctionType(code, globals, code.co_name, defaults, cells or None)
+    function.__qualname__, function.__kwdefaults__ = name, named
+    if type(annotations) is tuple:
+        annotations = dict(zip(annotations[::2], annotations[1::2]))
+    if annotations is not None:
+        function.__annotations__ = annotations
+    return function
+
+
+def new_object(maker: Any, names: Tuple[str, ...], *values: Any) -> Any:
+    plain = len(values) - len(names)
+    return maker(*values[:plain], **dict(zip(names, values[plain:])))
+
+
 def new_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) -> Any:
     """The object at an address, or where it is 0 a new one with these attributes."""
     if origin:
@@ -238,6 +258,7 @@ NAMES: Dict[str, Any] = {
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "by_operator": by_operator, "ufunc_into": ufunc_into,
     "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
+    "new_cell": new_cell, "new_function": new_function, "new_object": new_object,
     "new_instance": new_instance, "changed_instance": changed_instance,
     "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
 }

@@ -76,13 +76,16 @@
  *       The reverse.
  *
  *   new_tuple(frame, count, spec), new_list(frame, count, spec), new_dict(frame, count, spec), new_set(frame, count, spec),
- *   new_slice(frame, 3, spec), bound_method(frame, 2, spec),
+ *   new_slice(frame, 3, spec), bound_method(frame, 2, spec), new_cell(frame, 1, spec), new_function(frame, count, spec),
+ *   new_object(frame, count, spec),
  *   box(frame, 1, spec), new_instance(frame, count, spec),
  *   changed_instance(frame, count, spec) (*)
  *       A new tuple, list, dict or set, or a number as an object, owned by the frame; its address replaces the first word of
  *       spec -> [kind, word, word] of each value, for a dict of each key and value in turn. Kinds are those of effects, below.
  *       An instance is the object at the address in its first value, or where that is 0 a new one of the class in the
  *       second; then come the tuple of the names of its attributes, and their values. changed_instance sets them of an object too.
+ *       The values of a function are its code, globals, qualified name, defaults, keyword defaults and annotations, each
+ *       None where there are none, and cells; those of an object what is called, a tuple of names, and arguments.
  *
  *   list_item(frame, list, index, wanted, out) -> 0, or 1 where it is not there or not as wanted
  *       An item of a list, as item above.

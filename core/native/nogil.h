@@ -35,6 +35,9 @@ TAKES_GIL(new_dict, (int64_t frame, int64_t count, int64_t spec), (frame, count,
 TAKES_GIL(new_set, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(new_slice, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(bound_method, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
+TAKES_GIL(new_cell, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
+TAKES_GIL(new_function, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
+TAKES_GIL(new_object, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(box, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(invoke, (int64_t frame, int64_t function, int64_t keywords, int64_t count, int64_t spec, int64_t wanted,
                    int64_t strict, int64_t out), (frame, function, keywords, count, spec, wanted, strict, out))
@@ -93,7 +96,7 @@ nogil_asked(int64_t signals)
 
 #define NOGIL_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(own_flags_clear) X(own_flags_test) X(flags_listened) X(ufunc) \
-    X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(new_slice) X(bound_method) X(box) \
+    X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(new_slice) X(bound_method) X(new_cell) X(new_function) X(new_object) X(box) \
     X(own) \
     X(invoke) X(product) X(gufunc) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
     X(clear_exception) X(parallel) X(copy_apart)

@@ -13,6 +13,9 @@ step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
         return cell_fetch(roots, step->number);
     case FETCH_GLOBAL:
         return global_fetch(roots, step->object);
+    case FETCH_SCOPE:
+        Py_XINCREF(roots->globals);
+        return roots->globals;
     case FETCH_ATTR:
         return attribute_fetch(registers[step->a], step->object);
     case FETCH_ITEM:

@@ -8,7 +8,7 @@ import pytest
 from pijit import jit
 from pijit.guards.guard import Equals
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, KeyAt, Local, TypeOf
+from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, KeyAt, Local, Scope, TypeOf
 from tests.guards.test_guard_sources import ABSENT, Plain, fetch
 
 X = Local(0, "x")
@@ -32,6 +32,12 @@ def test_parts_of_functions():
     assert str(Item(Inner(X, "__defaults__"), -1)) == "L['x'].__defaults__[-1]"
     with pytest.raises(TypeError, match="is one of __defaults__"):
         Inner(X, "__code__")
+
+
+def test_the_dict_of_globals():
+    program = GuardProgram([], [Item(Scope(), "make"), Scope()])
+    assert program.check([], globals(), {}) == [make, globals()] and program.check([], {"make": 1}, {})[0] == 1
+    assert str(Scope()) == "globals()"
 
 
 def test_keys_of_dicts():
