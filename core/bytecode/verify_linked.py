@@ -101,6 +101,17 @@ def _shape(code: CodeType) -> Tuple[Any, ...]:
             len(code.co_consts), len(code.co_names), len(code.co_varnames), len(code.co_cellvars + code.co_freevars))
 
 
+_effects: Dict[Tuple[str, Optional[int], bool], int] = {}
+
+
+def _effect(instr: ConcreteInstr, jump: bool) -> int:
+    """By how many items an instruction changes the depth of the stack."""
+    key = instr.name, _argument(instr), jump
+    if key not in _effects:
+        _effects[key] = instr.stack_effect(jump=jump)
+    return _effects[key]
+
+
 def _argument(instr: ConcreteInstr) -> Optional[int]:
     return instr.arg if instr.require_arg() else None
 
@@ -165,50 +176,51 @@ def _wrong_order(reading: _Reading) -> Optional[str]:
 
 
 def _wrong_stack(reading: _Reading) -> Optional[str]:
+    """The operand stack runs empty or over, or paths meet with different depths or end without a return.
+
+    In a finally body of 3.7 and 3.8 one to six items tell how it was entered: depths differ there.
+    """
+    if not any(row.instr.name in _ENTERED_IN_SEVERAL_WAYS for row in reading.rows):
+        return _wrong_depth(reading)
     try:
         size = reading.graph.compute_stacksize()
     except RuntimeError as error:  # what the library raises below an empty stack
         return "the operand stack runs empty: %s" % error
+    return _too_deep(size, reading)
+
+
+def _too_deep(size: int, reading: _Reading) -> Optional[str]:
     if size > reading.code.co_stacksize:
         return "the operand stack needs %d items, co_stacksize is %d" % (size, reading.code.co_stacksize)
     return None
 
 
-def _wrong_meeting(reading: _Reading) -> Optional[str]:
-    """Paths meet with one depth of the stack, none runs empty, none ends without a return.
-
-    In a finally body of 3.7 and 3.8 one to six items tell how it was entered: depths differ there.
-    """
-    if any(row.instr.name in _ENTERED_IN_SEVERAL_WAYS for row in reading.rows):
-        return None
-    start = reading.graph[0]
-    depths: Dict[int, int] = {id(start): 0}
-    todo = [start]
+def _wrong_depth(reading: _Reading) -> Optional[str]:
+    """The same by the library's effects of instructions, where each has one depth."""
+    number_at = {row.offset: number for number, row in enumerate(reading.rows)}
+    depths: Dict[int, int] = {0: 0}
+    todo = [0]
     while todo:
-        block = todo.pop()
-        depth = depths[id(block)]
-        ways: List[Tuple[Any, int]] = []
-        for instr in block:
-            if instr.has_jump():
-                ways.append((instr.arg, depth + instr.stack_effect(jump=True)))
-            if not instr.is_final():
-                depth += instr.stack_effect(jump=False)
-            if depth < 0 or any(there < 0 for _, there in ways):
-                return "the operand stack runs empty at %r" % instr
-        if not block[-1].is_final():
-            if block.next_block is None:
-                return "the code ends with %r" % block[-1]
-            ways.append((block.next_block, depth))
+        number = todo.pop()
+        row, depth = reading.rows[number], depths[number]
+        ways: List[Tuple[int, int]] = []
+        if row.target is not None:
+            ways.append((number_at[row.target], depth + _effect(row.instr, True)))
+        if not row.instr.is_final():
+            ways.append((number + 1, depth + _effect(row.instr, False)))
         for successor, there in ways:
-            if id(successor) not in depths:
-                depths[id(successor)] = there
+            if there < 0:
+                return "the operand stack runs empty at %s" % (row,)
+            if successor == len(reading.rows):
+                return "the code ends with %s" % (row,)
+            if successor not in depths:
                 todo.append(successor)
-            elif depths[id(successor)] != there:
-                return "paths meet at %r with %d and %d items on the stack" % (
-                    successor[0], depths[id(successor)], there)
-    return None
+            if depths.setdefault(successor, there) != there:
+                return "paths meet at %s with %d and %d items on the stack" % (
+                    reading.rows[successor], depths[successor], there)
+    return _too_deep(max(depths.values()), reading)
 
 
 _CHECKS: Tuple[Callable[[_Reading], Optional[str]], ...] = (
-    _wrong_indices, _wrong_jumps, _wrong_decoding, _wrong_lines, _wrong_order, _wrong_stack, _wrong_meeting)
+    _wrong_indices, _wrong_jumps, _wrong_decoding, _wrong_lines, _wrong_order, _wrong_stack)
 """Each says what is wrong; the later ones rely on the earlier ones."""

@@ -18,11 +18,12 @@ class Abstract:
     """Base of all abstract values.
 
     ``source`` says how to fetch the value at function entry, ``root`` at the start of the segment being built; each
-    is None when the value is made later.
+    is None when the value is made later. ``has_parts``: values of this class consist of others, or may.
     """
 
     __slots__ = ("source", "born", "root")
     python: Optional[type] = None
+    has_parts = False
 
     def __init__(self, source: Any = None, born: int = -1) -> None:
         self.source = source
@@ -34,7 +35,7 @@ class Abstract:
         return None
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.key() == other.key()  # type: ignore[attr-defined]
+        return self is other or type(self) is type(other) and self.key() == other.key()  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return hash(type(self).__name__)
@@ -50,6 +51,7 @@ class Parted(Abstract):
     """
 
     __slots__ = ("parts", "value")
+    has_parts = True
     NAMES: Tuple[str, ...] = ()
 
     def __init__(self, parts: Tuple[Abstract, ...], born: int = -1, source: Any = None,

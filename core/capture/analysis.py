@@ -19,7 +19,7 @@ from pijit.core.capture.asides import long_behind
 from pijit.core.capture.closures import MADE_KNOWN
 from pijit.core.capture.comprehensions import may_be_object
 from pijit.core.capture.facts import Facts
-from pijit.core.capture.fallback import apply_fallback, is_shuffle, pops
+from pijit.core.capture.fallback import apply_fallback, causes_of, is_shuffle
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.managers import Manager, forget_managers, stranded
 from pijit.core.capture.record_values import after_bytecode_saw
@@ -35,6 +35,7 @@ from pijit.core.capture.states import (
     is_lossy,
     join_states,
     rounds_of,
+    same_values,
 )
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.suspended import has_ended, is_at_start, is_generating, kept_apart
@@ -191,11 +192,12 @@ class Analysis:
         version.breaks, version.causes = {}, []
         self.behind.pop(version, None)
         changed: List[Version] = []
-        block = version.block
+        block, handled = version.block, None
         for index in range(block.start, block.end):
             instr = self.function.instructions[index]
-            if block.exception_successors:
-                changed += self._reach_handler(block, instr, interpreter.state)
+            if block.exception_successors and not self._is_handled(block, instr, interpreter.state, handled):
+                handled = interpreter.state.copy()
+                changed += self._reach_handler(block, handled)
             version.unrolled = instr.opname == "FOR_ITER" and is_confined(interpreter.state.stack[-1])
             broken = self._why_forced(index, interpreter.state, version.likely)
             before = interpreter.state.copy() if index in self.facts.leaving else None
@@ -359,7 +361,19 @@ class Analysis:
             return {1: (self.cfg.successors[last.index][0], state)}
         return edges_of(interpreter.flow, last, state)
 
-    def _reach_handler(self, block: Block, instr: Instr, state: State) -> List[Version]:
+    def _is_handled(self, block: Block, instr: Instr, state: State, handled: Optional[State]) -> bool:
+        """Whether there is nothing to do for an exception of an instruction.
+
+        ``handled`` is the state with which an instruction before it in the block has reached the handler.
+        """
+        handler = self.cfg.blocks[block.exception_successors[0]]
+        if instr.opname in CALM and self.by_block.get(handler.index):
+            return True
+        entry, live = self.cfg.flow.handlers.get(handler.start), self.liveness.live_in(handler.start)
+        names = [name for name in state.locals if name in live or is_place(name)]
+        return handled is not None and same_values(handled, state, names, entry.level if entry is not None else None)
+
+    def _reach_handler(self, block: Block, state: State) -> List[Version]:
         """An exception may leave here: the handler sees these locals, and the stack below its block.
 
         It has a version for each of their types. Guards check them, so those are enough that an exception of the
@@ -368,9 +382,6 @@ class Analysis:
         handler = self.cfg.blocks[block.exception_successors[0]]
         pruned = self._as_handler(self._prune(state, handler.start), handler.start)
         forget_iterators(pruned)
-        known = self.by_block.get(handler.index, [])
-        if known and instr.opname in CALM:
-            return []
         return self._enter_at(handler, pruned)
 
     def _enter_at(self, block: Block, state: State) -> List[Version]:
@@ -432,17 +443,6 @@ class Analysis:
 def _raises(instr: Instr, state: State) -> bool:
     """Whether an instruction reads a local variable that certainly has no value: control goes to no instruction behind it."""
     return instr.opname in LOCAL_LOADS and isinstance(state.locals.get(instr.value), Unbound)
-
-
-def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:
-    """The operands from outside because of which ``instr`` stays bytecode; none where it always does."""
-    count = pops(instr) or 0
-    if not count or "opcode" in broken.facts:
-        return []
-    operands = state.stack[-count:]
-    if broken.reason_id == "PJ201":
-        operands = operands[:2 if instr.opname == "CALL_METHOD" else 1]
-    return [value for value in operands if value.source is not None]
 
 
 def outcome_edges(outcomes: Outcomes, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:

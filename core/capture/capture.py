@@ -180,20 +180,23 @@ def _regions(analysis: Analysis, cut: bool) -> List[Region]:
     return regions
 
 
-def _build_all(analysis: Analysis, regions: List[Region], name: str, everything: bool) -> List[Candidate]:
+def _build_all(analysis: Analysis, found: List[Region], name: str, everything: bool) -> List[Candidate]:
     by_start: Dict[int, List[Region]] = {}
-    for region in regions:
+    for region in found:
         by_start.setdefault(region.head.start, []).append(region)
     candidates: List[Candidate] = []
     for start in sorted(by_start):
-        depths = [GraphBuilder(analysis, region, name).captured.depth for region in by_start[start]]
-        for region in by_start[start]:
+        regions = by_start[start]
+        depth = min(GraphBuilder(analysis, region, name).depth for region in regions) if len(regions) > 1 else None
+        for region in regions:
             label = "%s_segment_%d" % (name.strip("<>"), len(candidates))
-            candidates.append(_build(analysis, region, label, min(depths), everything))
+            candidates.append(_build(analysis, region, label, depth, everything))
     return candidates
 
 
-def _build(analysis: Analysis, region: Region, name: str, depth: int, everything: bool) -> Candidate:
+def _build(analysis: Analysis, region: Region, name: str, depth: Optional[int], everything: bool) -> Candidate:
+    if not everything and cost.only_moves(region, analysis.function):
+        return Candidate(region, None, Break("PJ401", work=0))
     try:
         captured = _graph_of(analysis, region, name, depth)
         return Candidate(region, captured, None if everything else cost.why_not_worth(captured, analysis.cfg))

@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from pijit.core.bytecode.blocks import CFG
+from pijit.core.bytecode.decode import Function
 from pijit.core.capture.captured import Captured
+from pijit.core.capture.segments import Region
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Leave, Op, Value
 from pijit.core.graph.ops import OPS
@@ -37,6 +39,15 @@ FREE = frozenset(["const", "shares", "same", "flag", "dim", "iterator_part", "ra
                   "new_tuple", "new_list", "new_dict"])
 LIBRARY = frozenset(["invoke", "perform"])
 OF_ELEMENTS = frozenset(["load", "store", "view", "part"])
+MOVES = frozenset(["NOP", "POP_TOP", "DUP_TOP", "DUP_TOP_TWO", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST",
+                   "LOAD_FAST", "STORE_FAST", "LOAD_GLOBAL", "JUMP_FORWARD", "JUMP_ABSOLUTE", "POP_BLOCK",
+                   "SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_LOOP"])
+"""Instructions that no operation comes of."""
+
+
+def only_moves(region: Region, function: Function) -> bool:
+    """Whether a region does no work: its graph need not be built to know that."""
+    return all(function.instructions[index].opname in MOVES for index in region.instructions())
 
 
 def why_not_worth(captured: Captured, cfg: CFG) -> Optional[Break]:

@@ -3,7 +3,7 @@ after."""
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Optional
+from typing import Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.flow import HANDLER_ITEMS
@@ -20,6 +20,7 @@ from pijit.core.capture.values import (
     Unrolled,
     class_of,
 )
+from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import TEXT_ITERATORS, WORD, Holding, ListOf, Object
 from pijit.guards.facts import is_among
@@ -164,6 +165,17 @@ def _list_of_operator(instr: Instr, state: State) -> Optional[type]:
 def is_shuffle(instr: Instr) -> bool:
     """Whether the instruction only moves values: it runs no code of the user's, apart from finalizers."""
     return instr.opname in _EXACT
+
+
+def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:
+    """The operands from outside because of which ``instr`` stays bytecode; none where it always does."""
+    count = pops(instr) or 0
+    if not count or "opcode" in broken.facts:
+        return []
+    operands = state.stack[-count:]
+    if broken.reason_id == "PJ201":
+        operands = operands[:2 if instr.opname == "CALL_METHOD" else 1]
+    return [value for value in operands if value.source is not None]
 
 
 def _load_fast(instr: Instr, state: State) -> None:

@@ -229,7 +229,7 @@ class CalleeAnalysis(Analysis):
             return {}
         return super()._edges(version, last, interpreter)
 
-    def _reach_handler(self, block: Block, instr: Instr, state: State) -> List[Version]:
+    def _reach_handler(self, block: Block, state: State) -> List[Version]:
         """What would raise leaves the kernel: handlers in callees are bytecode's."""
         return []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import types
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from pijit.core.capture.abstract import Parted
 from pijit.core.capture.suspended import Suspended
@@ -41,6 +41,7 @@ class Record(Abstract):
 
     __slots__ = ("python", "cls", "names", "items", "token", "writable", "shared", "settled",
                  "changed", "value", "origin")
+    has_parts = True
 
     def __init__(self, cls: Const, token: int) -> None:
         super().__init__()
@@ -92,6 +93,8 @@ class Display(Sequence):
 
 def mapped(value: Abstract, change: Callable[[Record], Record]) -> Abstract:
     """A value with every record in it replaced; itself where none is."""
+    if not value.has_parts:
+        return value
     if isinstance(value, Record):
         return change(with_mapped_parts(value, lambda part: mapped(part, change)))  # type: ignore[arg-type]
     return with_mapped_parts(value, lambda part: mapped(part, change))
@@ -99,6 +102,8 @@ def mapped(value: Abstract, change: Callable[[Record], Record]) -> Abstract:
 
 def with_mapped_parts(value: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
     """A value with every part replaced; itself where none is."""
+    if not value.has_parts:
+        return value
     parts = value.items if isinstance(value, Record) else _parts(value)
     new = tuple(map(change, parts))
     if _same(new, parts):
@@ -156,12 +161,14 @@ _PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, A
 """What a value consists of, and what makes it of other parts."""
 
 
-def records_in(value: Abstract) -> Iterator[Record]:
+def records_in(value: Abstract) -> Iterable[Record]:
     """The records that a value is or has inside, inner ones first."""
-    for part in value.items if isinstance(value, Record) else _parts(value):
-        yield from records_in(part)
-    if isinstance(value, Record):
-        yield value
+    if not value.has_parts:
+        return ()
+    itself = isinstance(value, Record)
+    parts = value.items if itself else _parts(value)  # type: ignore[attr-defined]
+    found = [record for part in parts if part.has_parts for record in records_in(part)]
+    return found + [value] if itself else found  # type: ignore[list-item]
 
 
 def replace_in(state: Any, change: Callable[[Record], Record]) -> None:
@@ -184,10 +191,10 @@ def numbered(state: Any, settles: bool) -> Any:
 
     ``settles``: control may come here from bytecode too, which has real objects.
     """
+    if not any(map(records_in, itertools.chain(state.locals.values(), state.stack))):
+        return state
     ordered = [state.locals[name] for name in sorted(state.locals)] + state.stack
     found = [record for value in ordered for record in records_in(value)]
-    if not found:
-        return state
     tokens: Dict[int, int] = {}
     for record in found:
         tokens.setdefault(record.token, record.token if record.token < 0 else len(tokens))

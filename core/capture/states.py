@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.capture.abstract import Parted
@@ -47,6 +48,14 @@ class State:
 
     def __repr__(self) -> str:
         return "State(%r, %r)" % (self.locals, self.stack)
+
+
+def same_values(one: State, other: State, names: List[str], level: Optional[int]) -> bool:
+    """Whether two states have the same values in these variables and in the stack below a level."""
+    if any(one.locals.get(name) is not other.locals.get(name) for name in names):
+        return False
+    left, right = one.stack[:level], other.stack[:level]
+    return len(left) == len(right) and all(map(operator.is_, left, right))
 
 
 def join(left: Abstract, right: Abstract) -> Abstract:
@@ -160,6 +169,8 @@ def knows_nothing(value: Abstract) -> bool:
 
 def rounds_of(value: Abstract) -> Tuple[int, ...]:
     """Where the containers are that an iterator steps through, if any."""
+    if not value.has_parts:
+        return ()
     if isinstance(value, (LoopIterator, Suspended)):
         return tuple(position for part in value.parts for position in rounds_of(part))
     return (value.position,) if isinstance(value, Unrolled) else ()
@@ -189,6 +200,8 @@ def is_confined(value: Abstract) -> bool:
 
 def forgotten(value: Abstract) -> Abstract:
     """What is left of a value when any list or dict may have changed."""
+    if not value.has_parts:
+        return value
     if isinstance(value, Known):
         return value.forgotten()
     if isinstance(value, Record) and any(forgotten(item) is not item for item in value.items):
@@ -266,7 +279,7 @@ def join_states(left: State, right: State) -> State:
 def is_lossy(left: State, right: State) -> bool:
     """Whether joining forgets something that one side knows."""
     def loses(a: Abstract, b: Abstract) -> bool:
-        if a == b:
+        if a is b or a == b:
             return False
         return knows_nothing(join(a, b))
 

@@ -30,6 +30,7 @@ class Suspended(Abstract):
     """
 
     __slots__ = ("maker", "point", "names", "parts", "has_item", "apart")
+    has_parts = True
 
     def __init__(self, maker: Any, point: int, names: Tuple[str, ...], parts: Tuple[Abstract, ...],
                  has_item: bool = False, born: int = -1, apart: bool = False) -> None:

@@ -72,6 +72,7 @@ class Known(Instance):
     list."""
 
     __slots__ = ("keys", "items")
+    has_parts = True
 
     def __init__(self, type: Object, keys: Optional[Tuple[Any, ...]], items: List[Abstract],
                  value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
@@ -129,6 +130,7 @@ class Sequence(Abstract):
     """A tuple with known items; ``value`` carries the object, where one has been made."""
 
     __slots__ = ("items", "value")
+    has_parts = True
 
     def __init__(self, items: List[Abstract], source: Any = None, born: int = -1,
                  value: Optional[Value] = None) -> None:
@@ -159,6 +161,7 @@ class LoopIterator(Abstract):
     """
 
     __slots__ = ("kind", "words", "parts", "input", "count")
+    has_parts = True
 
     def __init__(self, kind: str, words: Tuple[Optional[Value], ...], parts: Tuple[Abstract, ...] = (),
                  input: Optional[int] = None, born: int = -1, count: Optional[int] = None) -> None:
@@ -186,6 +189,7 @@ class Unrolled(Abstract):
     """
 
     __slots__ = ("owner", "length", "position", "what")
+    has_parts = True
 
     def __init__(self, owner: Abstract, length: int, what: str, position: int = 0, born: int = -1) -> None:
         super().__init__(None, born)
@@ -220,6 +224,7 @@ class Bound(Abstract):
     """A Python function looked up on an object and not called yet; ``owner`` is its first argument."""
 
     __slots__ = ("function", "owner")
+    has_parts = True
 
     def __init__(self, function: Abstract, owner: Abstract, born: int = -1) -> None:
         super().__init__(None, born)
@@ -234,6 +239,7 @@ class Keywords(Abstract):
     """The dict of ``**keywords``, to be read or handed on; ``items`` by name."""
 
     __slots__ = ("items",)
+    has_parts = True
 
     def __init__(self, items: Dict[str, Abstract], born: int = -1) -> None:
         super().__init__(None, born)
@@ -247,6 +253,7 @@ class Super(Abstract):
     """A super object: looks for attributes of ``owner`` in the classes behind ``cls``."""
 
     __slots__ = ("cls", "owner")
+    has_parts = True
 
     def __init__(self, cls: type, owner: Abstract, born: int = -1) -> None:
         super().__init__(None, born)
@@ -261,6 +268,7 @@ class CellRef(Abstract):
     """A cell on its way into the closure of a function that is made; ``content`` is what it holds."""
 
     __slots__ = ("content",)
+    has_parts = True
 
     def __init__(self, content: Abstract, born: int = -1) -> None:
         super().__init__(None, born)
@@ -277,6 +285,7 @@ class Made(Abstract):
     """
 
     __slots__ = ("code", "free", "facts", "name")
+    has_parts = True
 
     def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, born: int = -1,
                  name: Optional[str] = None) -> None:
@@ -298,6 +307,7 @@ class Lazy(Abstract):
     """A generator expression, ``map`` or ``filter`` that has not begun: what ``made`` yields over ``iterator``."""
 
     __slots__ = ("made", "iterator")
+    has_parts = True
 
     def __init__(self, made: Made, iterator: Abstract, born: int = -1) -> None:
         super().__init__(None, born)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import gc
 import os
 import sys
 import tempfile
@@ -39,6 +40,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     os.makedirs(options.save, exist_ok=True)
     faulthandler.enable(sys.__stderr__)
     errors.set_strict(True)
+    gc.freeze()  # the collector does not go through all that was imported, again and again
+    gc.set_threshold(5000)
     running = os.path.join(options.save, "running.py")
     campaign = Campaign(config, options.seconds, before=lambda text: _write(running, text))
     found = _batches(campaign, options.seed, options.save)
