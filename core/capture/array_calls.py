@@ -10,6 +10,7 @@ from pijit.core.capture.array_reductions import REDUCTION_METHODS, REDUCTIONS
 from pijit.core.capture.array_scans import SCAN_METHODS, SCANS
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.complex_numbers import conjugated_array
+from pijit.core.capture.listed_arrays import array_of
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.values import Abstract, Const, Tensor, array_type, number_type
 from pijit.core.errors import Break
@@ -74,6 +75,18 @@ def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
         result = Array(dtype, model.type.ndim, order)
         return Tensor(result, self.emit("alloc", words, result, {"fill": fill, "order": order}, exits=True))
     return call
+
+
+def call_array(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.array(xs, dtype)`` and ``np.asarray(xs, dtype)`` of lists and tuples of numbers."""
+    named = dict(zip(("object", "dtype"), arguments), **keywords)
+    if not arguments or len(named) != len(arguments) + len(keywords) or set(named) - {"object", "dtype"}:
+        raise Break("PJ211", callee="array")
+    given = named.get("dtype")
+    made = array_of(self, arguments[0], _dtype_argument(given, None) if given not in (None, Const(None)) else None)
+    if made is None:
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return made
 
 
 def call_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -174,6 +187,8 @@ def _bounds(array: Tensor, bound: Abstract) -> bool:
 
 
 ARRAY_CALLS: List[Tuple[Any, Handler]] = [
+    (np.array, call_array),
+    (np.asarray, call_array),
     (np.zeros, _constructor("zeros", 0)),
     (np.ones, _constructor("ones", 1)),
     (np.empty, _constructor("empty", None)),

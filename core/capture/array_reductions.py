@@ -8,6 +8,7 @@ import numpy as np
 from pijit.core import _launcher
 from pijit.core.capture import sampling
 from pijit.core.capture.call_arguments import Arguments, Handler
+from pijit.core.capture.listed_arrays import as_array
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Number, Tensor
 from pijit.core.errors import Break
@@ -36,7 +37,7 @@ def _reduced(self: Any, name: str, arguments: List[Abstract],
     if len(arguments) not in (1, 2) or set(keywords) - {"axis", "keepdims"} or set(keywords) & set(named):
         raise Break("PJ211", callee=name)
     named.update(keywords)
-    array = named["a"]
+    array = as_array(self, named["a"])
     if not isinstance(array, Tensor) or array.type.ndim == 0:
         raise Break("PJ203", operand=describe(array))
     keepdims = self.constant(named.get("keepdims", Const(False)))

@@ -8,6 +8,7 @@ import numpy as np
 from pijit.core.capture import sampling
 from pijit.core.capture.array_reductions import leave_if_empty, one_axis
 from pijit.core.capture.call_arguments import Arguments, Handler
+from pijit.core.capture.listed_arrays import as_array
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Tensor
 from pijit.core.errors import Break
@@ -22,7 +23,7 @@ def _scan(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
         named = dict(zip(("a", "axis"), arguments))
         if len(arguments) not in (1, 2) or set(keywords) - {"axis"} or set(keywords) & set(named):
             raise Break("PJ211", callee=name)
-        array, given = arguments[0], keywords.get("axis", named.get("axis", Const(None)))
+        array, given = as_array(self, arguments[0]), keywords.get("axis", named.get("axis", Const(None)))
         if not isinstance(array, Tensor) or array.type.ndim == 0:
             raise Break("PJ203", operand=describe(array))
         kind, ndim = array.type, array.type.ndim

@@ -15,7 +15,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
-from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_of, type_of
+from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import identity_of
 from pijit.core.capture.states import join, knows_nothing
@@ -181,7 +181,7 @@ class ContainerReads:
             return Tensor(kind, found)
         if isinstance(kind, Things):
             return Thing(kind, found)
-        if not isinstance(kind, Holding):
+        if not isinstance(kind, Holding) or kind.python is not tuple:
             return Instance(kind, found)  # type: ignore[arg-type]
         words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]
         size = self.emit("list_size", [found], WORD)
@@ -245,11 +245,16 @@ def readable(like: Abstract) -> Any:
     if isinstance(like, Tensor):
         return Tensor(like.type)
     container = class_of(like)
+    if container is list:
+        return Instance(list_type(like))
     return Instance(Object(container)) if is_among(container, READABLE + (str,)) else None
 
 
 def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
     """Values like the item: that item, or one of each kind that the container has."""
+    if isinstance(owner, Instance) and isinstance(owner.type, (ListOf, Holding)) and owner.type.python is list:
+        kind = owner.type.items
+        return [Number(kind)] if isinstance(kind, Scalar) else [Tensor(kind)] if isinstance(kind, Array) else []
     if isinstance(owner, (Sequence, Known)):
         return [value for value in map(readable, owner.items) if value is not None]
     sample = owner.object if isinstance(owner, Const) else getattr(owner, "sample", ())

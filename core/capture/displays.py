@@ -26,7 +26,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.parted import held_method, is_unmade, made_slice
 from pijit.core.capture.range_objects import made_range
 from pijit.core.capture.record import Display, Record, is_row
-from pijit.core.capture.states import State, item_kind, item_kinds, list_of_kinds
+from pijit.core.capture.states import State, item_kind, item_kinds, list_of_kinds, together
 from pijit.core.capture.values import (
     Abstract,
     CellRef,
@@ -199,7 +199,7 @@ class Displays:
         made = self.object_value(owner)
         kinds = item_kinds(owner)
         if kinds != {item_kind(item)}:
-            kind = list_of_kinds(kinds | {item_kind(item)})
+            kind = list_of_kinds(together([*kinds, item_kind(item)]))
             self.state.stack[-(instr.arg or 1)] = Instance(kind, made, None, owner.born)
         self.emit("collect", [made, self.stored_value(item)], None, exits=True)
 

@@ -18,7 +18,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
 from pijit.core.capture.range_objects import made_range
 from pijit.core.capture.record import Record
-from pijit.core.capture.states import State, forget_items, loosen
+from pijit.core.capture.states import State, expect_items, loosen
 from pijit.core.capture.things import Thing, store_in_thing
 from pijit.core.capture.values import (
     Abstract,
@@ -78,7 +78,7 @@ class Effects:
             self.facts.changed.add((place, None))
         self.note_access(place, owner, True, relied)
         self.facts.mutates = True
-        forget_items(self.state)
+        expect_items(self.state)
 
     def _is_namespace(self, sample: Any) -> bool:
         """Whether a dict has the globals of a module, which are read under other guards than its items."""
@@ -192,8 +192,8 @@ class Effects:
         identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
         position = self.constant(index) if anywhere not in self.facts.changed else None
         if not (isinstance(owner, Opaque) and type(position) is int and 0 <= position < len(owner.sample)):
-            self.moving(owner)
             loosen(self.state, owner, value)
+            self.moving(owner)
             self.emit("store_item", [self.object_value(owner), self.word(index), self.stored_value(value)], None,
                       exits=True)
             return

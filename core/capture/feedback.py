@@ -18,6 +18,7 @@ from collections import defaultdict, deque
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook, _launcher
+from pijit.core.capture.item_types import LOOKED_AT, list_like
 from pijit.core.capture.states import join
 from pijit.core.capture.values import (
     Abstract,
@@ -30,7 +31,7 @@ from pijit.core.capture.values import (
     abstract_of,
     class_of,
 )
-from pijit.core.graph.types import Object
+from pijit.core.graph.types import Object, Vacant
 from pijit.guards.facts import is_among, type_name
 
 MAX_OBSERVATIONS = 3
@@ -107,6 +108,8 @@ def _like(value: Any, index: int) -> Abstract:
     if kind is tuple and len(value) <= MAX_ITEMS:
         items = [_like(item, index) for item in value]
         return Sequence([Unknown("PJ218", index) if isinstance(item, Const) else item for item in items], born=index)
+    if kind is list:
+        return Instance(list_like(value[:LOOKED_AT]) or Object(list) if value else Vacant(), born=index)
     return Instance(Object(kind), born=index) if is_among(kind, CONTAINERS) else Unknown("PJ203", index)
 
 

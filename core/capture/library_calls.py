@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.library_samples import result_types
+from pijit.core.capture.listed_arrays import many_as_array
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
 from pijit.core.capture.values import Abstract, Const, Instance, Known, Number, Slice, Tensor, class_of, number_type
@@ -20,6 +21,7 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.library import (
     FUNCTIONS,
     INTO,
+    MODULES,
     OF_HANDLERS,
     ON_COMPLEX,
     ON_INTEGERS,
@@ -30,6 +32,8 @@ from pijit.core.graph.library import (
 from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
+TAKEN_AS_ARRAYS = frozenset("a x m xp fp y v ar arr ar1 ar2 weights w p b".split())
+"""Parameters that NumPy's functions make arrays of."""
 PLAIN = (str, type(None), type(Ellipsis))
 
 
@@ -46,6 +50,9 @@ class LibraryCalls:
     def invoke(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """The result of a call of a library function, or Break."""
         names = parameter_names(row, len(arguments), keywords)
+        if row.path.split(".")[0] not in MODULES:
+            arguments = [many_as_array(self, value) if name in TAKEN_AS_ARRAYS else value
+                         for name, value in zip(names, arguments)]
         values = arguments + list(keywords.values())
         questions = self.questions_of(row, arguments, keywords)
         kinds = result_types(row.path, questions, tuple(keywords))
@@ -100,16 +107,18 @@ class LibraryCalls:
         if isinstance(value, Const) and _is_plain(value.object):
             return Operand(None, value.object, True)  # type: ignore[arg-type]
         if isinstance(value, Instance) and not isinstance(value, Known) and class_of(value) is list:
-            return self._list_question(value.type)
+            return self.list_question(value.type)
         python, items = class_of(value), self.items_of(value)
         if not is_among(python, (tuple, list)) or items is None:
             raise Break("PJ203", operand=describe(value))
         return (python, tuple(self._question(self.use(item), mark) for item in items))
 
-    def _list_question(self, kind: Type) -> Any:
+    def list_question(self, kind: Type) -> Any:
         """What stands for a list of which only the items' type is known: two of them."""
-        if isinstance(kind, Object) and kind.python is list and isinstance(kind, (ListOf, Holding)):
-            return (list, (self._list_question(kind.items),) * 2)
+        if isinstance(kind, (ListOf, Holding)) and kind.python is list:
+            return (list, (self.list_question(kind.items),) * 2)
+        if isinstance(kind, Holding) and kind.python is tuple:
+            return (tuple, tuple(map(self.list_question, kind.items)))
         if not isinstance(kind, (Array, Scalar)):
             raise Break("PJ203", operand="list")
         return Operand(kind)

@@ -11,6 +11,7 @@ from pijit.core.bytecode.consume import Nothing
 from pijit.core.bytecode.report import Report
 from pijit.core.capture import sampling
 from pijit.core.capture.complex_numbers import COMMUTING, is_complex, power, require_plain_products
+from pijit.core.capture.listed_arrays import as_array
 from pijit.core.capture.record import Record
 from pijit.core.capture.sampling import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
 from pijit.core.capture.specials import binary_special, call_special, compare_special, inplace_special
@@ -202,6 +203,7 @@ class Operators:
     def ufunc_call(self, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
                    is_operator: bool = False) -> Abstract:
         """A NumPy ufunc on arrays and numbers, as a function or as an operator does it."""
+        operands = [as_array(self, value) for value in operands]
         questions = tuple(operand_of(value) for value in operands)
         result, types, loop = sampling.ufunc_result(ufunc, questions, out.type if out is not None else None)
         attrs = {"ufunc": ufunc, "types": types, "loop": loop}

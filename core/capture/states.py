@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
-from typing import Dict, Iterator, List, Optional, Set, Tuple
+from typing import Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.capture.abstract import Parted
+from pijit.core.capture.item_types import DEEPEST, LONGEST_ROW, common_type, is_like, list_of, nesting
 from pijit.core.capture.record import Display, Record, with_owner
 from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import (
@@ -13,6 +14,7 @@ from pijit.core.capture.values import (
     Abstract,
     Bound,
     CellRef,
+    Const,
     Instance,
     Known,
     Lazy,
@@ -25,10 +27,11 @@ from pijit.core.capture.values import (
     Unbound,
     Unknown,
     Unrolled,
+    class_of,
     number_type,
     pointer_class,
 )
-from pijit.core.graph.types import Array, Holding, ListOf, Object, Scalar, Type
+from pijit.core.graph.types import Holding, ListOf, Object, Type, Vacant
 
 
 class State:
@@ -120,33 +123,62 @@ def join(left: Abstract, right: Abstract) -> Abstract:
 
 
 def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:
-    return list_of_kinds(item_kinds(left) | item_kinds(right)) if python is list else Object(python)
+    return list_of_kinds(together([*item_kinds(left), *item_kinds(right)])) if python is list else Object(python)
 
 
 def list_of_kinds(kinds: Set[Optional[Type]]) -> Object:
     """The type of a list whose items are of these types; None among them stands for any."""
     known = list(kinds)
-    kind = known[0] if known else None
+    if not known:
+        return Vacant()
+    kind = known[0]
     for other in known[1:]:
-        kind = kind.join(other) if isinstance(kind, Array) and isinstance(other, Array) else None
-    if kind is None:
-        return Object(list)
-    return ListOf(kind) if isinstance(kind, Scalar) else Holding(list, kind)
+        kind = common_type(kind, other)
+    return list_of(kind) or Object(list)
 
 
-def item_kind(value: Abstract) -> Optional[Type]:
-    """The type of a number, an array or a list of such as an item of a list; None for others."""
+def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
+    """The type of a number, an array, or a list or tuple of such as an item of a list; None for others."""
     if isinstance(value, Tensor):
         return value.type
-    if isinstance(value, Instance) and not isinstance(value, Known) and isinstance(value.type, (ListOf, Holding)):
-        return value.type if value.type.python is list else None
+    if isinstance(value, Const) and type(value.object) is tuple:
+        value = Sequence(list(map(Const, value.object)))
+    if isinstance(value, (Known, Sequence)):
+        return _kind_of_known(value, depth)
+    if isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
+        return value.type if value.type.python is list and nesting(value.type) + depth < DEEPEST else None
     return number_type(value)
+
+
+def _kind_of_known(value: Abstract, depth: int) -> Optional[Type]:
+    """The same of a list or tuple that the function has made."""
+    if depth >= DEEPEST or isinstance(value, Known) and value.keys is not None:
+        return None
+    kinds = [item_kind(item, depth + 1) for item in value.items]  # type: ignore[attr-defined]
+    if isinstance(value, Sequence):
+        return Holding(tuple, tuple(kinds)) if 0 < len(kinds) <= LONGEST_ROW and None not in kinds else None
+    kind = list_of_kinds(together(kinds))
+    return kind if isinstance(kind, (ListOf, Holding)) else None
+
+
+def together(kinds: Iterable[Optional[Type]]) -> Set[Optional[Type]]:
+    """The types, but of lists and tuples that differ in what they hold one that covers all, or None."""
+    found: List[Optional[Type]] = []
+    for kind in kinds:
+        like = next((k for k, other in enumerate(found) if other == kind and isinstance(kind, Object)), None)
+        if like is not None:
+            found[like] = common_type(found[like], kind)
+        else:
+            found.append(kind)
+    return set(found)
 
 
 def item_kinds(value: Abstract) -> Set[Optional[Type]]:
     """The types that the items of a list are known or expected to have; None is among them for others."""
     if isinstance(value, Known):
-        return {item_kind(item) for item in value.items}
+        return together(map(item_kind, value.items))
+    if isinstance(value, Instance) and isinstance(value.type, Vacant):
+        return set()
     alike = isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)) and value.type.python is list
     return {value.type.items} if alike else {None}  # type: ignore[attr-defined]
 
@@ -231,6 +263,20 @@ def forgotten(value: Abstract) -> Abstract:
     return value
 
 
+def expect_items(state: State) -> None:
+    """Captured code changes a list or dict, which may be any: lists go on having items like those that they had."""
+    def alike(value: Abstract) -> Abstract:
+        if not isinstance(value, Known) or value.keys is not None:
+            return value
+        copy = Instance(list_of_kinds(item_kinds(value)), value.value, value.source, value.born)
+        copy.root = value.root
+        return copy
+
+    state.locals = {name: alike(value) for name, value in state.locals.items()}
+    state.stack = list(map(alike, state.stack))
+    forget_items(state)
+
+
 def forget_items(state: State) -> None:
     """Any list or dict may have changed."""
     state.locals = {name: forgotten(value) for name, value in state.locals.items()}
@@ -238,15 +284,27 @@ def forget_items(state: State) -> None:
 
 
 def loosen(state: State, owner: Abstract, value: Abstract) -> None:
-    """A list gets an item of another type than was expected of it: its items may be of any from now on."""
-    kind = owner.type if isinstance(owner, Instance) else None
-    if not isinstance(kind, (ListOf, Holding)) or isinstance(kind, ListOf) and number_type(value) == kind.items:
+    """A list gets an item: see `expect`."""
+    expect(state, owner, item_kind(value))
+
+
+def expect(state: State, owner: Abstract, kind: Optional[Type]) -> None:
+    """A list gets items of a type, None for any.
+
+    Such are expected of one whose items were known one by one, any of one of which others were expected.
+    """
+    kinds = item_kinds(owner)
+    known = isinstance(owner, Known) or not kinds
+    if class_of(owner) is not list or None in kinds and not known:
+        return
+    new = list_of_kinds(together(list(kinds) + [kind]))
+    if not known and is_like(owner.type, new):  # type: ignore[attr-defined]
         return
 
     def loose(one: Abstract) -> Abstract:
-        if one != owner:
+        if one != owner or known and one.born != owner.born:
             return one
-        copy = Instance(Object(list), one.value, one.source, one.born)  # type: ignore[attr-defined]
+        copy = Instance(new, one.value, one.source, one.born)  # type: ignore[attr-defined]
         copy.root = one.root
         return copy
 

@@ -10,6 +10,7 @@ from pijit.core.capture.characters import is_text
 from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.gathering import elements_at, elements_where, rows_at, store_elements
 from pijit.core.capture.library_effects import held_by, set_items
+from pijit.core.capture.listed_arrays import array_of
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
 from pijit.core.capture.slices import INDEX_MAKERS, index_made, store_part
@@ -217,6 +218,7 @@ class Subscripts:
         return "i", [self.word(item)]
 
     def _store(self, owner: Tensor, items: List[Abstract], value: Abstract) -> None:
+        value = array_of(self, value, owner.type.dtype) or value
         question = operand_of(value)
         if _is_element(owner, items) and isinstance(question.type, Scalar):
             words = [self.word(item) for item in items]

@@ -15,7 +15,7 @@ from pijit.core.capture.abstract import Abstract, HeldMethod, Slice, SliceDispla
 from pijit.core.capture.array_kinds import array_type, is_captured
 from pijit.core.capture.libraries import in_library
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Scalar, Type, numpy_scalar
+from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Scalar, Type, Vacant, numpy_scalar
 from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import Inner
 
@@ -89,7 +89,8 @@ class Known(Instance):
 
     def forgotten(self) -> Instance:
         """The same object after it may have changed."""
-        copy = Instance(self.type, self.value, self.source, self.born)
+        empty = self.keys is None and not self.items
+        copy = Instance(Vacant() if empty else self.type, self.value, self.source, self.born)
         copy.root = self.root
         return copy
 

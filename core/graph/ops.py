@@ -114,6 +114,12 @@ OPS: Dict[str, OpInfo] = {
     "list_size": OpInfo("o", (), False, "WORD: how many items a list, tuple, dict, string or bytes has now"),
     "list_item": OpInfo("o s", (), False, "the scalar at a WORD index of a list; exits when it is out of range, or is "
                                           "not of the result's type"),
+    "elements": OpInfo("s*", ("shape",), False, "a new array of this shape, in C order, of these numbers; exits when there "
+                                                "is no memory"),
+    "listed": OpInfo("o s", ("kinds", "rows"), False,
+                     "the array in C order of the numbers in a list, or in the lists or tuples in it if ``rows`` is their class, "
+                     "which have that many items each; ``kinds`` are the numbers' types, one or one for each item of a row; exits "
+                     "where one is of another"),
     # strings and bytes
     "char_code": OpInfo("o s", (), False, "the code point at a WORD index that is inside of a string, as a py int"),
     "char_at": OpInfo("o s", (), False, "the string of that character"),
@@ -229,7 +235,8 @@ NEVER, ALWAYS, UNKNOWN, LEAVES = range(4)
 VIEWS = frozenset(("view", "transpose", "part"))
 """Operations whose result looks into the memory of their first operand."""
 
-MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "gufunc", "product", "gather", "pick", "rows"))
+MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "gufunc", "product", "gather", "pick", "rows", "listed",
+                    "elements"))
 """Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "load_attr", "deque_item", "load_int", "get_int", "load_key", "entry_key", "entry_value", "get_key",

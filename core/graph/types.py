@@ -132,6 +132,16 @@ class ListOf(Object):
         self.items = items
 
 
+class Vacant(Object):
+    """A list that had no items when its items were known; what it gets is what is expected of it then."""
+
+    __slots__ = ()
+    items = ()
+
+    def __init__(self) -> None:
+        super().__init__(list)
+
+
 class Holding(Object):
     """A list, tuple or dict whose items are expected to be of a type each; ``items`` is one for a list, one each for a
     tuple, and for a dict the types of keys and of values."""

@@ -28,7 +28,8 @@ KEEP_ITEMS = KEEP_ALL | {"store_attr", "store_global", "store_cell", "store_key"
 ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "dim", "load", "gufunc", "gather", "pick", "rows", "shares"))
 """Operations that pass nothing of an array on but its elements."""
 
-TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "invoke", "gufunc", "product", "gather", "pick", "rows"))
+TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "invoke", "gufunc", "product", "gather", "pick", "rows",
+                         "listed", "elements"))
 
 
 class Lifetimes:

@@ -303,6 +303,10 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "store_byte": lambda emitter, op: "{0}[{1}] = {2}".format(*_args(op)),
     "list_size": lambda emitter, op: "len(%s)" % _name(op.args[0]),
     "list_item": lambda emitter, op: "fitting(%s[%s], %s)" % (tuple(_args(op)) + (emitter.constant(op.result.type),)),
+    "elements": lambda emitter, op: "elements(%s, %s, %s)" % (
+        _shape(_args(op)), op.attrs["shape"], emitter.constant(op.result.type.dtype)),
+    "listed": lambda emitter, op: "listed(%s, %s, %s, %s)" % (*_args(op), emitter.constant(op.attrs["kinds"]),
+                                                              emitter.constant(op.result.type)),
     "tuple_of": lambda emitter, op: "tuple(%s)" % _name(op.args[0]),
     "box": lambda emitter, op: _name(op.args[0]),
     "bound_method": lambda emitter, op: "getattr(%s, %s)" % tuple(_args(op)),

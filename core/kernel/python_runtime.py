@@ -245,6 +245,26 @@ def fitting(value: Any, kind: Any) -> Any:
     return value
 
 
+def elements(values: Tuple[Any, ...], shape: Tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A new array of numbers."""
+    made = np.empty(shape, dtype)
+    made.ravel()[:] = values
+    return made
+
+
+def listed(items: Any, width: int, kinds: Tuple[Any, ...], kind: Any) -> np.ndarray:
+    """An array of the numbers in a list, or in its rows; raises unless each is of its type."""
+    made = np.empty((len(items), width)[:kind.ndim], kind.dtype)
+    for at, row in enumerate(items):
+        several = row if kind.ndim == 2 else [row]
+        if kind.ndim == 2 and len(row) != width:
+            raise ValueError("another length")
+        for k, item in enumerate(several):
+            fitting(item, kinds[k if len(kinds) > 1 else 0])
+        made[at] = row
+    return made
+
+
 def ignoring(flags: int, compute: Callable[[], Any]) -> Any:
     """What is computed where these floating-point flags are ignored."""
     kinds = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
@@ -260,5 +280,5 @@ NAMES: Dict[str, Any] = {
     "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
     "new_cell": new_cell, "new_function": new_function, "new_object": new_object,
     "new_instance": new_instance, "changed_instance": changed_instance,
-    "where": np.where, "invoke": invoke, "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
+    "where": np.where, "invoke": invoke, "listed": listed, "elements": elements, "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
 }

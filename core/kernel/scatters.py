@@ -1,4 +1,7 @@
-"""Stores at indices and under masks in kernel source, and what a mask picks: calls of native/scatter.h and masks.h."""
+"""Stores at indices and under masks, what a mask picks, and arrays of lists in kernel source.
+
+They are calls of native/scatter.h, masks.h and listed.h.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,12 @@ from pijit.core.graph.types import Array
 from pijit.core.kernel.array_ops import convert
 from pijit.core.kernel.arrays import ArrayVariable, memory_code
 from pijit.core.kernel.library_ops import call_library
+from pijit.core.kernel.object_ops import BOXES, SIZE_OFFSET
 from pijit.core.kernel.stores import shares_with
 
 _WORD = np.dtype(np.int64)
+ROWS = {None: 0, list: -6, tuple: -7}
+"""What the runtime calls the classes of rows."""
 
 
 def _values(emitter: Any, op: Op, value: Value, dtype: np.dtype, count: str) -> Tuple[str, str]:
@@ -99,6 +105,29 @@ def write_rows(emitter: Any, op: Op) -> None:
         emitter.release(words)
 
 
+def write_elements(emitter: Any, op: Op) -> None:
+    """A new array of a few numbers."""
+    kind = op.result.type
+    result = emitter.new_array(op, kind, "v%d" % op.result.id, ["(%d)" % size for size in op.attrs["shape"]])
+    code = memory_code(kind.dtype)
+    for k, value in enumerate(op.args):
+        emitter.line("st_%s(%s, %d, %s)" % (code, result.data, k * kind.dtype.itemsize, emitter.text[value]))
+    emitter.arrays[op.result] = result
+
+
+def write_listed(emitter: Any, op: Op) -> None:
+    """The numbers in a list; leaves where one is not of the type that is expected."""
+    items, kind, kinds = emitter.text[op.args[0]], op.result.type, op.attrs["kinds"]
+    count = emitter.let("ld_i8(%s, %d)" % (items, SIZE_OFFSET))
+    shape = [count, emitter.text[op.args[1]]][:kind.ndim]
+    result = emitter.new_array(op, kind, "v%d" % op.result.id, shape)
+    spec = [items, ROWS[op.attrs["rows"]], count, shape[-1], result.data, kind.dtype.num, int(len(kinds) > 1)]
+    spec += [BOXES.get(one, one.dtype.num) for one in kinds]
+    words = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), ", ".join(map(str, spec))))
+    emitter.guard(op, "%s != 0" % emitter.runtime("listed", words))
+    emitter.arrays[op.result] = result
+
+
 # ---- masks ----
 
 
@@ -136,4 +165,5 @@ def write_put_mask(emitter: Any, op: Op) -> None:
 
 SCATTER_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "scatter": write_scatter, "shares": write_shares, "rows": write_rows, "add_at": write_add_at, "pick": write_pick,
+    "listed": write_listed, "elements": write_elements,
     "put_mask": write_put_mask}

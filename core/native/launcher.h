@@ -89,6 +89,9 @@
  *
  *   list_item(frame, list, index, wanted, out) -> 0, or 1 where it is not there or not as wanted
  *       An item of a list, as item above.
+ *   listed(spec)
+ *       Stores the items of a list, or of the lists or tuples in it, into an array; spec is a Listed of listed.h. 1 where an
+ *       item is not of the class that is expected.
  *   tuple_of(frame, list, address) (*)
  *       A new tuple of a list's items, owned by the frame; its address is left in the word at `address`.
  *
