@@ -67,6 +67,10 @@ class Parted(Abstract):
         """Where the parts of the object at ``root`` are."""
         return [Inner(root, name) for name in self.NAMES]
 
+    def dict_path(self, root: Any) -> Any:
+        """Where a dict is that holds some of the parts, which others may change; None if there is none."""
+        return None
+
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Parted":
         """The same with other parts."""
         return type(self)(parts, self.born, source, value)

@@ -48,6 +48,11 @@ class Aliases:
                 self.with_dict[owner.root] = id(own)
         self._access(place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
 
+    def note_dict(self, path: Any) -> None:
+        """A dict, if there is one, of which items are known must be none that the segment changes."""
+        if path is not None:
+            self._access(dict, path, Access(None, None, False, True))
+
     def _access(self, place: Any, key: Any, access: Access) -> None:
         known = self.accesses.setdefault(place, {})
         before = known.get(key, access)

@@ -29,6 +29,7 @@ from pijit.core.capture.number_calls import NUMBER_CALLS
 from pijit.core.capture.object_calls import OBJECT_CALLS, method_of
 from pijit.core.capture.objects import construct, makes_natively
 from pijit.core.capture.operators import describe
+from pijit.core.capture.partials import FUNCTIONS_BY_CODE, PARTIAL_CALLS, Partial
 from pijit.core.capture.ready_managers import MANAGER_CALLS, ready
 from pijit.core.capture.rows import ROW_CALLS, ROW_METHODS
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
@@ -57,7 +58,7 @@ CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
                  NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
-                 HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS)
+                 HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS)
     for target, handler in rows}
 
 
@@ -170,7 +171,7 @@ class Calls:
             return self.call_closure(callee, *self._as_objects(arguments, keywords))
         if isinstance(callee, Made):
             return self.call_made(callee, *self._as_objects(arguments, keywords))
-        parts = partial_parts(callee, self)
+        parts = callee.taken_apart() if isinstance(callee, Partial) else partial_parts(callee, self)
         if parts is not None:
             function, first, named = parts
             return self.call(function, first + arguments, dict(named, **keywords))
@@ -187,6 +188,9 @@ class Calls:
             return construct(self, callee, arguments, keywords)  # type: ignore[arg-type]
         found = find_callee(callee, arguments, keywords, self) if inlines else None
         if found is not None:
+            special = FUNCTIONS_BY_CODE.get(id(found[0].function.__code__))
+            if special is not None:
+                return special(self, *found)
             method = ROW_METHODS.get(id(found[0].function.__code__))
             if method is not None:
                 return method(self, found[0].function, *found[1:])

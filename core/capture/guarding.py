@@ -10,6 +10,7 @@ import numpy as np
 from pijit.core.capture.abstract import HeldMethod
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.made_functions import Closure
+from pijit.core.capture.partials import Partial
 from pijit.core.capture.record import Record, has_dict, is_row, names_in_dict
 from pijit.core.capture.roots import Root
 from pijit.core.capture.values import (
@@ -30,7 +31,7 @@ from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
 from pijit.guards.pairs import DistinctObject, SameObject
 from pijit.guards.program import GuardProgram
-from pijit.guards.source import Cell, Constant, Inner, Local, closure_of
+from pijit.guards.source import Attr, Cell, Constant, Inner, Local, closure_of
 
 ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
                     "enumerate": enumerate, "zip": zip, "list": type(iter([])),
@@ -74,6 +75,9 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         return [kinds.IsType(source, ITERATOR_CLASSES[value.kind])]
     if isinstance(value, HeldMethod):
         return [kinds.IsType(source, value.python), kinds.Equals(Inner(source, "__name__"), value.name)]
+    if isinstance(value, Partial):
+        held = (("args", value.count), ("keywords", len(value.names)))
+        return [kinds.IsType(source, value.python)] + [kinds.LengthIs(Attr(source, part), n) for part, n in held]
     if isinstance(value, Closure):
         return [kinds.FunctionCode(source, value.shape.code)]
     if isinstance(value, Slice):

@@ -72,6 +72,9 @@ class Closure(Parted):
         return found + [Inner(Item(Attr(root, "__closure__"), k), "cell_contents")
                         for k, number in enumerate(shape.late) if number is None]
 
+    def dict_path(self, root: Any) -> Any:
+        return Inner(root, "__kwdefaults__") if self.shape.named else None
+
     def default(self, position: int, name: str) -> Abstract:
         """The default of a parameter, as `binding` asks for it."""
         shape = self.shape

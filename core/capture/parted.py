@@ -28,6 +28,7 @@ def held_method(self: Any, method: Method) -> HeldMethod:
 def found_parted(self: Any, value: Parted) -> Parted:
     """An object that the segment finds, with its parts."""
     parts: List[Abstract] = []
+    self.note_dict(value.dict_path(value.root))
     sources = value.paths(value.source) if value.source is not None else [None] * len(value.parts)
     for part, path, source in zip(value.parts, value.paths(value.root), sources):
         found = rooted(part, path)

@@ -324,3 +324,16 @@ def test_a_loop_over_calls_of_new_functions_is_one_kernel():
     with fail_unless_captured():
         j = check(in_a_loop, X, 2.0, config=PYTHON)
     assert launches(j, X, 2.0) == 1
+
+
+def defaults_changed(x, a):
+    def f(v, *, k=a):
+        return v * k
+    y = f(x) + f(1.0)
+    print(len(y))
+    f.__kwdefaults__["k"] = a + 1.0
+    return y + f(x)
+
+
+def test_keyword_defaults_that_change():
+    check(defaults_changed, X, 2.0, others=OTHERS, config=PYTHON)
