@@ -10,7 +10,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.gathering import add_at, elements_at, require_apart
 from pijit.core.capture.library_effects import held_by, perform
 from pijit.core.capture.operators import describe, operand_of
-from pijit.core.capture.values import Abstract, Const, Tensor, class_of
+from pijit.core.capture.values import Abstract, Const, Slice, Tensor, class_of
 from pijit.core.errors import Break
 from pijit.core.graph import helpers
 from pijit.core.graph.library import FUNCTIONS
@@ -173,6 +173,17 @@ def call_norm(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return self.ufunc_call(np.sqrt, [square])  # type: ignore[no-any-return]
 
 
+def call_diff(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.diff(x)``: the difference of two views."""
+    array, absent = arguments[0] if len(arguments) == 1 and not keywords else None, Const(None)
+    if not isinstance(array, Tensor) or array.type.ndim == 0:
+        return self.invoke(FUNCTIONS["diff"], arguments, keywords)  # type: ignore[no-any-return]
+    later, earlier = [self.view_of(array, [Const(Ellipsis), Slice((start, stop, absent))])
+                      for start, stop in ((Const(1), absent), (absent, Const(-1)))]
+    ufunc = np.not_equal if array.type.dtype.kind == "b" else np.subtract
+    return self.ufunc_call(ufunc, [later, earlier])  # type: ignore[no-any-return]
+
+
 def _limits(kind: type) -> Handler:
     """``np.finfo(dtype)`` and ``np.iinfo(dtype)``: facts, known where the dtype is."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -201,6 +212,7 @@ FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.where, call_where),
     (np.linalg.norm, call_norm),
     (np.take, call_take),
+    (np.diff, call_diff),
     (np.finfo, _limits(np.finfo)),
     (np.iinfo, _limits(np.iinfo)),
 ]

@@ -8,14 +8,16 @@ before anything can be seen.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 from pijit.core import _launcher
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import NEVER
 from pijit.core.graph.passes.fuse import (
+    COUNTS,
     MAKING,
+    STEPLESS,
     may_leave,
     operands,
     picks_floats,
@@ -28,6 +30,7 @@ from pijit.core.kernel.array_ops import broadcast, loop_dtypes, write_ufunc
 from pijit.core.kernel.arrays import ArrayVariable, type_number
 from pijit.core.kernel.elision import like_size
 from pijit.core.kernel.float_checks import UNDERFLOW
+from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.nests import ANY, ZERO, Nest, can_convert
 from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
@@ -39,7 +42,7 @@ def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
     arrays: Dict[Value, None] = {}
     scalars: Dict[Tuple[Value, str], None] = {}
     for op in group:
-        codes = op.attrs["types"] if op.name not in ("assign", "reduce") else ""
+        codes = op.attrs["types"] if op.name not in STEPLESS else ""
         for value, code in zip(operands(op), codes.partition("->")[0] or "?"):
             if isinstance(value.type, Scalar):
                 scalars[value, code] = None
@@ -87,7 +90,7 @@ def _conversions(group: List[Op]) -> List[Tuple[np.dtype, np.dtype]]:
     for op in group:
         if op.name == "assign":
             found.append((op.args[1].type.dtype, op.args[0].type.dtype))
-        if op.name in ("assign", "reduce"):
+        if op.name in STEPLESS:
             continue
         dtypes, result = loop_dtypes(op.attrs["types"])
         found += [(value.type.dtype, dtype) for value, dtype in zip(operands(op), dtypes)
@@ -108,8 +111,14 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     if last.name == "reduce":
         sum_rows(emitter, group, shape, arrays, scalars)
         return
+    if last.name == "invoke":
+        count_true(emitter, group, shape, arrays, scalars)
+        return
     if _watched_steps(emitter, group):
-        write_watched(emitter, group, shape, arrays, scalars)
+        result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
+        emitter.by_rows.add(last.result)
+        write_watched(emitter, group, lambda odd: compute(emitter, group, shape, arrays, scalars, result, odd=odd))
+        emitter.arrays[last.result] = result  # both ways leave it in the same variables
         return
     raising = any(map(finds if emitter.flavour.fast else may_leave, group))
     flags = raising and any(map(raises_flags, group))
@@ -122,33 +131,61 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         emitter.guard(first, emitter.raised_flags(*group, own=True))
 
 
-def write_watched(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
-                  scalars: List[str]) -> None:
-    """The nest, and behind it the operations one by one, from when on it has seen what flags would have told."""
+def write_watched(emitter: Any, group: List[Op], write: Callable[[str], None]) -> None:
+    """The nest, and behind it the operations one by one, from when on it has seen what flags would have told.
+
+    ``write`` writes the nest, with the variable for what it tells.
+    """
     first, last, odd, depth = group[0], group[-1], "odd_%d" % len(emitter.watches), emitter.depth
     emitter.watches.append(odd)
-    result = emitter.arrays[last.result] = _allocate(emitter, group, list(shape))
-    emitter.by_rows.add(last.result)
     if any(map(may_underflow, group)) and not emitter.flavour.fast:
         listened = emitter.runtime("flags_listened", UNDERFLOW)
         emitter.indented("if %s == 0:" % odd, "%s = choose(%s == 0, 0, 1)" % (odd, listened))
     emitter.line("if %s == 0:" % odd)
     emitter.depth += 1
-    compute(emitter, group, shape, arrays, scalars, result, odd=odd)
+    write(odd)
     emitter.depth = depth
     emitter.line("if %s != 0:" % odd)
     emitter.depth += 1
-    emitter.release(result)
+    if last.result in emitter.arrays:
+        emitter.release(emitter.arrays[last.result])
     for op in group:
         single = Op(op.name, op.args, op.attrs, op.result, first.exit, op.lineno)
-        if op.name == "where":
-            write_group(emitter, [single])
-        else:
-            write_ufunc(emitter, single)
+        _ONE_BY_ONE.get(op.name, write_ufunc)(emitter, single)
     for op in group[:-1]:
         emitter.release(emitter.arrays.pop(op.result))
     emitter.depth = depth
-    emitter.arrays[last.result] = result  # both ways leave it in the same variables
+
+
+def count_true(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
+               scalars: List[str]) -> None:
+    """How many elements of what the group computes are true, along all axes, or whether any or all are."""
+    first, last, dtype = group[0], group[-1], np.dtype(np.int64)
+    steps = _watched_steps(emitter, group)
+    lasts, words = _operands(emitter, shape, arrays)
+    tables = _tables(emitter, group)
+    at = emitter.layout.scratch(1)
+    target = [emitter.let("address_of_word(frame, %d)" % at)] + ["(0)"] * (len(shape) - 1)
+    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
+                "".join(code for _, code in find_leaves(group)[1]), _steps(group), True, _kinds(tables),
+                emitter.flavour.least, watched=steps, whole=True)
+
+    def write(odd: str) -> None:
+        _run_nest(emitter, group, nest, shape, words + target + scalars, tables, odd)
+        count = "ld_i8(frame, %d)" % (8 * at)
+        size = "imul(" * (len(shape) - 1) + shape[0] + "".join(", %s)" % more for more in shape[1:])
+        emitter.define(last.result, {"sum": count, "any": "%s != 0" % count, "all": "%s == %s" % (count, size)}[
+            COUNTS[last.attrs["function"]]])
+
+    if steps:
+        write_watched(emitter, group, write)
+        return
+    flags = not emitter.flavour.fast and any(map(raises_flags, group))
+    if flags:
+        emitter.clear_flags(own=True)
+    write("")
+    if flags:
+        emitter.guard(first, emitter.raised_flags(*group, own=True))
 
 
 def may_underflow(op: Op) -> bool:
@@ -255,7 +292,7 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
     steps: List[Tuple[str, str, Tuple[int, ...]]] = []
     tables = 0
     for op in group:
-        if op.name in ("assign", "reduce"):
+        if op.name in STEPLESS:
             continue
         codes = op.attrs["types"].partition("->")[0]
         numbers = tuple(number[(value, code) if isinstance(value.type, Scalar) else value]
@@ -266,6 +303,10 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
             name, tables = "gather%d" % tables, tables + 1
         steps.append((name, codes, numbers))
     return tuple(steps)
+
+
+_ONE_BY_ONE: Dict[str, Callable[[Any, Op], None]] = {"where": lambda emitter, op: write_group(emitter, [op]),
+                                                     "invoke": LIBRARY_OPERATIONS["invoke"]}
 
 
 # ---- the result's layout ----

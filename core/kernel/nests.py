@@ -33,6 +33,8 @@ class Nest(NamedTuple):
     take three more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of
     PAIRWISE_RUN elements; without these they are added up in any order. With ``halves`` these are for NaN alone.
 
+    With ``whole`` integers are added up along all axes, to the one element of the last array, whose strides are 0.
+
     ``same`` is the number of an array that is read and has the memory and strides of the last one, or -1: LLVM would
     find that the two overlap.
 
@@ -56,6 +58,7 @@ class Nest(NamedTuple):
     same: int = -1
     watched: Tuple[int, ...] = ()
     halves: bool = False
+    whole: bool = False
 
 
 def _memory_type(dtype: np.dtype) -> Any:
@@ -121,6 +124,19 @@ def _clip(builder: Any, dtype: np.dtype, value: Any, low: Any, high: Any) -> Any
     return builder.select(_compare(">")(builder, dtype, value, high), high, value)
 
 
+def _sign(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    """0.0 of zeros of both signs; NaN stays what it is."""
+    zero = ir.Constant(value.type, 0.0)
+    result = builder.select(builder.fcmp_ordered("==", value, zero), zero, value)
+    for symbol, sign in ((">", 1.0), ("<", -1.0)):
+        result = builder.select(builder.fcmp_ordered(symbol, value, zero), ir.Constant(value.type, sign), result)
+    return result
+
+
+def _infinity(value: Any) -> Any:
+    return ir.Constant(value.type, float("inf"))
+
+
 def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
     return builder.fneg(value) if dtype.kind == "f" else builder.neg(value)
 
@@ -149,8 +165,14 @@ _OPERATIONS: Dict[str, Callable[..., Any]] = {
     "reciprocal": _reciprocal, "and": _llvm("and_"), "or": _llvm("or_"), "xor": _llvm("xor"),
     "where": lambda builder, dtype, condition, a, b: builder.select(condition, a, b),
     "invert": lambda builder, dtype, a: builder.not_(a), "minimum": _pick("<"), "maximum": _pick(">"),
-    "clip": _clip,
+    "clip": _clip, "sign": _sign,
 }
+PREDICATES = {
+    "isnan": lambda builder, dtype, a: builder.fcmp_unordered("uno", a, a),
+    "isinf": lambda builder, dtype, a: builder.fcmp_ordered("==", _absolute(builder, dtype, a), _infinity(a)),
+    "isfinite": lambda builder, dtype, a: builder.fcmp_ordered("<", _absolute(builder, dtype, a), _infinity(a)),
+}
+_OPERATIONS.update(PREDICATES)
 COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
                "not_equal": "!="}
 _OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items())
@@ -158,7 +180,7 @@ _OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.item
 
 def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
     """The dtype of an operation's result, but for elements that are found."""
-    return np.dtype(bool) if operation in COMPARISONS else dtype
+    return np.dtype(bool) if operation in COMPARISONS or operation in PREDICATES else dtype
 
 
 # ---- loops ----
@@ -216,6 +238,8 @@ class _Writer:
         noted = ([self.outside] if self.outside is not None else []) + list(self.odd.values())
         for place in noted:
             self.builder.store(ir.Constant(place.type.pointee, 0), place)
+        if self.nest.whole:
+            self._store(self.builder.inttoptr(self.data[-1], I8.as_pointer()), self._nothing())
         self._write_versions(_versions(self.nest))
         answer = ir.Constant(I64, 0)
         for place in noted:
@@ -256,8 +280,11 @@ class _Writer:
             with then:
                 self._row(self.sizes[axis], rows, lasts)
             with empty:
-                if self.nest.sums:
-                    self._store(rows[-1], ir.Constant(_memory_type(self.dtypes[-1]), 0))
+                if self.nest.sums and not self.nest.whole:
+                    self._store(rows[-1], self._nothing())
+
+    def _nothing(self) -> Any:
+        return ir.Constant(_memory_type(self.dtypes[-1]), 0)
 
     def _row(self, size: Any, rows: List[Any], lasts: str) -> None:
         """The last axis; what is the same for all its elements is computed before."""
@@ -265,7 +292,8 @@ class _Writer:
         fixed.update({k: self._load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1]) if last == ZERO})
         fixed = self._with_steps(fixed)
         if self.nest.sums:
-            write_sum(self.builder, size, _memory_type(self.dtypes[-1]), self.pairwise, self.nest.halves, rows[-1],
+            start = self._load(rows[-1], self.dtypes[-1]) if self.nest.whole else self._nothing()
+            write_sum(self.builder, size, start, self.pairwise, self.nest.halves, rows[-1],
                       lambda index: self.value(self._places(rows[:-1], index, lasts), fixed))
             return
 
@@ -366,7 +394,7 @@ def _narrowed(builder: Any, value: Any, code: str) -> Any:
 
 def can_share(nest: Nest) -> bool:
     """Whether parts of the first axis can be computed at once: its results are apart."""
-    return nest.ndim > nest.sums
+    return nest.ndim > nest.sums and not nest.whole
 
 
 def _moving(nest: Nest) -> List[Tuple[int, int]]:

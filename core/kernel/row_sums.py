@@ -40,21 +40,22 @@ def loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
     builder.position_at_end(end)
 
 
-def write_sum(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], halves: bool, target: Any,
+def write_sum(builder: Any, size: Any, start: Any, pairwise: Sequence[Any], halves: bool, target: Any,
               value: Callable[[Any], Any]) -> None:
-    """Store the sum of ``value(index)`` over ``range(size)`` at ``target``.
+    """Store the sum of ``value(index)`` over ``range(size)`` at ``target``, added to ``start``, which is 0 for floats.
 
     ``pairwise`` are function, data and buffer for floats: NumPy adds 8 or more of them pairwise, in its own loop. With
     ``halves`` it is known how.
     """
+    kind = start.type
     target = builder.bitcast(target, kind.as_pointer())
     if not pairwise:
-        _add_up(builder, size, kind, target, value)
+        _add_up(builder, size, start, target, value)
         return
     short = builder.icmp_signed("<", size, ir.Constant(I64, PAIRWISE_LEAST))
     with builder.if_else(short) as (then, other):
         with then:
-            _add_up(builder, size, kind, target, value)
+            _add_up(builder, size, start, target, value)
         with other:
             _add_pairwise(builder, size, kind, pairwise, halves, target, value)
 
@@ -65,10 +66,10 @@ def local(builder: Any, kind: Any, count: int) -> Any:
         return builder.alloca(kind, count)
 
 
-def _add_up(builder: Any, size: Any, kind: Any, target: Any, value: Callable[[Any], Any]) -> None:
-    total = local(builder, kind, 1)
-    add = builder.add if isinstance(kind, ir.IntType) else builder.fadd
-    builder.store(ir.Constant(kind, 0), total)
+def _add_up(builder: Any, size: Any, start: Any, target: Any, value: Callable[[Any], Any]) -> None:
+    total = local(builder, start.type, 1)
+    add = builder.add if isinstance(start.type, ir.IntType) else builder.fadd
+    builder.store(start, total)
     loop(builder, size, lambda index: builder.store(add(builder.load(total), value(index)), total))
     builder.store(builder.load(total), target, align=1)
 

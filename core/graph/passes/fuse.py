@@ -23,6 +23,9 @@ at each index before that index is written.
 them pairwise, they are computed into a few cache lines at a time and added up in NumPy's order (kernel/row_sums.py). The
 operand must be certain to be in C order, or NumPy would go another way.
 
+**Counts of true elements** (``np.sum(x > y)``, ``count_nonzero``, ``any``, ``all``) end a group too, over all axes: what NumPy's
+function would be called with is not made. Where the nest has seen something odd, the function is called.
+
 **Elements found by index** (``gather``) are loaded where they are needed, also at an index that is computed there. A nest
 finds out at its end that an index was out of range, like a flag; the array that they are found in is no operand and
 must be there before the group.
@@ -49,12 +52,14 @@ COMPARISONS = {getattr(np, name): name
                for name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")}
 _ARITHMETIC = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.negative: "neg",
                np.absolute: "abs"}
+PREDICATES = {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite"}
 _BITS = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor", np.invert: "invert"}
 
 FLOAT_LOOPS = dict(_ARITHMETIC)
 FLOAT_LOOPS.update({np.true_divide: "truediv", np.square: "square", np.sqrt: "sqrt",
-                    np.reciprocal: "reciprocal"})
+                    np.reciprocal: "reciprocal", np.sign: "sign"})
 FLOAT_LOOPS.update(COMPARISONS)
+FLOAT_LOOPS.update(PREDICATES)
 INTEGER_LOOPS = dict(_ARITHMETIC)
 INTEGER_LOOPS.update(_BITS)
 INTEGER_LOOPS.update({np.square: "square", np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"})
@@ -67,13 +72,23 @@ BOOLEAN_LOOPS.update(COMPARISONS)
 _LOOPS = {"f": FLOAT_LOOPS, "i": INTEGER_LOOPS, "u": INTEGER_LOOPS, "b": BOOLEAN_LOOPS}
 """Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
 
-MAKING = ("ufunc", "where", "reduce", "gather")
+MAKING = ("ufunc", "where", "reduce", "gather", "invoke")
 """What makes a new array, or a number, of all its operands; other operations write to the first one."""
+
+COUNTS = {"sum": "sum", "ndarray.sum": "sum", "count_nonzero": "sum", "any": "any", "ndarray.any": "any", "all": "all",
+          "ndarray.all": "all"}
+"""Library functions that the number of true elements of an array of bools tells."""
+
+STEPLESS = ("assign", "reduce", "invoke")
+"""Operations that end a group and compute no element."""
 
 _RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
 _PASSING = frozenset(("add", "sub", "mul", "square", "sqrt", "neg", "abs"))
 """Operations whose result is infinite or NaN where an operand is."""
+_TELLING = frozenset(COMPARISONS).union(PREDICATES)
 _EXTREMES = {np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"}
+_SLOW = frozenset([np.sign])
+"""Ufuncs whose loops NumPy does not vectorise."""
 _MEMORY_CODES = "?bBhHiIlLqQfd"
 
 
@@ -91,7 +106,7 @@ def scalar_operation(op: Op) -> str:
         return ""
     loops = _LOOPS[np.dtype(operands[0]).kind]
     name = loops.get(op.attrs["ufunc"]) or (_EXTREMES.get(op.attrs["ufunc"], "") if op.name == "ufunc" else "")
-    return name if result == ("?" if op.attrs["ufunc"] in COMPARISONS else operands[0]) else ""
+    return name if result == ("?" if op.attrs["ufunc"] in _TELLING else operands[0]) else ""
 
 
 def is_exact(op: Op) -> bool:
@@ -111,11 +126,17 @@ def sums_rows(op: Op) -> bool:
     return rows and kind.layout == "C" and kind.dtype.char == op.attrs["types"][-1] and kind.dtype.kind in "iuf"
 
 
+def counts_true(op: Op) -> bool:
+    """Whether a library function is called that the number of true elements tells."""
+    kind = op.args[0].type if op.name == "invoke" and op.attrs["function"] in COUNTS else None
+    return isinstance(kind, Array) and kind.dtype.kind == "b" and op.exit is not None and len(op.args) == 1
+
+
 def raises_flags(op: Op) -> bool:
     """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
     if op.name == "reduce":
         return op.args[0].type.dtype.kind == "f"
-    return op.name not in ("assign", "gather") and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
+    return op.name not in ("assign", "gather", "invoke") and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
 
 
 def may_leave(op: Op) -> bool:
@@ -133,7 +154,7 @@ def watched(group: Collection[Op]) -> List[Op]:
     makers = {op.result: op for op in group}
     users: Dict[Value, List[Tuple[Op, int]]] = {}
     for op in group:
-        for number, value in enumerate(operands(op) if op.name not in ("assign", "reduce") else ()):
+        for number, value in enumerate(operands(op) if op.name not in STEPLESS else ()):
             users.setdefault(value, []).append((op, number))
     raising = [op for op in group if op.name != "reduce" and raises_flags(op)]
     mixed = bool(raising) and any(op.name == "where" or any(
@@ -173,7 +194,7 @@ def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
     """The groups, in order of their operations, by last operation.
 
     A single operation is a group only if it writes to an array that was there before, or NumPy would do it row by
-    row; with ``fast`` also a sum, which then need not be NumPy's.
+    row, or slowly; with ``fast`` also a sum, which then need not be NumPy's.
     """
     users: Dict[Value, List[Op]] = {}
     leaving: Dict[Value, List[Op]] = {}
@@ -195,7 +216,7 @@ def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
 
 def _can_be_watched(group: Set[Op], root: Op) -> bool:
     """Whether the nest of a group may find out at its end that the operations are to be done one by one."""
-    return root.name in ("ufunc", "where") and not any(op.name == "gather" for op in group)
+    return root.name in ("ufunc", "where", "invoke") and not any(op.name == "gather" for op in group)
 
 
 def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, List[Op]],
@@ -206,7 +227,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
     taken: Set[Op] = set()
     for op in reversed(block.ops):
         stores = op.name == "assign" and op.exit is not None
-        if op in taken or not (stores or scalar_operation(op) or sums_rows(op)):
+        if op in taken or not (stores or scalar_operation(op) or sums_rows(op) or counts_true(op)):
             continue
         excluded: Set[Op] = set()
         while True:
@@ -217,8 +238,8 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or op.name == "ufunc" and _by_rows(op) \
-                or fast and op.name == "reduce":
+        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or fast and op.name == "reduce" \
+                or op.name == "ufunc" and (_by_rows(op) or op.attrs["ufunc"] in _SLOW):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
@@ -252,8 +273,8 @@ def _writes(user: Op, value: Value) -> bool:
 
 
 def _looks_at_floats(user: Op, maker: Op) -> bool:
-    """Whether ``user`` compares what ``maker`` computed in floating point."""
-    compares = user.attrs.get("ufunc") in COMPARISONS
+    """Whether ``user`` compares what ``maker`` computed in floating point, or asks what kind of number it is."""
+    compares = user.attrs.get("ufunc") in _TELLING or user.attrs.get("ufunc") is np.sign
     return compares and maker.name != "gather" and maker.attrs["types"][0] in "fd"
 
 
