@@ -27,7 +27,7 @@ def mark(code: CodeType, cache: Optional[EntryCache], on_miss: OnMiss) -> None:
     Arguments:
         code: the code object. Neither `cache` nor `on_miss` may keep it alive: the garbage collector does not
             see the reference that the code object has to them.
-        cache: payloads under guards; a payload is a code object, a Frameless, a Trial, or None to run the original. None: no
+        cache: payloads under guards; a payload is a code object, an Entrance, a Trial, or None to run the original. None: no
             cache.
         on_miss: called as on_miss(code, localsplus, globals, builtins), with this thread disabled, when the
             cache has no payload; returns the code object to run this time, or None for the original.
@@ -172,15 +172,15 @@ class Rest:
     @property
     def callable(self) -> Callable[[Tuple[object, ...]], object]: ...
 
-class Frameless:
-    """A payload for a function that begins with a kernel, which runs before the call has a frame.
+class Entrance:
+    """A payload: how calls get into linked code, in a frame that is kept for the next one.
 
-    The guard program of its entry has all guards of the launcher's, and fetches what those fetch.
+    The code has no movers. Where it begins with a kernel that runs before the call has a frame, the guard program of the
+    entry has all guards of the launcher's, and fetches what those fetch.
 
     Arguments:
-        code: the linked code, whose first instructions call the launcher. It runs where the kernel leaves by an exit
-            that does not return.
-        launcher: a `pijit.core._launcher.Launcher`.
+        code: the linked code. It runs where there is no such kernel, or it leaves by an exit that does not return.
+        launcher: a `pijit.core._launcher.Launcher`, which the first instructions of the code call, or None.
         landings: for each exit of the kernel (last, slots, stack) or None. The frame goes on behind the instruction at the
             offset `last`, with the exit's first values in these slots (-1: in none) and `stack` more on its stack,
             top first. None: the code begins as ever, and its call of the launcher answers with what the kernel has left.
@@ -190,15 +190,15 @@ class Frameless:
     """
 
     code: CodeType
-    launcher: object
-    def __init__(self, code: CodeType, launcher: object,
+    launcher: Optional[object]
+    def __init__(self, code: CodeType, launcher: Optional[object],
                  landings: Tuple[Optional[Tuple[int, Tuple[int, ...], int]], ...]) -> None: ...
 
 class Trial:
     """A payload that is measured: after some calls, the next ones run it or the function as it is, and are timed.
 
     Arguments:
-        payload: a code object or a Frameless.
+        payload: a code object or an Entrance.
         on_verdict: called as on_verdict(lost, payload_ns, plain_ns) with the medians, when it is decided; plain_ns is
             -1 if the function was not run as it is. After a defeat it may be called again.
         limit: in nanoseconds; a payload that takes longer is kept without measuring more; 0: no limit.

@@ -72,7 +72,7 @@ class Launcher:
         prepare: makes the kernel at the first call: prepare() gives (kernel, owner) in place of these two arguments, which
             are ignored then, or None: every call misses. An exception goes to the caller, and the next call tries again.
         returns: the ids of the exits after which bytecode only returns the exit's last value. A call without a frame ends
-            there (`pijit.core._hook.Frameless`).
+            there (`pijit.core._hook.Entrance`).
         held: per exit id the number in place of that in `numbers` for when the interpreter has something to do as the
             kernel leaves, which then waits for `resume`; None: it does not wait.
         slots: the numbers of locals of the calling frame whose values come behind the call's arguments; if one of them

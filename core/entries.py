@@ -108,7 +108,8 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     record = CaptureRecord(state.py_func, results, compiled, [way.kernel for way in reentries.values()], linked,
                            program, segments, breaks + stay, why, ways, stages, clock.seconds,
                            [index for index, _ in broken])
-    frameless = _hook.Frameless(linked, head.launcher, landings[head.launcher.callable]) if head is not None else None
+    entrance = (_hook.Entrance(linked, head.launcher, landings[head.launcher.callable]) if head is not None
+                else _hook.Entrance(linked, None, ()))
     hinted = {index: line for one in results for index, line in one.hinted().items()}
     if (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:
         for launcher in last:
@@ -117,7 +118,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
         one.release()
     called = list({id(callee): callee for found in calls.values() for callee in found}.values())
     return Entry(program, linked, segments, breaks, launchers, observers, why,
-                 [way.launcher for way in reentries.values()], moved, stay, called, ways, frameless, seen,
+                 [way.launcher for way in reentries.values()], moved, stay, called, ways, entrance, seen,
                  lines_of(candidate.captured for _, candidate, _ in kept), record,
                  patience(config, [candidate.captured for _, candidate, _ in kept]), hinted)
 

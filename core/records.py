@@ -96,7 +96,7 @@ class Entry:
         stays: the loops that a first call does not leave for newer code.
         callees: the states of the functions that are called and compiled on their own.
         ways: reports of the re-entries.
-        frameless: a ``Frameless`` around ``linked_code`` where the function begins with a kernel; else None.
+        entrance: how calls get into ``linked_code``, an ``Entrance``.
         seen: what it was captured with, see `feedback`.
         lines: by source, the line of the program that relies on it first.
         record: a ``CaptureRecord``, the texts of the capture.
@@ -110,7 +110,7 @@ class Entry:
                  launchers: List[Any], observers: Dict[int, Any],
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
                  stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
-                 ways: Sequence[WayReport] = (), frameless: Any = None, seen: Any = None,
+                 ways: Sequence[WayReport] = (), entrance: Any = None, seen: Any = None,
                  lines: Optional[Dict[Any, str]] = None, record: Any = None, patience: int = 1,
                  hinted: Optional[Dict[int, int]] = None) -> None:
         self.patience = patience
@@ -122,7 +122,7 @@ class Entry:
         self.lines = lines or {}
         self.program = program
         self.linked_code = linked_code
-        self.frameless = frameless
+        self.entrance = entrance
         self.segments = segments
         self.breaks = breaks
         self.launchers = launchers
@@ -136,10 +136,9 @@ class Entry:
 
     @property
     def payload(self) -> Any:
-        """What the cache has for calls that fit: a Trial, a Frameless or the linked code, or None if that gains
-        nothing."""
+        """What the cache has for calls that fit: a Trial or an Entrance, or None if that gains nothing."""
         gains = self.launchers or not all(callee.callee.idle for callee in self.callees)
-        return (self.trial or self.frameless or self.linked_code) if gains else None
+        return (self.trial or self.entrance) if gains else None
 
     @property
     def guards(self) -> List[str]:

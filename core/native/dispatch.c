@@ -1,11 +1,11 @@
 /* Calls of a JitFunction that need no frame hook: arguments are bound here, and the entry cache is asked at once.
  *
- *   an entry that begins with a kernel (Frameless)  ->  the kernel; if it comes to a return there is no frame at all
+ *   an entry that begins with a kernel              ->  the kernel; if it comes to a return there is no frame at all
  *   another entry that serves                       ->  its linked code, in the only frame of the call
  *   an entry that says that nothing is worth it     ->  the function itself
  *   none                                            ->  on_miss, and what it answers
  *
- * Where a Frameless kernel leaves and bytecode has to go on, its linked code gets a frame after all, and begins behind
+ * Where such a kernel leaves and bytecode has to go on, its linked code gets a frame after all, and begins behind
  * that exit, or with what the kernel has left to say (hand_over.c). The entry's guards fetch its inputs: they are asked
  * once. All that is unusual is left to CPython and the hook: star arguments, arguments that are cells, arguments that do
  * not fit, tracing, the end of the stack. */
@@ -24,13 +24,13 @@
 typedef struct {
     PyObject_HEAD
     PyObject *code;              /* owned: the linked code */
-    PyObject *launcher;          /* owned: what that code calls first */
+    PyObject *launcher;          /* owned: what that code calls first, before any frame; NULL: it begins in a frame */
     PyCodeObject *fits;          /* the code object that the linked code was found to fit; only its identity counts */
     Py_ssize_t nexits;
     Landing *landings;           /* owned: where the exits land that do */
     char *lands;                 /* owned: which do, see Left */
     PyFrameObject *spare;        /* owned: an empty frame of the linked code, or NULL */
-} Frameless;
+} Entrance;
 
 const LaunchAPI *launch_api;
 
@@ -169,7 +169,7 @@ fetched_release(Fetched *fetched)
 
 /* Whether a call is one of the code object that the entry was made for. */
 static inline int
-frameless_fits(Frameless *self, const BoundCall *call)
+entrance_fits(Entrance *self, const BoundCall *call)
 {
     if (self->fits != call->code && hook_fits(call->code, (PyCodeObject *)self->code)) {
         self->fits = call->code;
@@ -179,17 +179,17 @@ frameless_fits(Frameless *self, const BoundCall *call)
 
 /* Go on in a frame with a launcher's answer, which is taken over, or the exception that is set. */
 static PyObject *
-frameless_leave(Frameless *self, const BoundCall *call, PyObject *answer)
+entrance_leave(Entrance *self, const BoundCall *call, PyObject *answer)
 {
     HandOver over = {.launcher = self->launcher, .answer = answer};
     PyErr_Fetch(&over.type, &over.value, &over.traceback);
-    return hook_run(call, (PyCodeObject *)self->code, launch_api, &over);
+    return hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, &over, &self->spare);
 }
 
-/* Whether the entry served the call with what its guards have fetched, which is released before any code of the
- * program's runs; then *result is set as dispatch_call sets it. */
+/* Whether the kernel in front served the call with what the guards have fetched, which is released before any code of
+ * the program's runs; then *result is set as dispatch_call sets it. */
 static int
-frameless_run(Frameless *self, const BoundCall *call, Fetched *fetched, PyObject **result)
+entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject **result)
 {
     Left left;
     left.lands = self->lands;
@@ -198,12 +198,23 @@ frameless_run(Frameless *self, const BoundCall *call, Fetched *fetched, PyObject
                                          call->builtins, &left, result);
     fetched_release(fetched);
     if (status == LAUNCH_LEFT) {
-        *result = frameless_leave(self, call, *result);
+        *result = entrance_leave(self, call, *result);
     }
     else if (status == LAUNCH_LANDED) {
-        *result = hook_land(call, (PyCodeObject *)self->code, &self->landings[left.exit], &left, &self->spare);
+        *result = hook_enter(call, (PyCodeObject *)self->code, &self->landings[left.exit], &left, NULL, &self->spare);
     }
     return status != LAUNCH_MISSED;
+}
+
+/* Serve a call that fits; *result is set as dispatch_call sets it. */
+static void
+entrance_run(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject **result)
+{
+    if (self->launcher != NULL && fetched->count >= 0 && entrance_launch(self, call, fetched, result)) {
+        return;
+    }
+    fetched_release(fetched);
+    *result = hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, NULL, &self->spare);
 }
 
 /* Note a call for which an entry says that nothing is worth a kernel; those of all entries must. */
@@ -251,16 +262,19 @@ payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched 
                      call->builtins);
     }
     PyObject *inner = run->side != TRIAL_PLAIN ? trial_payload(payload) : Py_None;  /* borrowed from the payload */
-    int served = Py_TYPE(inner) == &Frameless_Type && fetched->count >= 0 && frameless_fits((Frameless *)inner, call)
-                 && frameless_run((Frameless *)inner, call, fetched, result);
+    if (Py_TYPE(inner) == &Entrance_Type && entrance_fits((Entrance *)inner, call)) {
+        entrance_run((Entrance *)inner, call, fetched, result);
+        Py_DECREF(payload);
+        return DISPATCH_DONE;
+    }
     fetched_release(fetched);
-    PyCodeObject *linked = served ? NULL : hook_accept(call->code, inner);  /* owned */
+    PyCodeObject *linked = hook_accept(call->code, inner);  /* owned */
     Py_DECREF(payload);
     if (linked != NULL) {
-        *result = hook_run(call, linked, NULL, NULL);
+        *result = hook_run(call, linked);
         Py_DECREF(linked);
     }
-    return served || linked != NULL ? DISPATCH_DONE : DISPATCH_PLAIN;
+    return linked != NULL ? DISPATCH_DONE : DISPATCH_PLAIN;
 }
 
 static Dispatched
@@ -318,32 +332,35 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
 PyObject *
 payload_code(PyObject *payload)
 {
-    return Py_TYPE(payload) == &Frameless_Type ? ((Frameless *)payload)->code : payload;
+    return Py_TYPE(payload) == &Entrance_Type ? ((Entrance *)payload)->code : payload;
 }
 
 static PyObject *
-frameless_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+entrance_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"code", "launcher", "landings", NULL};
     PyObject *code, *launcher, *landings;  /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!:Frameless", names, &PyCode_Type, &code, &launcher,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!:Entrance", names, &PyCode_Type, &code, &launcher,
                                      &PyTuple_Type, &landings)) {
         return NULL;
     }
     if (launch_api == NULL && (launch_api = launch_import_api()) == NULL) {
         return NULL;
     }
-    if (!launch_api->is_launcher(launcher)) {
-        return PyErr_Format(PyExc_TypeError, "launcher must be a Launcher, not %.200s", Py_TYPE(launcher)->tp_name);
+    if (launcher != Py_None && !launch_api->is_launcher(launcher)) {
+        return PyErr_Format(PyExc_TypeError, "launcher must be a Launcher or None, not %.200s",
+                            Py_TYPE(launcher)->tp_name);
     }
-    Frameless *self = (Frameless *)type->tp_alloc(type, 0);  /* owned, given away */
+    Entrance *self = (Entrance *)type->tp_alloc(type, 0);  /* owned, given away */
     if (self == NULL) {
         return NULL;
     }
     Py_INCREF(code);
     self->code = code;
-    Py_INCREF(launcher);
-    self->launcher = launcher;
+    if (launcher != Py_None) {
+        Py_INCREF(launcher);
+        self->launcher = launcher;
+    }
     self->nexits = PyTuple_GET_SIZE(landings);
     if (landings_read(landings, (PyCodeObject *)code, &self->landings, &self->lands) < 0) {
         Py_DECREF(self);
@@ -353,7 +370,7 @@ frameless_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 static int
-frameless_traverse(Frameless *self, visitproc visit, void *arg)
+entrance_traverse(Entrance *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->code);
     Py_VISIT(self->launcher);
@@ -361,7 +378,7 @@ frameless_traverse(Frameless *self, visitproc visit, void *arg)
 }
 
 static void
-frameless_dealloc(Frameless *self)
+entrance_dealloc(Entrance *self)
 {
     PyObject_GC_UnTrack(self);
     Py_XDECREF(self->code);
@@ -372,28 +389,28 @@ frameless_dealloc(Frameless *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
-static PyMemberDef frameless_members[] = {
-    {"code", T_OBJECT, offsetof(Frameless, code), READONLY, "The linked code."},
-    {"launcher", T_OBJECT, offsetof(Frameless, launcher), READONLY, "The launcher that is called before any frame."},
+static PyMemberDef entrance_members[] = {
+    {"code", T_OBJECT, offsetof(Entrance, code), READONLY, "The linked code."},
+    {"launcher", T_OBJECT, offsetof(Entrance, launcher), READONLY, "The launcher that is called before any frame."},
     {NULL},
 };
 
 /* Like a tuple it refers to all from its construction on, so that it needs no tp_clear. */
-PyTypeObject Frameless_Type = {
+PyTypeObject Entrance_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Frameless",
-    .tp_doc = "Frameless(code, launcher, landings)\n--\n\n"
-              "What an entry cache holds for a function that begins with a kernel.",
-    .tp_basicsize = sizeof(Frameless),
+    .tp_name = "pijit.core._hook.Entrance",
+    .tp_doc = "Entrance(code, launcher, landings)\n--\n\n"
+              "What an entry cache holds for linked code: how calls get into it.",
+    .tp_basicsize = sizeof(Entrance),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .tp_new = frameless_new,
-    .tp_dealloc = (destructor)frameless_dealloc,
-    .tp_traverse = (traverseproc)frameless_traverse,
-    .tp_members = frameless_members,
+    .tp_new = entrance_new,
+    .tp_dealloc = (destructor)entrance_dealloc,
+    .tp_traverse = (traverseproc)entrance_traverse,
+    .tp_members = entrance_members,
 };
 
 int
-frameless_type_ready(void)
+entrance_type_ready(void)
 {
-    return PyType_Ready(&Frameless_Type);
+    return PyType_Ready(&Entrance_Type);
 }

@@ -35,15 +35,15 @@ Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments
 /* dispatch.c: whether the guards of an entry of the cache hold for the arguments of a call. */
 int dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments);
 
-/* dispatch.c: set when the first Frameless or Trial is made. */
+/* dispatch.c: set when the first Entrance or Trial is made. */
 extern const LaunchAPI *launch_api;
 
 /* dispatch.c: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
 PyObject *payload_code(PyObject *payload);
 
-/* dispatch.c: what an entry cache holds for a function that one kernel computes. */
-extern PyTypeObject Frameless_Type;
-int frameless_type_ready(void);
+/* dispatch.c: what an entry cache holds for linked code. */
+extern PyTypeObject Entrance_Type;
+int entrance_type_ready(void);
 
 /* A call whose arguments are bound. */
 typedef struct {
@@ -87,13 +87,14 @@ typedef struct {
     Py_ssize_t slots[MOST_LEFT]; /* the locals; -1: the value is for none */
 } Landing;
 
-/* hook.c: run linked code that fits on the slots of a call; they are moved to the frame. With `over`, that is what a
- * kernel has left to say. NEW reference, or NULL with an exception. */
-PyObject *hook_run(const BoundCall *call, PyCodeObject *linked, const LaunchAPI *launch, HandOver *over);
+/* hook.c: run linked code that fits on the slots of a call; they are moved to the frame. NEW reference, or NULL with an
+ * exception. */
+PyObject *hook_run(const BoundCall *call, PyCodeObject *linked);
 
-/* hook.c: as hook_run, from a landing on, with values that are moved to the frame; *spare is a frame of the linked code
- * that waits for its next call, owned, or NULL. */
-PyObject *hook_land(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left,
-                    PyFrameObject **spare);
+/* hook.c: as hook_run, for code without movers; *spare is a frame of it that waits for its next call, owned, or NULL.
+ * With a landing it begins there, and what was left is moved to the frame; with `over`, that is what a kernel has left to
+ * say. Each may be NULL. */
+PyObject *hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left, HandOver *over,
+                     PyFrameObject **spare);
 
 #endif

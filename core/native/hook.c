@@ -263,51 +263,66 @@ call_frame(PyThreadState *tstate, const BoundCall *call, PyCodeObject *linked, P
 }
 
 PyObject *
-hook_run(const BoundCall *call, PyCodeObject *linked, const LaunchAPI *launch, HandOver *over)
+hook_run(const BoundCall *call, PyCodeObject *linked)
 {
     PyThreadState *tstate = PyThreadState_Get();
     PyFrameObject *shadow = call_frame(tstate, call, linked, NULL);  /* owned, then the run's */
     if (shadow == NULL) {
         return NULL;
     }
-    if (over != NULL) {
-        launch->hand_over(over, shadow);
-    }
     PyObject *result = shadow_run(tstate, shadow, call->code);  /* owned, given away */
-    if (over != NULL) {
-        launch->hand_over_end(over);
-    }
     site_forget();
     return result;
 }
 
-PyObject *
-hook_land(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left, PyFrameObject **spare)
+/* Have a frame that has not started begin at a landing, where what was left is moved. */
+static void
+frame_land(PyFrameObject *frame, const Landing *landing, Left *left)
 {
-    PyThreadState *tstate = PyThreadState_Get();
-    PyFrameObject *shadow = call_frame(tstate, call, linked, spare);  /* owned, then the run's */
-    if (shadow == NULL) {
-        while (left->count > 0) {
-            Py_DECREF(left->values[--left->count]);
-        }
-        return NULL;
-    }
     for (Py_ssize_t i = 0; i < landing->nslots; i++) {
         if (landing->slots[i] < 0) {
             Py_DECREF(left->values[i]);
             continue;
         }
         /* An argument that ends here lives on: the caller has it too. */
-        Py_XSETREF(shadow->f_localsplus[landing->slots[i]], left->values[i]);
+        Py_XSETREF(frame->f_localsplus[landing->slots[i]], left->values[i]);
     }
-    frame_begin_behind(shadow, landing->last, left->values + landing->nslots, landing->stack);
-    /* owned, given away; never a Move: code that serves calls has no movers */
-    PyObject *result = evaluator_call(evaluator_default(), tstate, shadow, 0);
+    frame_begin_behind(frame, landing->last, left->values + landing->nslots, landing->stack);
+}
+
+PyObject *
+hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left, HandOver *over,
+           PyFrameObject **spare)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+    PyFrameObject *shadow = call_frame(tstate, call, linked, spare);  /* owned, then the run's */
+    PyObject *result = NULL;  /* owned, given away */
+    if (shadow == NULL) {
+        while (landing != NULL && left->count > 0) {
+            Py_DECREF(left->values[--left->count]);
+        }
+        if (over != NULL) {
+            over->taken = 1;
+            launch_api->hand_over_end(over);
+        }
+        return NULL;
+    }
+    if (landing != NULL) {
+        frame_land(shadow, landing, left);
+    }
+    if (over != NULL) {
+        launch_api->hand_over(over, shadow);
+    }
+    /* never a Move: such code has no movers */
+    result = evaluator_call(evaluator_default(), tstate, shadow, 0);
     if (Py_REFCNT(shadow) == 1) {
         shadow_rest(tstate, shadow, spare);
     }
     else {
         shadow_free(tstate, shadow);
+    }
+    if (over != NULL) {
+        launch_api->hand_over_end(over);
     }
     site_forget();
     return result;

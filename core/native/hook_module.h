@@ -243,7 +243,7 @@ PyInit__hook(void)
     if (PyType_Ready(&Unbound_Type) < 0 || PyType_Ready(&Disabled_Type) < 0 || PyType_Ready(&Move_Type) < 0
         || PyType_Ready(&Mover_Type) < 0 || PyType_Ready(&Callee_Type) < 0 || PyType_Ready(&CallSite_Type) < 0
         || PyType_Ready(&Rest_Type) < 0 || PyType_Ready(&Trial_Type) < 0 || function_type_ready() < 0
-        || frameless_type_ready() < 0) {
+        || entrance_type_ready() < 0) {
         return NULL;
     }
     hook.previous = evaluator_default();
@@ -261,7 +261,7 @@ PyInit__hook(void)
         || module_add(module, "Callee", (PyObject *)&Callee_Type) < 0
         || module_add(module, "CallSite", (PyObject *)&CallSite_Type) < 0
         || module_add(module, "Rest", (PyObject *)&Rest_Type) < 0
-        || module_add(module, "Frameless", (PyObject *)&Frameless_Type) < 0
+        || module_add(module, "Entrance", (PyObject *)&Entrance_Type) < 0
         || module_add(module, "Trial", (PyObject *)&Trial_Type) < 0
         || module_add(module, "JitFunction", (PyObject *)&JitFunction_Type) < 0) {
         Py_DECREF(module);

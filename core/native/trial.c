@@ -160,7 +160,7 @@ trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     if (!PyCode_Check(payload_code(payload))) {
-        return PyErr_Format(PyExc_TypeError, "payload must be a code object or a Frameless, not %.200s",
+        return PyErr_Format(PyExc_TypeError, "payload must be a code object or an Entrance, not %.200s",
                             Py_TYPE(payload)->tp_name);
     }
     if (!PyCallable_Check(on_verdict)) {

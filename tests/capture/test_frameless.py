@@ -402,9 +402,9 @@ def test_later_segments_have_entries_of_their_own():
 
 def test_places_that_the_code_does_not_have_are_refused():
     f = warm(breaks_once, X, Y)
-    made = f.state.entries[-1].frameless
+    made = f.state.entries[-1].entrance
     for landing in ((-2, (), 0), (1, (), 0), (100000, (), 0), (2, (99,), 0), (2, (-2,), 0), (2, (), -1), (2, (), 15)):
         with pytest.raises(ValueError, match="no place like"):
-            _hook.Frameless(made.code, made.launcher, (landing,))
+            _hook.Entrance(made.code, made.launcher, (landing,))
     with pytest.raises(TypeError):
-        _hook.Frameless(made.code, made.launcher, ((2, None, 0),))
+        _hook.Entrance(made.code, made.launcher, ((2, None, 0),))

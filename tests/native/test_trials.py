@@ -176,7 +176,7 @@ def test_an_error_of_on_verdict_is_reported_and_the_call_returns():
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ((None, print, 0), "payload must be a code object or a Frameless, not NoneType"),
+    ((None, print, 0), "payload must be a code object or an Entrance, not NoneType"),
     ((spin.__code__, 3, 0), "on_verdict must be callable, not int")])
 def test_arguments_are_checked(arguments, message):
     with pytest.raises(TypeError, match=message):
