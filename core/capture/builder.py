@@ -51,6 +51,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         self.home, self.origin = analysis.function.code.co_filename, HERE
         self.stored = {analysis.function.instructions[i].value for i in region.instructions()
                        if analysis.function.instructions[i].opname in ("STORE_FAST", "DELETE_FAST")}
+        self.stored.update(self.facts.stepped[i] for i in region.instructions() if i in self.facts.stepped)
         self.stored.update(*(self.facts.stores.get(i, ()) for i in region.instructions()))
         self.inputs: Dict[Any, Value] = {}
         self.accesses: Dict[Any, Dict[Any, Access]] = {}

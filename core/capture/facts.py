@@ -39,18 +39,19 @@ class Facts:
 
     Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the
     object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
-    these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that are
-    not inlined. ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that read
-    natively what type feedback has not said the type of. ``looping`` are the calls of inlined functions that have loops,
-    ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the hints of the program,
-    see `hints`; ``texts`` the sources of strings whose characters are read, so that only their class is known. ``objects``
-    are the codes of functions that something else than a call on the spot gets, ``by_bytecode`` of those whose calls are
-    not inlined.
+    these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that
+    are not inlined. ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that
+    read natively what type feedback has not said the type of. ``looping`` are the calls of inlined functions that
+    have loops, ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the
+    hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
+    their class is known. ``objects`` are the codes of functions that something else than a call on the spot gets,
+    ``by_bytecode`` of those whose calls are not inlined. ``stepped`` are by calls of ``next`` the variables whose
+    iterators they step.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "mutates", "said", "texts",
-                 "objects", "by_bytecode")
+                 "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees",
+                 "mutates", "said", "texts", "objects", "by_bytecode", "stepped")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -74,6 +75,7 @@ class Facts:
         self.said = Said()
         self.texts: Set[Any] = set()
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
+        self.stepped: Dict[int, str] = {}
         self.objects: Set[CodeType] = set()
         self.by_bytecode: Set[CodeType] = set()
 

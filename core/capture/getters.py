@@ -13,7 +13,7 @@ from pijit.core.bytecode.consume import DEFAULT, FIRST, KEY, REDUCE, RESULT
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.iterators import EACH_ITEM
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Lazy, LoopIterator, Made
+from pijit.core.capture.values import Abstract, Borrowed, Const, Lazy, LoopIterator, Made
 from pijit.core.errors import Break
 
 MOST_KEYS = 4
@@ -54,9 +54,11 @@ def _is_path(name: str) -> bool:
 
 
 def call_next(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``next(iterator)`` and ``next(iterator, default)`` of an iterator that is made for that alone."""
+    """``next(iterator)`` and ``next(iterator, default)`` of a variable's iterator, or of one that is made for it."""
     only(arguments, keywords, "next", 1, 2)
     value = arguments[0]
+    if isinstance(value, Borrowed):
+        return self.next_of(value.name)  # type: ignore[no-any-return]
     is_view = isinstance(value, Lazy) and value.made.code is EACH_ITEM
     if is_view or not isinstance(value, (Lazy, LoopIterator)):
         raise Break("PJ209", type=describe(value))

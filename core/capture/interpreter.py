@@ -48,6 +48,7 @@ from pijit.core.capture.values import (
     UNBOUND,
     IMMUTABLE_BY_VALUE,
     Abstract,
+    Borrowed,
     Const,
     Known,
     LoopIterator,
@@ -288,6 +289,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         if is_iterator and instr.value not in self.liveness.live_in(instr.index + 1):
             self.state.locals[instr.value] = UNBOUND  # it moves to its one user
             self.state.stack.append(value)
+            return
+        if isinstance(value, LoopIterator) and self.is_stepped_alone(instr):
+            self.push(Borrowed(instr.value))
             return
         self.state.stack.append(self.alone(value))
 

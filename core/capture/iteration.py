@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, Callable
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.iterators import iterator_over, step_of
 from pijit.core.capture.states import State
 from pijit.core.capture.suspended import is_generating
-from pijit.core.capture.values import Abstract
+from pijit.core.capture.values import Abstract, Const
+from pijit.core.errors import Break
 
 
 class Iteration:
     """Mixin of the interpreter: GET_ITER and FOR_ITER."""
 
+    emit: Callable[..., Any]
+    use: Callable[[Abstract], Any]
     pop: Callable[[], Abstract]
     push: Callable[[Abstract], None]
     facts: Any
@@ -21,6 +25,26 @@ class Iteration:
     flow: Any
     state: State
     step_generator: Callable[[Abstract], None]
+
+    def is_stepped_alone(self, instr: Instr) -> bool:
+        """Whether the iterator that ``instr`` loads is the argument of a call of ``next``."""
+        following = self.function.instructions[instr.index + 1:instr.index + 3]
+        by_next = self.state.stack[-1:] == [Const(builtins.next)]
+        plain = following[0].opname == "CALL_FUNCTION" and following[0].arg == 1
+        last = following[-1]
+        given = following[0].opname == "LOAD_CONST" and last.opname == "CALL_FUNCTION" and last.arg == 2
+        return by_next and (plain or given)
+
+    def next_of(self, name: str) -> Abstract:
+        """``next`` of the iterator of a variable; where it has ended, bytecode makes the call."""
+        step = step_of(self, self.use(self.state.locals[name]))
+        if step.more is False:
+            raise Break("PJ209", type="iterator that has ended")
+        if step.more is not True:
+            self.emit("require", [step.more], None, exits=True)
+        self.facts.stepped[self.instr.index] = name
+        self.state.locals[name] = step.following
+        return step.item()
 
     def op_GET_ITER(self, instr: Instr) -> None:
         self.push(iterator_over(self, self.pop()))

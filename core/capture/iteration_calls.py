@@ -6,13 +6,14 @@ import builtins
 from typing import Any, List, Tuple
 
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.item_types import list_type
 from pijit.core.capture.iterators import iterator_over, reverse_iterator
 from pijit.core.capture.operators import describe
 from pijit.core.capture.states import rounds_of
-from pijit.core.capture.values import Abstract, Const, LoopIterator, Number, Range, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Range, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD
+from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf
 
 LARGEST_START = 2 ** 61
 """Where ``enumerate`` may begin: counting from there never leaves a machine word."""
@@ -98,6 +99,10 @@ def call_reversed(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
 def call_iter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``iter(iterable)``."""
     only(arguments, keywords, "iter", 1)
+    value, behind = arguments[0], self.function.instructions[self.instr.index + 1]
+    kind = list_type(value) if class_of(value) is list and behind.opname == "STORE_FAST" else None
+    if isinstance(kind, (ListOf, Holding)):  # no variable may hold one that is to be unrolled
+        return LoopIterator("list", (self.word(Const(0)),), (Instance(kind, self.object_value(value)),))
     return iterator_over(self, arguments[0])
 
 

@@ -319,6 +319,19 @@ class Lazy(Abstract):
         return (self.made, self.iterator)
 
 
+class Borrowed(Abstract):
+    """The iterator of the variable ``name``, on its way to a call of ``next``: the variable has it all the time."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.name = name
+
+    def key(self) -> Any:
+        return self.name
+
+
 class Null(Abstract):
     """The empty slot that LOAD_METHOD pushes. It cannot leave a kernel."""
 
@@ -342,7 +355,7 @@ class Unknown(Abstract):
 
 
 UNBOUND = Unbound()
-FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, Made, Lazy)
+FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, Made, Lazy, Borrowed)
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
