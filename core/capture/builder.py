@@ -391,7 +391,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         result = self.graph.new_value(type) if type is not None else None
         exit = self.side_exit() if exits and not (self.wrote and name in SURE) else None
         self.wrote = self.wrote or name in EFFECTS
-        self.block.ops.append(Op(name, args, self.with_ignored(name, attrs), result, exit, self.instr.lineno or 0,
+        self.block.ops.append(Op(name, args, self.with_errors(name, attrs), result, exit, self.instr.lineno or 0,
                                  self.origin))
         return result
 

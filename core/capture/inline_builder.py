@@ -14,7 +14,7 @@ from pijit.core.capture.abstract import Parted
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.captured import InlinedCall
 from pijit.core.capture.facts import Facts
-from pijit.core.capture.managers import given, item_output
+from pijit.core.capture.managers import Errors, given, item_output
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record import Record
@@ -178,8 +178,8 @@ class InlineBuilder(GraphBuilder):
     def may_report(self) -> bool:
         return False
 
-    def ignored_errors(self) -> int:
-        return super().ignored_errors() | self.parent.ignored_errors()
+    def errors_around(self) -> Errors:
+        return self.parent.errors()
 
     def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
         target = self._behind_call()

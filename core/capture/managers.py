@@ -3,26 +3,34 @@
 What ``with`` keeps on the operand stack is a `Manager`, the ``__exit__`` to be called at the end. A kernel that is
 left inside hands over what makes the method that it stands for: linked code makes it, or the beginning of the rest of
 an inlined callee. From then on nothing is known of it. Within ``np.errstate`` kernels do not look at flags that are
-ignored; where they look at more than they have to, they only leave more often.
+ignored, and leave for those that are not whatever NumPy's state is, for they do not set it; where they look at more
+than they have to, they only leave more often.
 """
 
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, List, NamedTuple, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.moves import Given
 from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcomes
-from pijit.core.capture.ready_managers import FLAGS, ignoring, ready, refuse_loop
+from pijit.core.capture.ready_managers import FLAGS, entered, ready, refuse_loop
 from pijit.core.capture.record import Display, records_in, replace_in
 from pijit.core.capture.specials import call_special, class_place, special_method
 from pijit.core.capture.values import Abstract, Bound, Unknown
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
-from pijit.core.graph.ops import LOOKS_AT_FLAGS
+from pijit.core.graph.ops import ASKS_NUMPY, LOOKS_AT_FLAGS
 from pijit.guards.source import Attr
+
+class Errors(NamedTuple):
+    """The flags that no operation looks at, and those that each does, whatever the state around is."""
+
+    ignored: int = 0
+    heeded: int = 0
+
 
 class Manager(Bound):
     """A context manager that was entered: its ``__exit__`` and the object; of ready ones the class and what it has.
@@ -46,11 +54,17 @@ class Manager(Bound):
         known = ready(self)
         return known.make if known is not None else types.MethodType
 
-    @property
-    def ignored(self) -> int:
-        """The flags that nobody looks at."""
-        kinds = self.owner.items if self.make is ignoring else ()  # type: ignore[attr-defined]
-        return sum(FLAGS[kind.object] for kind in kinds)
+    def errors(self, around: "Errors") -> "Errors":
+        """What is done with errors in its block."""
+        known = [part.object for part in self.owner.items] if self.make is entered else []  # type: ignore[attr-defined]
+        ignored, heeded = around
+        for kind, how in zip(known[::2], known[1::2]):
+            ignored, heeded = ignored & ~FLAGS[kind], heeded & ~FLAGS[kind]
+            if how == "ignore":
+                ignored |= FLAGS[kind]
+            else:
+                heeded |= FLAGS[kind]
+        return Errors(ignored, heeded)
 
     def parts(self) -> Tuple[Abstract, ...]:
         if ready(self) is None:
@@ -100,17 +114,30 @@ class Managers:
         if not isinstance(self.state.stack[level - 1], Manager):
             raise Break("PJ206", opcode=instr.opname)
 
-    def ignored_errors(self) -> int:
-        """The flags that no operation looks at here."""
-        flags = 0
-        for value in self.state.stack:
-            flags |= value.ignored if isinstance(value, Manager) else 0
-        return flags
+    def errors_around(self) -> Errors:
+        """What callers have set."""
+        return Errors()
 
-    def with_ignored(self, name: str, attrs: Any) -> Any:
-        """The attributes of an operation, with the flags that it need not look at."""
-        ignored = self.ignored_errors() if name in LOOKS_AT_FLAGS else 0
-        return dict(attrs or {}, ignored=ignored) if ignored else attrs
+    def errors(self) -> Errors:
+        """What is done with errors here."""
+        found = self.errors_around()
+        for value in self.state.stack:
+            found = value.errors(found) if isinstance(value, Manager) else found
+        return found
+
+    def with_errors(self, name: str, attrs: Any) -> Any:
+        """The attributes of an operation, with the flags that it need not look at, and those that it has to.
+
+        Raises:
+            Break: it looks at those that NumPy's state names.
+        """
+        found = self.errors()
+        if found.heeded and name in ASKS_NUMPY:
+            raise Break("PJ206", opcode=self.instr.opname, because="np.errstate around a call of NumPy's")
+        more = {"ignored": found.ignored} if found.ignored and name in LOOKS_AT_FLAGS else {}
+        if found.heeded:
+            more["heeded"] = found.heeded
+        return dict(attrs or {}, **more) if more else attrs
 
 
 def again_at(cfg: Any, index: int) -> int:

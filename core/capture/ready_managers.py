@@ -6,7 +6,7 @@ Each is made for the with statement that follows, so no object is needed but whe
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence as Items, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
@@ -20,11 +20,13 @@ from pijit.guards.source import Attr, Inner, Item
 
 FLAGS: Dict[str, int] = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 """NumPy's numbers of the floating-point flags, by what ``np.errstate`` calls them."""
+SETTINGS = frozenset(["ignore", "warn", "raise", "print"])
+"""What may be done with an error that needs nothing else."""
 
 
-def ignoring(*kinds: str) -> Any:
-    """The ``__exit__`` of an error state that ignores these kinds of errors and was entered."""
-    state = np.errstate(**dict.fromkeys(kinds, "ignore"))
+def entered(*settings: str) -> Any:
+    """The ``__exit__`` of an error state that was entered, with these kinds of errors, each before what is done."""
+    state = np.errstate(**dict(zip(settings[::2], settings[1::2])))
     state.__enter__()
     return state.__exit__
 
@@ -74,7 +76,7 @@ class Ready(NamedTuple):
 
 
 READY: Dict[int, Ready] = {
-    id(np.errstate): Ready(ignoring),
+    id(np.errstate): Ready(entered),
     id(contextlib.suppress): Ready(suppressing),
     id(contextlib.nullcontext): Ready(doing_nothing, lambda self, owner: (owner, [*owner.items, Const(None)][0])),
     id(GENERATOR): Ready(generating, _enter_generator, _leave_generator),
@@ -108,12 +110,13 @@ def _made(self: Any, cls: Any, owner: Abstract, fits: bool) -> Abstract:
 
 
 def call_errstate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.errstate(...)`` of errors to be ignored."""
+    """``np.errstate(...)`` of known settings."""
     hows = {name: self.constant(value) for name, value in keywords.items()}
-    quiet = all(type(how) is str and how == "ignore" for how in hows.values())
-    fits = quiet and bool(hows) and not arguments and set(hows) <= {"all", *FLAGS}
-    kinds: Items[Abstract] = [Const(kind) for kind in FLAGS if kind in hows or "all" in hows]
-    return _made(self, np.errstate, Display(list(kinds)), fits)
+    known = all(type(how) is str and how in SETTINGS for how in hows.values())
+    fits = known and bool(hows) and not arguments and set(hows) <= {"all", *FLAGS}
+    settings = [(kind, hows.get(kind, hows.get("all"))) for kind in FLAGS]
+    parts = [Const(part) for kind, how in settings if how is not None for part in (kind, how)]
+    return _made(self, np.errstate, Display(list(parts)), fits)
 
 
 def call_suppress(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

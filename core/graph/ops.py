@@ -221,7 +221,11 @@ OPS: Dict[str, OpInfo] = {
 EFFECTS = frozenset(name for name, info in OPS.items() if info.effect)
 
 LOOKS_AT_FLAGS = frozenset(("ufunc", "ufunc_into", "reduce", "scan"))
-"""Operations that leave for floating-point flags; an attribute ``ignored`` says which ones nobody wants to know of."""
+"""Operations that leave for floating-point flags; an attribute ``ignored`` says which ones nobody wants to know of,
+``heeded`` of any operation which ones are looked at in any case."""
+
+ASKS_NUMPY = frozenset(("invoke", "add_at"))
+"""Operations that leave for those that NumPy's state says."""
 
 SURE = frozenset(("append", "insert", "extend", "reverse"))
 """Effects that only a lack of memory prevents: without an exit that is raised."""

@@ -12,6 +12,7 @@ from pijit.core.graph.ops import LOOKS_AT_FLAGS, MAKERS
 from pijit.core.graph.passes.fuse import roots
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import intrinsics, nests, scalar_ops, symbols
+from pijit.core.kernel.float_checks import UNDERFLOW
 from pijit.core.kernel.errors import CompileError
 
 PRIVATE = 1 << 16
@@ -19,6 +20,8 @@ PRIVATE = 1 << 16
 
 LISTENING = 1 | 2 | 4 | 8
 """All floating-point flags: the runtime leaves out those that np.errstate ignores."""
+HEEDED = 4
+"""How far up in a mask those are that it does not leave out."""
 
 
 class ArrayVariable:
@@ -184,12 +187,19 @@ class ArrayWriter:
 
     def raised_flags(self, *ops: Op, own: bool = False) -> str:
         """The condition that some were raised since then by these operations, "" where nobody wants to know."""
-        ignored = LISTENING
+        ignored, heeded = LISTENING, 0
         for op in ops:
+            heeded |= op.attrs.get("heeded", 0)
             ignored &= op.attrs.get("ignored", 0) if op.name in LOOKS_AT_FLAGS else LISTENING
         if self.flavour.fast or ignored == LISTENING:
             return ""
-        return "%s != 0" % self.runtime("own_flags_test" if own else "flags_test", LISTENING & ~ignored)
+        mask = LISTENING & ~ignored | heeded | heeded << HEEDED
+        return "%s != 0" % self.runtime("own_flags_test" if own else "flags_test", mask)
+
+    def underflow_listened(self, ops: Sequence[Op]) -> str:
+        """The source of what is not 0 if underflows of these operations are reported."""
+        heeded = any(op.attrs.get("heeded", 0) & UNDERFLOW for op in ops)
+        return self.runtime("flags_listened", UNDERFLOW | UNDERFLOW << HEEDED if heeded else UNDERFLOW)
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
         """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or

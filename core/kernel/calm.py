@@ -20,7 +20,6 @@ from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.passes.fuse import MAKING, operands, scalar_operation
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.arrays import ArrayVariable, is_literal
-from pijit.core.kernel.float_checks import UNDERFLOW
 from pijit.core.kernel.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.parallel import write_shared
 from pijit.core.kernel.row_sums import local, loop
@@ -109,7 +108,7 @@ class Calm:
         emitter.depth = depth
         emitter.line("if %s == 1:" % calm)
         emitter.depth += 1
-        emitter.line("%s = choose(%s == 0, 1, 0)" % (calm, emitter.runtime("flags_listened", UNDERFLOW)))
+        emitter.line("%s = choose(%s == 0, 1, 0)" % (calm, emitter.underflow_listened(group)))
         emitter.depth = depth
         return calm, result
 

@@ -46,6 +46,7 @@ class Check(NamedTuple):
     result: str
     operands: List[str]
     kind: Any
+    heeded: int
 
 
 class FloatChecks:
@@ -65,7 +66,7 @@ class FloatChecks:
         if self.waiting and (self.waiting[0].kind != op.args[0].type.dtype or len(self.waiting) == ENOUGH):
             self.write()
         self.exit = op.exit
-        self.waiting.append(Check(what, result, operands, op.args[0].type.dtype))
+        self.waiting.append(Check(what, result, operands, op.args[0].type.dtype, op.attrs.get("heeded", 0)))
 
     def make_way(self, op: Op) -> None:
         """Write what cannot wait for an operation."""
@@ -80,6 +81,8 @@ class FloatChecks:
         self.waiting, self.exit = [], None
         shown = {operand for check in checks for operand in check.operands}
         least, begin, none = LEAST[checks[0].kind.itemsize]
+        heeds = any(check.heeded & UNDERFLOW for check in checks)
+        least += "_heeded" if heeds else ""
         self.least[least] = begin
         items = [least]
         for check in checks:
@@ -88,7 +91,7 @@ class FloatChecks:
         emitter = self.emitter
         emitter.line("if float_suspect(%s):" % ", ".join(items))
         emitter.depth += 1
-        if any(check.what != "sum" for check in checks):
+        if any(check.what != "sum" for check in checks) and not heeds:
             emitter.line("doubts = iadd(doubts, 1)")
             asked = emitter.runtime("flags_listened", UNDERFLOW)
             emitter.indented("if doubts == %d:" % DOUBTS, "%s = %s if %s == 0 else %s" % (least, none, asked, least))

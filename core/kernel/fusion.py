@@ -29,7 +29,6 @@ from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.array_ops import broadcast, loop_dtypes, write_ufunc
 from pijit.core.kernel.arrays import ArrayVariable, type_number
 from pijit.core.kernel.elision import like_size
-from pijit.core.kernel.float_checks import UNDERFLOW
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.nests import ANY, ZERO, Nest, can_convert
 from pijit.core.kernel.reductions import new_result
@@ -139,7 +138,7 @@ def write_watched(emitter: Any, group: List[Op], write: Callable[[str], None]) -
     first, last, odd, depth = group[0], group[-1], "odd_%d" % len(emitter.watches), emitter.depth
     emitter.watches.append(odd)
     if any(map(may_underflow, group)) and not emitter.flavour.fast:
-        listened = emitter.runtime("flags_listened", UNDERFLOW)
+        listened = emitter.underflow_listened(group)
         emitter.indented("if %s == 0:" % odd, "%s = choose(%s == 0, 0, 1)" % (odd, listened))
     emitter.line("if %s == 0:" % odd)
     emitter.depth += 1

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List
 from pijit.core.graph.gufuncs import RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
-from pijit.core.kernel.arrays import LISTENING, ArrayVariable
+from pijit.core.kernel.arrays import HEEDED, LISTENING, ArrayVariable
 from pijit.core.kernel.library_ops import read_result
 
 
@@ -66,7 +66,8 @@ def write_gufunc(emitter: Any, op: Op) -> None:
     emitter.checked("gufunc", "ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims),
                     _words(emitter, steps), work, int(loop["errors"] == RAISED), op=op)
     if loop["errors"] == REPORTED:
-        emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", LISTENING))
+        heeded = op.attrs.get("heeded", 0)
+        emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", LISTENING | heeded << HEEDED))
     if isinstance(op.result.type, Scalar):
         emitter.define(op.result, emitter.element(op.result.type.dtype, ("frame", str(8 * at))))
 

@@ -16,7 +16,7 @@ from pijit.core.graph.passes.fuse import MAKING, find_groups
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
 from pijit.core.kernel import complex_intrinsics, float_intrinsics, fusion, intrinsics, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
-from pijit.core.kernel.arrays import LISTENING, ArrayVariable, ArrayWriter
+from pijit.core.kernel.arrays import HEEDED, LISTENING, ArrayVariable, ArrayWriter
 from pijit.core.kernel.calm import BOUNDS, Calm
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
@@ -288,7 +288,8 @@ def _require(emitter: NumbaEmitter, op: Op) -> None:
 
 
 def _raised(emitter: NumbaEmitter, op: Op) -> None:
-    emitter.define(op.result, "0" if emitter.flavour.fast else emitter.runtime("flags_test", LISTENING))
+    mask = LISTENING | op.attrs.get("heeded", 0) << HEEDED
+    emitter.define(op.result, "0" if emitter.flavour.fast else emitter.runtime("flags_test", mask))
 
 
 def _poll(emitter: NumbaEmitter, op: Op) -> None:

@@ -78,12 +78,15 @@ flags_listened(void)
     return listened;
 }
 
+/* Above the flags of a mask are those that a kernel heeds whatever NumPy's state is: it is in a block that sets another. */
+#define HEEDED_SHIFT 4
+
 /* The flags of a mask that np.errstate does not ignore. */
 static int64_t
 runtime_flags_listened(int64_t mask)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    int64_t listened = flags_listened() & mask;
+    int64_t listened = (flags_listened() | mask >> HEEDED_SHIFT) & mask & ALL_LISTENED;
     PyGILState_Release(gil);
     return listened;
 }
@@ -95,7 +98,7 @@ flags_reported(int raised, int64_t mask)
     int flags = (raised & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0) | (raised & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0)
                 | (raised & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0) | (raised & FE_INVALID ? NPY_FPE_INVALID : 0);
     flags &= (int)mask;
-    return flags != 0 ? runtime_flags_listened(flags) : 0;
+    return flags != 0 ? runtime_flags_listened(flags | (mask & ~(int64_t)ALL_LISTENED)) : 0;
 }
 
 static int64_t

@@ -44,6 +44,7 @@
  *   flags_test(mask) -> flags
  *       The raised flags of the mask that np.errstate does not ignore at this moment: 1 divide by zero,
  *       2 overflow, 4 underflow, 8 invalid, as NumPy numbers them. It is asked only when a flag is raised.
+ *       Those that are in the mask four bits further up too are never ignored.
  *   own_flags_clear() -> 0
  *   own_flags_test(mask) -> flags
  *       The same for arithmetic of the kernel's own: faster, but blind for what the inner loops of ufuncs raise.
