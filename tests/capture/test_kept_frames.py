@@ -137,8 +137,8 @@ def test_a_kept_frame_holds_nothing(both):
             f(x, What(lambda marked=marked: marked))
         del marked
         assert gone() is None
-        more = [sys.getrefcount(one) - count for one, count in zip((x, f.__globals__, None), counts)]
-        assert more[:2] == [0, 0] and abs(more[2]) < 100
+        after = [sys.getrefcount(one) for one in (x, f.__globals__, None)]
+        assert after[:2] == counts[:2] and abs(after[2] - counts[2]) < 100
 
 
 def test_calls_and_errors_leave_nothing_behind(both):
