@@ -14,7 +14,7 @@ Templates = Dict[str, Tuple[str, ...]]
 
 GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures",
           "iteration",
-          "errors", "output", "library", "complex", "builtins")
+          "errors", "output", "library", "complex", "builtins", "dtypes", "records", "texts", "local")
 
 # Expressions without slots, besides the names in scope.
 LEAVES: Dict[str, Tuple[str, ...]] = {
@@ -35,7 +35,7 @@ VECTORS: Templates = {
               "{vec}.astype(np.float32)", "{vec}.astype(int)", "({vec} & {vec})", "({mask} * {vec})",
               "np.add({vec}, {vec}, out={vec!})", "{vec}.round(1)"),
     "views": ("{vec}[:]", "{vec}.copy()", "{vec}[None, :][0]", "{vec}.reshape(-1)", "{vec}[..., ::1]",
-              "np.zeros_like({vec})", "np.full(len(x), {num})", "np.arange(len(x))", "np.arange(x.shape[0]) * 0.5",
+              "np.zeros_like({vec})", "np.full(len(x), {num})", "np.arange(len(x))", "(np.arange(x.shape[0]) * 0.5)",
               "np.concatenate(({short}, {short}[:1]))", "np.array({vec})", "np.asarray({vec})", "{vec}.T"),
     "matrices": ("{mat}[{index}]", "{mat}.sum(axis=0)", "{mat}.T[:, 0]", "{mat}.max(axis=0)", "{mat}[1, :]",
                  "({vec} @ np.eye(len(x)))"),
@@ -51,17 +51,33 @@ VECTORS: Templates = {
     "globals": ("({vec} * GAIN)", "TABLE[:len(x)]", "(TABLE[0] + {vec})"),
     "iteration": ("np.array([e * 2 for e in {vec}])", "np.array([e for e in reversed({vec})])",
                   "sum([v for v in ({vec}, {vec})])", "np.array(list(map(float, {vec})))"),
-    "library": ("np.sort({vec})", "{vec}[np.argsort({vec})]", "np.cumsum({vec})", "np.roll({vec}, {int})", "{vec}[[0, 1, 2]]",
+    "library": ("np.sort({vec})", "{vec}[np.argsort({vec})]", "np.cumsum({vec})", "np.roll({vec}, {int})",
+                "{vec}[[0, 1, 2]]",
                 "np.linspace(0.0, 1.0, len(x))", "np.repeat({vec}, 2)[::2]", "np.flip({vec}, 0)",
                 "np.interp({vec}, {vec}, {vec})",
-                "{mat}.std(axis=0)", "np.linalg.norm({mat}, axis=0)", "np.median({mat}, axis=0)", "{mat}[0][::-1].cumsum()",
+                "{mat}.std(axis=0)", "np.linalg.norm({mat}, axis=0)", "np.median({mat}, axis=0)",
+                "{mat}[0][::-1].cumsum()",
                 "({mat} * {mat}).sum(axis=1)[:1] * {vec}", "np.take({vec}, [0, 1, 1, 0])[:len(x)]", "{vec}.flatten()",
                 "({vec}[(np.arange(len(x)) * 2) % len(x)] * {num} + {vec})", "{vec}[np.arange(len(x)) - {int}]",
                 "({mat}.T @ ({mat} @ {vec}))", "np.dot({mat}.T, np.dot({mat}, {vec}))", "(({vec} @ {mat}.T) @ {mat})",
                 "np.linalg.solve(np.eye(len(x)) + {num}, {vec})", "{mat}[np.arange(len(x)) % 3, np.arange(len(x))]"),
+    "dtypes": ("{vec}.astype(np.int8)", "{vec}.astype(bool)", "{vec}.astype('c8')", "np.zeros(len(x), 'f4')",
+               "({vec} * np.float32(0.5))",
+               "np.ones(len(x), bool)", "np.arange(len(x), dtype='i2')", "({vec} + np.array(2))",
+               "({vec}.astype('u1') - 1)",
+               "({vec} * np.array(0.5, 'f4'))", "(np.empty(len(x)).astype('i4') * 0)", "np.array([{num}] * len(x))",
+               "np.concatenate(({vec}[:0], {vec}))", "({vec}.astype('f4') + {vec})", "({vec}.astype(int) >> 1)",
+               "np.zeros((0, len(x))).sum(axis=0)", "{vec}[None][0]", "np.broadcast_to(np.array({num}), (len(x),))"),
+    "records": ("(point + {vec}).a", "(point * 2)[0]", "point.moved({vec}).a", "Row({vec}, {num}).a",
+                "Row({vec}, 1)._replace(b=2)[0]",
+                "Vec({vec}, {num}).a", "sum(list(point)[:1], {vec})", "Deep({vec}, {num}).moved({vec}).a"),
+    "local": ("times({vec})", "times({vec}, {num})", "(lambda *vs: vs[-1])({num}, {vec})",
+              "list(steps({vec}, 1))[-1]"),
     "errors": ("({vec} + {short})", "{vec}[{int}:]", "np.reshape({vec}, (2, -1))", "({vec} / 0)"),
-    "complex": ("({vec} * 1j)", "({vec} + {num} * 1j).real", "({vec} * (1 + 2j)).imag", "np.conj({vec})", "abs({vec} - 0.5j)",
-                "({vec}.conj() * {vec})", "np.exp(1j * {vec})", "({vec} / (2 - 1j))", "{vec}.real", "np.array([e * e for e in {vec}])"),
+    "complex": ("({vec} * 1j)", "({vec} + {num} * 1j).real", "({vec} * (1 + 2j)).imag", "np.conj({vec})",
+                "abs({vec} - 0.5j)",
+                "({vec}.conj() * {vec})", "np.exp(1j * {vec})", "({vec} / (2 - 1j))", "{vec}.real",
+                "np.array([e * e for e in {vec}])"),
 }
 
 SHORTS: Templates = {
@@ -124,10 +140,27 @@ NUMBERS: Templates = {
                  "sorted({vec}, key=lambda e: -e)[0]", "float('2.5')",
                  "[{num}, {num}][{int} % 2]", "(list({vec}) * 4)[{int}]", "round({num}, 1)"),
     "complex": ("({num} * 1j)", "abs({num} * 1j + {num})", "complex({num}, {num})", "({num}).real", "({num}).imag",
-                "({num}).conjugate()", "({num} ** 2)", "({num} * (0.5 - 1j))", "({num} / (1 + 1j))", "sum(e * 1j for e in {vec})",
+                "({num}).conjugate()", "({num} ** 2)", "({num} * (0.5 - 1j))", "({num} / (1 + 1j))",
+                "sum(e * 1j for e in {vec})",
                 "np.complex128({num})", "({vec} * 1j).sum()", "np.complex64({num})", "({num} + 1j) ** {int}"),
     "errors": ("out[-1]", "({num} / 0)", "int('q')", "({int} // 0)", "{vec}[{int}]", "({num} % 0)"),
-    "output": ("len(out)", "sum(out)"),
+    "output": ("len(out)",),
+    "dtypes": ("{vec}.astype('f4').sum()", "np.array({num})[()]", "np.array({num}).item()",
+               "{vec}.astype('i1').sum()", "np.int8(7)",
+               "np.bool_({cond})", "{vec}.astype(bool).sum()", "{vec}[:0].sum()", "np.float16(0.5)",
+               "{vec}.astype('u1')[{index}]",
+               "np.add.reduce({vec})", "({vec} > 0).mean()", "np.array(2.5).sum()", "{vec}.itemsize",
+               "np.int64({int} % 7)",
+               "np.float32({int} % 5)", "np.result_type({vec}).itemsize"),
+    "records": ("point.b", "point[1]", "len(point)", "point.norm", "Row({num}, {num}).b", "abs(point)", "-point.b",
+                "Row({num}, 2).b",
+                "float(point == point)", "({num} in point)", "point.count", "Deep({vec}, {num}).b", "point(1)"),
+    "texts": ("len(word)", 'len(f"""{({num}):}""")', "int('1' * ({int} % 5 + 1))", "word.count('a')",
+              "ord(word[{index}])", "float('%.2f' % 2.5)",
+              "len(word.split(','))", "len(word + str({int}))"),
+    "local": ("times({num})", "times({num}, k={num})", "next(steps({vec}, 2))", "sum(steps({vec}, 1))",
+              "(lambda a, *b: a + len(b))({num}, 1, 2)",
+              "sum(1 for _ in steps({vec}, 2))", "tally()"),
 }
 
 INTEGERS: Templates = {
@@ -143,8 +176,8 @@ INTEGERS: Templates = {
 }
 
 INDICES: Templates = {
-    "core": ("(len(x) - 1)", "({int} % 4)", "-({int} % 3)", "{int}"),
-    "errors": ("len(x)", "99"),
+    "core": ("(len(x) - 1)", "({int} % 3)", "-({int} % 3)", "-(1 + {int} % 2)", "len(x) // 2"),
+    "errors": ("len(x)", "99", "{int}"),
 }
 
 BOUNDS: Templates = {"core": ("({int} % 5)", "min(n, 3)"), "matrices": ("M.shape[0]",), "containers": ("len(xs)",
@@ -165,6 +198,10 @@ CONDITIONS: Templates = {
     "globals": ("(GAIN > {num})", "LOG"),
     "iteration": ("any(e > 1 for e in {vec})", "all([e < 2 for e in {vec}])"),
     "output": ("(len(out) > 2)",),
+    "records": ("(point == point)", "bool(point)", "isinstance(point, Vec)", "(point is not None)"),
+    "texts": ("word.startswith('a')", "('a' in word)", "(word < 'b')", "(word[:1] == 'a')", "word.isdigit()"),
+    "dtypes": ("(x.dtype == bool)", "({vec}.dtype.kind in 'iu')", "({vec}[:0].size == 0)",
+               "bool(np.array({num}) > 1)"),
 }
 
 EXPRESSIONS: Dict[str, Templates] = {

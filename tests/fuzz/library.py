@@ -9,6 +9,7 @@ IMPORTS: Dict[str, str] = {
     "np": "import numpy as np", "math": "import math", "numbers": "import numbers", "operator": "import operator",
     "warnings": "import warnings",
     "partial": "from functools import partial", "deque": "from collections import deque",
+    "namedtuple": "from collections import namedtuple",
     "heappush": "from heapq import heappush", "heappop": "from heapq import heappop",
 }
 
@@ -58,7 +59,91 @@ class Note:
         return kind is not None and issubclass(kind, self.swallows)
 '''
 
+VEC = '''\
+class Vec:
+    __slots__ = ("a", "b")
+    count = 2
+
+    def __init__(self, a, b=1.0):
+        self.a = a
+        self.b = b
+
+    def __add__(self, other):
+        return type(self)(self.a + other, self.b)
+
+    def __iadd__(self, other):
+        self.a = self.a + other
+        return self
+
+    def __mul__(self, k):
+        return Vec(self.a * k, self.b * k)
+
+    def __getitem__(self, i):
+        return (self.a, self.b)[i]
+
+    def __setitem__(self, i, value):
+        setattr(self, "ab"[i], value)
+
+    def __delitem__(self, i):
+        self.b = i
+
+    def __len__(self):
+        return 2
+
+    def __iter__(self):
+        yield self.a
+        yield self.b
+
+    def __contains__(self, value):
+        return value is self.b
+
+    def __eq__(self, other):
+        return self is other
+
+    def __bool__(self):
+        return self.b is not None
+
+    def __abs__(self):
+        return abs(self.b)
+
+    def __call__(self, k):
+        return self.b * k
+
+    def __enter__(self):
+        self.b = self.b + 1
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.b = self.b - 1
+        return kind is ValueError
+
+    @property
+    def norm(self):
+        return self.b * 2
+
+    @norm.setter
+    def norm(self, value):
+        self.b = value
+
+    def moved(self, by):
+        return type(self)(self.a + by, self.b)
+'''
+
+DEEP = '''\
+class Deep(Vec):
+    def __init__(self, a, b=0.0):
+        super().__init__(a, b)
+        self.made = [b]
+
+    def moved(self, by):
+        self.made.append(len(self.made))
+        return super().moved(by * 0.5)
+'''
+
 DEFINITIONS: Dict[str, str] = {
+    "Vec|Deep": VEC + "\n\n" + DEEP,
+    "Row": "Row = namedtuple('Row', 'a b')\n",
+    "steps": "def steps(v, k):\n    yield k\n    for e in v[::k]:\n        yield e\n    yield from range(k)\n",
     "Box": BOX,
     "Note": NOTE,
     "down": "def down(v, k):\n    return v if k <= 0 else down(v * 0.5, k - 1)\n",

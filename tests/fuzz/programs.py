@@ -5,23 +5,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Tuple
+import re
+from typing import Any, Callable, Dict, List, Tuple
 
 from hypothesis import strategies as st
 
 from tests.fuzz.arguments import PARAMETERS, Calls
 from tests.fuzz.expressions import GROUPS
 from tests.fuzz.library import ARRAYS, DEFINITIONS, GLOBALS, IMPORTS
-from tests.fuzz.statements import HELPER, MAIN
+from tests.fuzz.statements import HELPER, MAIN, STARTS
 from tests.fuzz.tree import Compound, Line, Node, render
 from tests.fuzz.writer import Scope, Writer, mentions
 
-MAX_STATEMENTS = 14  # in all
+STATEMENTS = (8, 5, 14)  # in all, at most
 MAX_LINES = 8  # statements that are in no other
 HELPER_STATEMENTS = 3
 MAX_GROUPS = 4
 # What only the main function has; its helpers may not mention it.
-_OWN = "|".join(PARAMETERS + ("out", "rate", "inner"))
+_OWN = "|".join(PARAMETERS + ("rate", "inner", "times", "tally") + tuple(STARTS))
+LOCALS: Dict[str, Node] = {
+    "times": Compound(("def times(e, k=2):", [Line("return e * k")])),
+    "tally": Compound(("def tally(by=1):", [Line("nonlocal t"), Line("t = t + by"), Line("return t")])),
+}
+"""Functions that a function makes for itself."""
 _HELPER_GROUPS = ("core", "maths", "views", "globals", "iteration", "errors")
 _HELPERS = (("h0", "def h0(v, k=2):", "vec", "|h0|h1|both"), ("h1", "def h1(v, k=0.5):", "num", "|h1"))
 
@@ -30,7 +36,7 @@ _HELPERS = (("h0", "def h0(v, k=2):", "vec", "|h0|h1|both"), ("h1", "def h1(v, k
 def programs(draw: Callable[[Any], Any]) -> str:
     """The source of a module with the functions ``f`` and ``call_*``, and ``CALLS``, the order of its calls."""
     groups = _groups(draw)
-    writer = Writer(draw, groups, MAIN, MAX_STATEMENTS)
+    writer = Writer(draw, groups, MAIN, draw(st.sampled_from(STATEMENTS)))
     scope = writer.scope("any")
     body = writer.block(scope, MAX_LINES)
     body.append(Line("return " + ", ".join(_results(scope, body))))
@@ -57,9 +63,13 @@ def _results(scope: Scope, body: List[Node]) -> List[str]:
 
 
 def _inner(draw: Callable[[Any], Any], writer: Writer, body: List[Node]) -> List[Node]:
-    """What has to stand before a body: the list of its output, and the closure that it calls."""
+    """What has to stand before a body: names that its templates use, and the closures that it calls."""
     text = render(body)
-    nodes: List[Node] = [Line("out = []")] if _uses_output(body) else []
+    used = [name for name in STARTS if (_uses_output(body) if name == "out" else mentions(name, text))]
+    if "put" in used and "out" not in used:
+        used.insert(0, "out")
+    nodes: List[Node] = [Line(STARTS[name]) for name in used if name == "out" or not writer.chance(8)]
+    nodes += [LOCALS[name] for name in LOCALS if mentions(name, text)]
     if mentions("inner", text):
         scope = writer.scope("vec")
         scope.bind("vec", "v")
@@ -82,7 +92,7 @@ def _function(header: str, body: List[Node]) -> List[Node]:
 
 
 def _assigns(name: str, text: str) -> bool:
-    return any(line.strip().startswith((name + " =", name + " +=")) for line in text.splitlines())
+    return re.search(r"(?m)(^|; ) *{} \+?= ".format(name), text) is not None
 
 
 def _helpers(draw: Callable[[Any], Any], groups: Tuple[str, ...], main: str) -> List[str]:
