@@ -26,13 +26,14 @@ from pijit.core.capture.values import (
     LoopIterator,
     Made,
     Sequence,
+    Unrolled,
     class_of,
     number_type,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import Object, Scalar
-from pijit.guards.facts import is_exactly
+from pijit.guards.facts import is_among, is_exactly
 
 
 def _codes(f: Any) -> Tuple[CodeType, ...]:
@@ -42,6 +43,7 @@ def _codes(f: Any) -> Tuple[CodeType, ...]:
         (item for item in () if item)))
 
 
+STEPPED = (Lazy, LoopIterator, Unrolled)
 MAP, MAP_TOGETHER, FILTER, FILTER_TRUE = _codes(None)
 
 
@@ -126,7 +128,8 @@ def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     if arguments and class_of(arguments[0]) is dict:
         items = known_pairs(self, arguments[0])
     elif arguments:
-        pairs = all_items(self, arguments[0], self.facts.unrolling)
+        listed = is_among(class_of(arguments[0]), (list, tuple)) or isinstance(arguments[0], STEPPED)
+        pairs = all_items(self, arguments[0], self.facts.unrolling) if listed else None
         if pairs is None:
             raise Break("PJ209", type=describe(arguments[0]))
         for pair in pairs:

@@ -7,13 +7,15 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.consuming_calls import call_dict
 from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.deques import row_of, taken_tuple
 from pijit.core.capture.operators import describe
+from pijit.core.capture.plain_code import sees_no_list
 from pijit.core.capture.places import ItemPlace, identity_of
 from pijit.core.capture.slices import delete_part, listed
-from pijit.core.capture.states import forgotten, loosen
+from pijit.core.capture.states import expect, forgotten, item_kinds, lengthened, loosen
 from pijit.core.capture.values import Abstract, Const, Known, Opaque, Slice, class_of, pointer_class
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -80,9 +82,12 @@ class ContainerEffects:
     def lengthen(self, owner: Abstract, more: Abstract) -> Abstract:
         """``owner += more`` of a list; the list afterwards."""
         more = listed(self, more)
+        more_kinds = item_kinds(more) if class_of(more) is list else {None}
+        owner, before = lengthened(owner, more_kinds), owner
+        for kind in more_kinds:
+            expect(self.state, before, kind)
         self.effect("extend", owner, [self.object_value(owner), self.object_value(more)])
-        return forgotten(owner)
-
+        return owner
 
     def add_entries(self, owner: Abstract, more: Abstract) -> Abstract:
         """``owner.update(more)`` of two dicts, also as ``owner |= more``; the first one afterwards."""
@@ -170,8 +175,10 @@ def _setdefault(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def _update(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    only(arguments, {}, "update", 1 if keywords else 2)
-    self.add_entries(arguments[0], self.new_dict(list(keywords), list(keywords.values())) if keywords else arguments[1])
+    """``d.update(pairs, name=value)``: the keys in the order in which they come first, each with its last value."""
+    only(arguments, {}, "update", *((1, 2) if keywords else (2,)))
+    plain = not keywords and class_of(arguments[1]) is dict
+    self.add_entries(arguments[0], arguments[1] if plain else call_dict(self, arguments[1:], keywords))
     return Const(None)
 
 
@@ -210,7 +217,13 @@ def found_position(self: Any, owner: Abstract, value: Abstract) -> Value:
 
 
 def _sort(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``list.sort(reverse=...)`` of numbers of one class, or of strings."""
+    """``list.sort(reverse=...)`` of numbers of one class, or of strings; by a key, which does not see the list."""
+    key = keywords.get("key", Const(None))
+    if key != Const(None) and len(arguments) == 1 and sees_no_list(key, self.facts.globals):
+        made = self.call(Const(sorted), [arguments[0]], dict(keywords))
+        whole = self.object_value(Const(slice(None)))
+        self.effect("store_slice", arguments[0], [self.object_value(arguments[0]), whole, self.object_value(made)])
+        return Const(None)
     backwards = self.constant(keywords.get("reverse", Const(False)))
     if len(arguments) != 1 or set(keywords) - {"reverse"} or not is_among(type(backwards), (bool, int)):
         raise Break("PJ211", callee="sort")

@@ -230,6 +230,8 @@ class ContainerReads:
     def get_now(self, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
         """``owner.get(index, default)`` of a dict that changes: the item must be of the default's type."""
         seen = self.facts.feedback.get(self.instr.index)
+        if default == Const(None) and (seen is None or number_type(seen) is not None):
+            return self.read_now(owner, index)  # which leaves where there is none
         if seen is not None and type_of(seen) != type_of(default):
             raise Break("PJ213")
         self.facts.guessed.add(self.instr.index)

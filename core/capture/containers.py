@@ -14,6 +14,7 @@ from pijit.core.capture.conditions import HasItem, HasLength, LacksItem
 from pijit.core.capture.deques import item_of_deque
 from pijit.core.capture.library_calls import named_items
 from pijit.core.capture.operators import describe
+from pijit.core.capture.orders import ORDERS, compare_in_order
 from pijit.core.capture.sampling import PYTHON_OPERATORS
 from pijit.core.capture.range_objects import range_contains, range_item
 from pijit.core.capture.record import Record, is_row
@@ -182,7 +183,7 @@ class Containers:
             items = self.items_of(owner) if self.is_short(owner) else None
         if items is None:
             return self._is_found(owner, value)
-        return self._any([self._same_or_equal(self.use(item), value) for item in items])
+        return self._any([self.same_or_equal(self.use(item), value) for item in items])
 
     def position_of(self, owner: Abstract, value: Abstract, operation: str = "find_item") -> Value:
         """Where a list or tuple has a value first, -1 for nowhere, or by "count_items" how often it has it, as a
@@ -220,6 +221,8 @@ class Containers:
         kinds = tuple_class(self, left), tuple_class(self, right)
         if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and _compare_plainly(kinds):
             return _fold_comparison(symbol, left.object, right.object)
+        if symbol in ORDERS and kinds[0] is kinds[1] and is_among(kinds[0], (tuple, list)):
+            return compare_in_order(self, symbol, left, right)
         if symbol not in UNORDERED or not any(is_among(kind, (tuple, list)) for kind in kinds):
             return None
         if kinds[0] is not kinds[1] and all(is_among(kind, (tuple, list) + PLAIN) for kind in kinds):
@@ -232,12 +235,12 @@ class Containers:
     def _compare_items(self, symbol: str, left: List[Abstract], right: List[Abstract]) -> Abstract:
         if len(left) != len(right):
             return Const(symbol == "!=")
-        equal = [self._same_or_equal(self.use(one), self.use(other)) for one, other in zip(left, right)]
+        equal = [self.same_or_equal(self.use(one), self.use(other)) for one, other in zip(left, right)]
         if symbol == "!=":
             return self._any([self.negated(answer) for answer in equal])
         return self.negated(self._any([self.negated(answer) for answer in equal]))
 
-    def _same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
+    def same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
         """``left is right or left == right`` of plain values: what containers ask about their items."""
         for value in (left, right):
             is_sequence = is_among(class_of(value), (tuple, list, str))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Slice, class_of
+from pijit.core.capture.plain_code import sees_no_list
+from pijit.core.capture.values import Abstract, Const, Lazy, LoopIterator, Slice, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
 
@@ -24,7 +25,8 @@ def listed(self: Any, more: Abstract) -> Abstract:
     """All items of something that runs no code of the program's when it is iterated, as a list or tuple."""
     if is_among(class_of(more), (list, tuple)):
         return more
-    if not is_among(class_of(more), ITERATED):
+    made_here = isinstance(more, (Lazy, LoopIterator)) and sees_no_list(more, self.facts.globals)
+    if not is_among(class_of(more), ITERATED) and not made_here:
         raise Break("PJ203", operand=describe(more))
     return self.call(Const(list), [more], {})  # type: ignore[no-any-return]
 

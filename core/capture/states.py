@@ -263,6 +263,16 @@ def forgotten(value: Abstract) -> Abstract:
     return value
 
 
+def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:
+    """A list behind an addition of items of these types."""
+    known = item_kinds(owner)
+    if None in known:
+        return forgotten(owner)
+    copy = Instance(list_of_kinds(together([*known, *kinds])), owner.value, owner.source, owner.born)  # type: ignore
+    copy.root = owner.root
+    return copy
+
+
 def expect_items(state: State) -> None:
     """Captured code changes a list or dict, which may be any: lists go on having items like those that they had."""
     def alike(value: Abstract) -> Abstract:

@@ -110,7 +110,7 @@ def test_a_dict_that_the_caller_changes():
 
 def changed_between(xs, x):
     y = x * xs[0] + xs[1]
-    xs[:] = (item for item in [y, xs[1]])
+    list.__setitem__(xs, slice(None), [y, xs[1]])
     return y * xs[0] - xs[1]
 
 
