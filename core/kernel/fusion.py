@@ -18,6 +18,8 @@ from pijit.core.graph.passes.fuse import (
     COUNTS,
     MAKING,
     STEPLESS,
+    converts,
+    counts_true,
     may_leave,
     operands,
     picks_floats,
@@ -110,7 +112,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     if last.name == "reduce":
         sum_rows(emitter, group, shape, arrays, scalars)
         return
-    if last.name == "invoke":
+    if counts_true(last):
         count_true(emitter, group, shape, arrays, scalars)
         return
     if _watched_steps(emitter, group):
@@ -161,6 +163,7 @@ def count_true(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List
     """How many elements of what the group computes are true, along all axes, or whether any or all are."""
     first, last, dtype = group[0], group[-1], np.dtype(np.int64)
     steps = _watched_steps(emitter, group)
+    shape, arrays = _as_one_axis(emitter, group, shape, arrays)
     lasts, words = _operands(emitter, shape, arrays)
     tables = _tables(emitter, group)
     at = emitter.layout.scratch(1)
@@ -172,9 +175,8 @@ def count_true(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List
     def write(odd: str) -> None:
         _run_nest(emitter, group, nest, shape, words + target + scalars, tables, odd)
         count = "ld_i8(frame, %d)" % (8 * at)
-        size = "imul(" * (len(shape) - 1) + shape[0] + "".join(", %s)" % more for more in shape[1:])
-        emitter.define(last.result, {"sum": count, "any": "%s != 0" % count, "all": "%s == %s" % (count, size)}[
-            COUNTS[last.attrs["function"]]])
+        emitter.define(last.result, {"sum": count, "any": "%s != 0" % count,
+                                     "all": "%s == %s" % (count, _product(shape))}[COUNTS[last.attrs["function"]]])
 
     if steps:
         write_watched(emitter, group, write)
@@ -204,6 +206,9 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
             scalars: List[str], result: ArrayVariable, block: Tuple[str, ...] = (), odd: str = "") -> None:
     """The nest, of all rows or of a block of them: where it begins, and how many it has. ``odd`` is the variable for what a
     watched one tells."""
+    same = next((k for k, array in enumerate(arrays) if array is result), -1)
+    if not block:
+        shape, (*arrays, result) = _as_one_axis(emitter, group, shape, arrays + [result])
     lasts, words = _operands(emitter, shape, arrays + [result])
     sizes = list(shape)
     if block:
@@ -213,9 +218,25 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
     tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
-                emitter.flavour.least, next((k for k, array in enumerate(arrays) if array is result), -1),
+                emitter.flavour.least, same,
                 _watched_steps(emitter, group) if odd else ())
     _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd)
+
+
+def _as_one_axis(emitter: Any, group: List[Op], shape: Sequence[str],
+                 arrays: List[ArrayVariable]) -> Tuple[List[str], List[ArrayVariable]]:
+    """The shape and the arrays, along one axis where all are certain to be in C order and have that shape: short rows
+    leave much to be done behind the last whole vector."""
+    if len(shape) < 2 or _tables(emitter, group) or any(
+            array.type.layout != "C" or tuple(array.shape) != tuple(shape) for array in arrays):
+        return list(shape), arrays
+    size = [emitter.let(_product(shape))]
+    return size, [ArrayVariable(Array(array.type.dtype, 1, "C"), array.data, array.object, size,
+                                ["(%d)" % array.type.dtype.itemsize]) for array in arrays]
+
+
+def _product(shape: Sequence[str]) -> str:
+    return "imul(" * (len(shape) - 1) + shape[0] + "".join(", %s)" % size for size in shape[1:])
 
 
 def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
@@ -282,7 +303,7 @@ def _watched_steps(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
     """The numbers of the steps that are watched; where nobody looks at flags only extremes are."""
     wanted = watched(group)
     return tuple(number for number, op in enumerate(group)
-                 if op in wanted and (picks_floats(op) or not emitter.flavour.fast))
+                 if op in wanted and (picks_floats(op) or converts(op) or not emitter.flavour.fast))
 
 
 def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
@@ -291,6 +312,8 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
     steps: List[Tuple[str, str, Tuple[int, ...]]] = []
     tables = 0
     for op in group:
+        if converts(op):
+            steps.append(("to_" + op.result.type.dtype.char, op.args[0].type.dtype.char, (number[op.args[0]],)))
         if op.name in STEPLESS:
             continue
         codes = op.attrs["types"].partition("->")[0]
@@ -315,8 +338,8 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
     """The result, with the strides that NumPy would have come to step by step."""
     last, known = group[-1], {}  # type: Op, Dict[Value, Tuple[str, int]]
     private = emitter.privacy.borrows(last.result)
-    if len(shape) == 1:
-        return emitter.new_array(group[0], Array(last.result.type.dtype, 1, "C"), "v%d" % last.result.id, shape,
+    if len(shape) == 1 or converts(last):
+        return emitter.new_array(group[0], Array(last.result.type.dtype, len(shape), "C"), "v%d" % last.result.id, shape,
                                  private=private)
     if all(value.type.layout == "C" and emitter.arrays[value].shape == tuple(shape)
            for value in find_leaves(group)[0]) and not _asks_for_temporaries(emitter, group):

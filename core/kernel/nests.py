@@ -44,7 +44,7 @@ class Nest(NamedTuple):
 
     ``watched`` are the numbers of steps whose results are looked at: the nest's result is also 1 where one of arithmetic was
     infinite or NaN, or operands of a minimum or maximum were NaN or zeros of two signs; of a clip, too, but for a NaN between
-    bounds, which stays what it is.
+    bounds, which stays what it is; or a float did not fit into an integer.
     """
 
     ndim: int
@@ -137,6 +137,23 @@ def _infinity(value: Any) -> Any:
     return ir.Constant(value.type, float("inf"))
 
 
+def fits(builder: Any, value: Any, target: np.dtype) -> Any:
+    """Whether a float is certain to have a place among the integers of a dtype once its fraction is gone."""
+    bits = 8 * target.itemsize
+    low, high = (-2.0 ** (bits - 1), 2.0 ** (bits - 1)) if target.kind == "i" else (-1.0, 2.0 ** bits)
+    above = builder.fcmp_ordered(">=" if target.kind == "i" else ">", value, ir.Constant(value.type, low))
+    return builder.and_(above, builder.fcmp_ordered("<", value, ir.Constant(value.type, high)))
+
+
+def _to(target: np.dtype) -> Callable[..., Any]:
+    def build(builder: Any, dtype: np.dtype, value: Any) -> Any:
+        value = builder.select(fits(builder, value, target), value, ir.Constant(value.type, 0.0))
+        if target.itemsize < 4:
+            return builder.trunc(builder.fptosi(value, ir.IntType(32)), _memory_type(target))
+        return (builder.fptosi if target.kind == "i" else builder.fptoui)(value, _memory_type(target))
+    return build
+
+
 def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
     return builder.fneg(value) if dtype.kind == "f" else builder.neg(value)
 
@@ -173,6 +190,7 @@ PREDICATES = {
     "isfinite": lambda builder, dtype, a: builder.fcmp_ordered("<", _absolute(builder, dtype, a), _infinity(a)),
 }
 _OPERATIONS.update(PREDICATES)
+_OPERATIONS.update(("to_" + code, _to(np.dtype(code))) for code in "bBhHiIlLqQ")
 COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
                "not_equal": "!="}
 _OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items())
@@ -180,6 +198,8 @@ _OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.item
 
 def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
     """The dtype of an operation's result, but for elements that are found."""
+    if operation.startswith("to_"):
+        return np.dtype(operation[3:])
     return np.dtype(bool) if operation in COMPARISONS or operation in PREDICATES else dtype
 
 
@@ -336,10 +356,12 @@ class _Writer:
 
     def _watch(self, name: str, result: Any, operands: List[Any]) -> None:
         """Note what is odd about a step: its result, or for an extreme its operands."""
-        builder, width = self.builder, 64 if isinstance(result.type, ir.DoubleType) else 32
+        builder, width = self.builder, 64 if isinstance(operands[0].type, ir.DoubleType) else 32
         kind = ir.IntType(width)
         if name in ("minimum", "maximum"):
             odd = self._unlike(builder.fcmp_unordered("==", *operands), *operands)
+        elif name.startswith("to_"):
+            odd = builder.zext(builder.not_(fits(builder, operands[0], np.dtype(name[3:]))), kind)
         elif name == "clip":
             value, low, high = operands
             above = builder.select(builder.fcmp_ordered("<", value, low), low, value)

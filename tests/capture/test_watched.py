@@ -117,3 +117,20 @@ def test_values_between_numbers(backend):
         check(between_numbers, x, 2, others=calls, config={"backend": backend}, calls=1)
         check(lambda n, a, b: (np.clip(n * 3, a, b) + 1, np.clip(n - 1, b, a) * n), n, -5, 9, others=[
             (n, 9, -5), (n[::2], 0, 0), (n[:0], 1, 2)], config={"backend": backend}, calls=1)
+
+
+def as_integers(x, k):
+    return (np.clip(x * k + 128.0, 0, 255).astype(np.uint8), (x * 9.0).astype(np.int16), (x - k).astype("i4"),
+            (x * 3).astype(int), (x + 200.0).astype(np.uint32) + 1, (x * -k).astype("u2"), (x * k).astype("b"))
+
+
+@pytest.mark.parametrize("backend, code", [("numba", "d"), ("numba", "f"), ("python", "d")])
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_floats_that_become_integers(backend, code):
+    """What does not fit, and NaN, is NumPy's, with its warning."""
+    x = noise(code, 7, 19)
+    edges = [-128.0, -128.5, -129.0, 127.5, 128.0, -0.5, -1.0, 255.5, 256.0, 65535.5, 65536.0, 2.0 ** 31, -2.0 ** 31, 2.0 ** 63]
+    calls = [(spoilt(x, *some), 2.0) for some in specials(code)] + [(np.array(edges, code), 1.0), (x[0], 900.0)]
+    calls += [(x[:, ::2], 1.0), (x.T, 3.0), (x[:0], 1.0), (x[:, :1], 2.0), (np.array([[edge] for edge in edges], code), -1.0)]
+    with fail_unless_captured():
+        check(as_integers, x, 50.0, others=calls, config={"backend": backend}, calls=1)

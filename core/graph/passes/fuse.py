@@ -26,6 +26,9 @@ operand must be certain to be in C order, or NumPy would go another way.
 **Counts of true elements** (``np.sum(x > y)``, ``count_nonzero``, ``any``, ``all``) end a group too, over all axes: what NumPy's
 function would be called with is not made. Where the nest has seen something odd, the function is called.
 
+**Floats that become integers** (``x.astype(np.uint8)``) end a group where all fit. Where one does not, or is NaN, the nest has seen
+something odd, and NumPy's function makes of it what it will.
+
 **Elements found by index** (``gather``) are loaded where they are needed, also at an index that is computed there. A nest
 finds out at its end that an index was out of range, like a flag; the array that they are found in is no operand and
 must be there before the group.
@@ -89,6 +92,7 @@ _TELLING = frozenset(COMPARISONS).union(PREDICATES)
 _EXTREMES = {np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"}
 _SLOW = frozenset([np.sign])
 """Ufuncs whose loops NumPy does not vectorise."""
+_INTEGER_CODES = "bBhHiIlLqQ"
 _MEMORY_CODES = "?bBhHiIlLqQfd"
 
 
@@ -132,6 +136,15 @@ def counts_true(op: Op) -> bool:
     return isinstance(kind, Array) and kind.dtype.kind == "b" and op.exit is not None and len(op.args) == 1
 
 
+def converts(op: Op) -> bool:
+    """Whether ``x.astype(dtype)`` of floats in C order gives integers."""
+    if op.name != "invoke" or op.attrs["function"] != "ndarray.astype" or op.attrs["keywords"] or len(op.args) != 2:
+        return False
+    kind, result = op.args[0].type, op.result.type  # type: ignore[union-attr]
+    return (op.exit is not None and isinstance(kind, Array) and isinstance(result, Array) and kind.ndim > 0
+            and kind.layout == "C" and kind.dtype.char in "fd" and result.dtype.char in _INTEGER_CODES)
+
+
 def raises_flags(op: Op) -> bool:
     """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
     if op.name == "reduce":
@@ -159,7 +172,7 @@ def watched(group: Collection[Op]) -> List[Op]:
     raising = [op for op in group if op.name != "reduce" and raises_flags(op)]
     mixed = bool(raising) and any(op.name == "where" or any(
         value in makers and _looks_at_floats(op, makers[value]) for value in op.args) for op in group)
-    if not mixed and not any(map(picks_floats, group)):
+    if not mixed and not any(picks_floats(op) or converts(op) for op in group):
         return []
 
     def passes_on(op: Op) -> bool:
@@ -167,7 +180,7 @@ def watched(group: Collection[Op]) -> List[Op]:
             scalar_operation(user) in _PASSING or scalar_operation(user) == "truediv" and number == 0
             for user, number in users[op.result])
 
-    return [op for op in group if picks_floats(op) or _is_arithmetic(op) and not passes_on(op)]
+    return [op for op in group if picks_floats(op) or converts(op) or _is_arithmetic(op) and not passes_on(op)]
 
 
 def _is_arithmetic(op: Op) -> bool:
@@ -227,7 +240,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
     taken: Set[Op] = set()
     for op in reversed(block.ops):
         stores = op.name == "assign" and op.exit is not None
-        if op in taken or not (stores or scalar_operation(op) or sums_rows(op) or counts_true(op)):
+        if op in taken or not (stores or scalar_operation(op) or sums_rows(op) or counts_true(op) or converts(op)):
             continue
         excluded: Set[Op] = set()
         while True:
@@ -238,7 +251,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or fast and op.name == "reduce" \
+        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or converts(op) or fast and op.name == "reduce" \
                 or op.name == "ufunc" and (_by_rows(op) or op.attrs["ufunc"] in _SLOW):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
