@@ -15,6 +15,7 @@ import numba
 import numpy as np
 import pijit
 from benchmarks import breaks as cost_of_breaks
+from benchmarks.first_calls import in_new_processes
 from benchmarks.measure import seconds_per_call
 
 
@@ -148,8 +149,8 @@ def njit(call: Call) -> Optional[Callable[..., Any]]:
 
 
 def import_seconds(statement: str) -> float:
-    """The best of five runs of a statement in a new process, imports included."""
-    program = "import time; t = time.perf_counter(); %s; print(time.perf_counter() - t)" % statement
+    """The processor time of a statement in a new process, imports included: the best of five."""
+    program = "import time; t = time.process_time(); %s; print(time.process_time() - t)" % statement
     runs = [subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True, env=os.environ)
             for _ in range(5)]
     return min(float(run.stdout) for run in runs)
@@ -170,8 +171,13 @@ def main(argv: Optional[List[str]] = None) -> int:
     options = parser.parse_args(argv)
     write = sys.stdout.write
     write("undecorated code after pijit was used: %.3f times its time before\n" % tax(options.seconds))
-    write("import numpy, numba: %.3f s; and pijit: %.3f s\n\n"
+    write("import numpy, numba: %.3f s; and pijit: %.3f s\n"
           % (import_seconds("import numpy, numba"), import_seconds("import numpy, numba, pijit")))
+    for count in (1, 50):
+        compiled, *found = in_new_processes(count)
+        write("first calls of %d functions: %.0f ms; in a process that finds their kernels on disk: %.0f ms\n"
+              % (count, 1e3 * compiled, 1e3 * min(found)))
+    write("\n")
     write("| call | plain, us | pijit, us | numba.njit, us | pijit / plain | pijit / numba |\n%s|\n" % ("|---" * 6))
     for name, call in CALLS.items():
         competitors = {"plain": call.function, "pijit": pijit.jit(call.function), "njit": njit(call)}
