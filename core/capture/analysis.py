@@ -83,6 +83,7 @@ class Analysis:
         self.parted: Dict[int, Outcomes] = {}
         self.peeled: Set[int] = set()
         self.made: Dict[Any, Optional[Abstract]] = {}
+        self.wanted = 0
         self.entry = entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
@@ -95,7 +96,7 @@ class Analysis:
         known = None
         while known != self._turned_out():
             self.forget()
-            known = self._turned_out()
+            known, self.wanted = self._turned_out(), len(self.facts.base.objects)
             self._propagate_all()
             if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
                 self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items())
@@ -217,7 +218,8 @@ class Analysis:
                 self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
             # CPython 3.7 returns with the iterators of the loops around still on the stack.
             read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
-            self.poison(State({}, stranded(instr, read)), broken, version.likely)
+            if self.facts.depth or len(self.facts.objects) == self.wanted:  # else all is analysed again, with functions as objects
+                self.poison(State({}, stranded(instr, read)), broken, version.likely)
             if _raises(instr, interpreter.state):
                 version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
                 version.edges.clear()
@@ -256,14 +258,15 @@ class Analysis:
         """Let bytecode make the values of ``state`` that cannot leave a kernel; whether there were any."""
         base = self.facts.base
         functions = {value.code for value in state.stack if may_be_object(value)} - base.by_bytecode
-        base.objects.update(functions)
-        confined = [value.born for value in state.stack if is_confined(value)
-                    and not (may_be_object(value) and value.code in functions)]
+        if functions:  # what else could not leave is looked at when all is analysed again, with these as objects
+            base.objects.update(functions)
+            return True
+        confined = [value.born for value in state.stack if is_confined(value)]
         for born in confined:
             # What is made where paths are likely and in the way where they are not comes here again in the next run.
             rarely = not likely and born not in self.known_rarely
             (self.rarely_poisoned if rarely else self.poisoned).setdefault(born, cause)
-        return bool(confined or functions)
+        return bool(confined)
 
     def _after_break(self, instr: Instr, state: State, depth: int) -> State:
         result = self.facts.feedback.get(instr.index) or self.facts.said.found.get(instr.index)

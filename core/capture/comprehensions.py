@@ -28,6 +28,10 @@ COMPREHENSIONS = frozenset(["<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"
 WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
 
 
+class Wanted(Break):
+    """A function that is called on the spot would have to be an object: in the next run it is."""
+
+
 class Comprehensions:
     """Mixin of the interpreter: LOAD_CLOSURE and MAKE_FUNCTION of such functions, and their calls."""
 
@@ -58,8 +62,9 @@ class Comprehensions:
         if not on_the_spot:
             try:
                 self.push(new_closure(self, instr))
-            except Break:
-                self.facts.base.by_bytecode.add(code)
+            except Break as error:
+                if not isinstance(error, Wanted) and error.reason_id != "PJ218":
+                    self.facts.base.by_bytecode.add(code)
                 raise
             return
         name = self.pop().object  # type: ignore[attr-defined]
@@ -92,7 +97,7 @@ class Comprehensions:
         """Something gets a function that is known to be called on the spot: it is to be made as an object."""
         if may_be_object(made):
             self.facts.base.objects.add(made.code)
-        raise Break("PJ203", operand=describe(made))
+        raise Wanted("PJ203", operand=describe(made))
 
     def call_closure(self, callee: Closure, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """A call of a function that captured code has made as an object; if it is not inlined, bytecode makes that, so

@@ -15,6 +15,7 @@ from pijit.core.capture.values import (
     Const,
     Instance,
     Known,
+    Lazy,
     LoopIterator,
     Sequence,
     SliceDisplay,
@@ -102,6 +103,8 @@ JOINS: Dict[str, Callable[..., Optional[Abstract]]] = {"+": joined, "*": repeate
 
 def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
     """The ``count`` items of something that is unpacked; the kernel leaves where it has another number of them."""
+    if isinstance(value, Lazy):
+        value = self.consume(LIST, value)
     items = self.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
     if isinstance(value, Instance):
         items = self.items_of(value)

@@ -105,6 +105,16 @@ def in_containers(x, a):
     return ops["square"](r) + ops["sin"](x)
 
 
+def in_a_comprehension_over_functions(x, a):
+    return np.array([f(x).sum() for f in (np.sin, lambda v: v * a)])
+
+
+def unpacked(x, a):
+    u, v, w = map(np.sqrt, x[:3])
+    first, second = (t * a for t in x if t > 2.0)
+    return u * v - w + first * second
+
+
 def handed_on(x, a):
     f = lambda v: v * a + 1.0  # noqa: E731
     y = apply_twice(f, x) + f(x)
@@ -284,6 +294,7 @@ def raising_inside(x, a):
 OTHERS = [(X * 3, 4.0), (X, 3), (X.astype(int), 2.0), (X[:2], 2), (list(X), 2.0), (X, "a")]
 WHOLE = [(f, (X, 2.0), OTHERS) for f in (
     from_a_factory, in_a_loop, before_a_loop, at_once, with_defaults, in_containers, handed_on, compositions,
+    in_a_comprehension_over_functions, unpacked,
     over_each_other, three_deep, decorated, an_ode, counted, bound_late)]
 CASES = WHOLE + [(f, (X, 2.0), OTHERS) for f in (
     one_writes_another_reads, leaving, leaving_in_a_loop, changed_outside, recursive, in_a_comprehension,
