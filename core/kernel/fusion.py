@@ -8,7 +8,7 @@ before anything can be seen.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from pijit.core import _launcher
@@ -123,7 +123,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         return
     raising = any(map(finds if emitter.flavour.fast else may_leave, group))
     flags = raising and any(map(raises_flags, group))
-    result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
+    result = emitter.arrays[last.result] = _given_up(emitter, group, shape) or _allocate(emitter, group, shape)
     emitter.by_rows.add(last.result)
     if flags:
         emitter.clear_flags(own=True)
@@ -332,6 +332,22 @@ _ONE_BY_ONE: Dict[str, Callable[[Any, Op], None]] = {"where": lambda emitter, op
 
 
 # ---- the result's layout ----
+
+
+def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[ArrayVariable]:
+    """An operand that nobody needs any more and that has the result's type and shape: each element is read before it
+    is written."""
+    last = group[-1]
+    kind = last.result.type
+    if any(map(finds, group)) or kind.layout != "C" or _asks_for_temporaries(emitter, group):
+        return None
+    for value in [value for op in group for value in emitter.given_up(op)]:
+        array = emitter.arrays.get(value)
+        if array is not None and value.type == kind and array.shape == tuple(shape) \
+                and emitter.privacy.hands_on(value, last.result):
+            emitter.inherited.add(value)
+            return array
+    return None
 
 
 def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:

@@ -170,6 +170,7 @@ def _made_in(block: Block) -> Set[Value]:
 
 
 def _private(flow: Flow) -> Set[Value]:
-    """The results of ufuncs of which nothing but elements is ever read."""
-    made = {op.result for block in flow.order for op in block.ops if op.name in ("ufunc", "where", "gufunc", "gather", "pick", "rows")}
+    """The results of ufuncs and sums of which nothing but elements is ever read."""
+    making = ("ufunc", "where", "reduce", "gufunc", "gather", "pick", "rows")
+    made = {op.result for block in flow.order for op in block.ops if op.name in making}
     return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in ELEMENTWISE])

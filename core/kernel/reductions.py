@@ -64,7 +64,8 @@ def new_result(emitter: Any, op: Op, leaving: Op, shape: Sequence[str]) -> Tuple
     kept = [place for place in range(len(shape)) if axis is not None and place not in axes_of(axis)]
     sizes = ["(1)" if keepdims and place not in kept else size for place, size in enumerate(shape)
              if keepdims or place in kept]
-    result = emitter.new_array(leaving, op.result.type, "v%d" % op.result.id, sizes)
+    private = emitter.privacy.borrows(op.result)
+    result = emitter.new_array(leaving, op.result.type, "v%d" % op.result.id, sizes, private=private)
     if not keepdims:
         return result, result
     return result, ArrayVariable(Array(op.result.type.dtype, len(kept), "C"), result.data, result.object,

@@ -117,3 +117,63 @@ def test_arguments_that_a_loop_gives_up_stay():
         owners = [result for result in results if result.base is None]
         assert not any(np.shares_memory(a, b) for a in owners for b in owners if a is not b)
         assert all(result.flags.owndata for result in owners)
+
+
+def times_found(values, index):
+    return values[index] * values
+
+
+def taken_over(x, y, n):
+    """Results that may go where an operand was, and those that may not: it is named, broadcast, seen by a view, or
+    found at other places."""
+    for i in range(n):
+        sums = (x * x).sum(axis=1)
+        scaled = sums / (i + 1.0)
+        named = scaled - 1.0
+        wide = named * x.T
+        part = scaled[::-1]
+        turned = scaled + part
+        index = (turned < turned[0]) * (len(y) - 1)
+        found = times_found(np.abs(turned), index)
+        both = found + y
+        x = x + both.sum() * 1e-3
+        y = both * 0.5 - named
+    return x, y, named, wide, part, turned
+
+
+def halves(x, n):
+    """Where a flag is raised the operand is still what it was."""
+    seen = []
+    for i in range(n):
+        y = x * 2.0
+        z = np.sqrt(y)
+        w = z / (y - 4.0)
+        x = x - 1.0
+        seen.append(w.sum())
+    return x, seen, w
+
+
+def products(x, n):
+    """Products of NaNs of several payloads, of vectors that are given up."""
+    for _ in range(n):
+        y = x * 0.5
+        z = y * x
+        x = z + y
+    return x
+
+
+ODD = np.array([0x7ff8000000000001, 0xfff8000000000002, 0x7ff0000000000000, 0x3ff0000000000000], np.uint64).view("f8")
+TAKEN = [
+    (taken_over, (np.arange(12.0).reshape(3, 4), np.array([0.5, -1.0, 2.0]), 4),
+     [(np.ones((1, 4)), np.ones(1), 3), (np.arange(6.0).reshape(2, 3).T, np.array([3.0, 1.0, 2.0]), 3),
+      (np.ones((300, 200)), np.arange(300.0), 2)]),
+    (halves, (np.array([9.0, 7.5]), 5), [(np.array([4.0, 3.0, 2.0]), 6), (np.zeros(0), 2)]),
+    (products, (np.linspace(0, 1, 5), 3), [(ODD, 4), (ODD[::-1], 4), (np.linspace(0, 1, 70000), 3)]),
+]
+
+
+@pytest.mark.parametrize("f, args, others", TAKEN, ids=[f.__name__ for f, _, _ in TAKEN])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_results_in_memory_of_operands(f, args, others):
+    with fail_unless_captured():
+        check(f, *args, others=others, config=CONFIG)

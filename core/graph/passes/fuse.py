@@ -48,8 +48,10 @@ from typing import Collection, Dict, List, Set, Tuple
 import numpy as np
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.library import CLIP
+from pijit.core.graph.loops import loops_of
 from pijit.core.graph.ops import EFFECTS, VIEWS
 from pijit.core.graph.types import Array
+from pijit.core.graph.verify import dominators
 
 COMPARISONS = {getattr(np, name): name
                for name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")}
@@ -206,8 +208,9 @@ def roots(graph: Graph) -> Dict[Value, Value]:
 def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
     """The groups, in order of their operations, by last operation.
 
-    A single operation is a group only if it writes to an array that was there before, or NumPy would do it row by
-    row, or slowly; with ``fast`` also a sum, which then need not be NumPy's.
+    A single operation is a group only if it writes to an array that was there before, NumPy would do it row by row, or
+    slowly, or it is arithmetic in a loop, where arrays may be small; with ``fast`` also a sum, which then need not be
+    NumPy's.
     """
     users: Dict[Value, List[Op]] = {}
     leaving: Dict[Value, List[Op]] = {}
@@ -222,8 +225,9 @@ def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
         for jump in block.terminator.targets():
             escaping.update(jump.args)
     groups: Dict[Op, List[Op]] = {}
+    looping: Set[Block] = set().union(*[loop.body for loop in loops_of(graph, dominators(graph))])
     for block in graph.blocks:
-        groups.update(_groups_in(block, users, leaving, escaping, fast))
+        groups.update(_groups_in(block, users, leaving, escaping, fast, block in looping))
     return groups
 
 
@@ -233,7 +237,7 @@ def _can_be_watched(group: Set[Op], root: Op) -> bool:
 
 
 def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, List[Op]],
-               escaping: Set[Value], fast: bool) -> Dict[Op, List[Op]]:
+               escaping: Set[Value], fast: bool, loops: bool) -> Dict[Op, List[Op]]:
     position = {op: number for number, op in enumerate(block.ops)}
     makers = {op.result: op for op in block.ops if op.name in ("ufunc", "where", "gather") and scalar_operation(op)}
     groups: Dict[Op, List[Op]] = {}
@@ -251,8 +255,9 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside:
                 break
             excluded |= late | outside
-        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or converts(op) or fast and op.name == "reduce" \
-                or op.name == "ufunc" and (_by_rows(op) or op.attrs["ufunc"] in _SLOW):
+        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or converts(op) \
+                or fast and op.name == "reduce" \
+                or op.name == "ufunc" and (_by_rows(op) or loops and raises_flags(op) or op.attrs["ufunc"] in _SLOW):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
