@@ -30,12 +30,14 @@ START = -1
 
 class Resumed(NamedTuple):
     """The code of a step; how many instructions it has in front of the generator's own; the points of the yields by
-    the instructions that are in their place; the variables that the operand stack comes in."""
+    the instructions that are in their place; the variables that the operand stack comes in; the points at which the
+    generator waits inside a try statement."""
 
     code: CodeType
     first: int
     yields: Dict[int, int]
     stack: Tuple[str, ...]
+    in_try: FrozenSet[int]
 
 
 class StepLiveness(Liveness):
@@ -66,7 +68,10 @@ def resumed(code: CodeType, point: int) -> Resumed:
         assembler.insert(0, first, redirect=False)
     yields = {instr.index + len(first): instr.index
               for instr in cfg.function.instructions if instr.opname == "YIELD_VALUE"}
-    return Resumed(assembler.assemble() if first else assembler.function.code, len(first), yields, tuple(names))
+    in_try = frozenset(point for point in yields.values()
+                       if any(block.kind != "loop" for block in cfg.block_stack[point] or ()))
+    step = assembler.assemble() if first else assembler.function.code
+    return Resumed(step, len(first), yields, tuple(names), in_try)
 
 
 def delegating(code: CodeType) -> CodeType:
@@ -114,12 +119,6 @@ def _on_stack(assembler: Assembler, cfg: CFG, point: int, names: List[str]) -> L
             items.append(Op("LOAD_FAST", assembler.local(names[position]), line))
     return items + [Op("LOAD_CONST", assembler.const(None), line),
                     Op("JUMP_ABSOLUTE", assembler.original(point + 1), line)]
-
-
-def waits_in_try(code: CodeType, point: int) -> bool:
-    """Whether a yield of the delegating code is in a block where an exception is handled."""
-    blocks = build_cfg(decode(delegating(code))).block_stack[point] or ()
-    return any(block.kind != "loop" for block in blocks)
 
 
 def _returning(code: CodeType) -> CodeType:

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
-from pijit.core.bytecode.resume import START, plan, waits_in_try
+from pijit.core.bytecode.resume import START, plan
 from pijit.core.capture.consuming_calls import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.facts import MadeFacts
 from pijit.core.capture.operators import describe
@@ -99,7 +99,8 @@ def _each(result: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
 def _pair(self: Any, before: Suspended, after: Abstract) -> Sequence:
     """How a generator of ``before`` waits after its step, and the item."""
     maker = before.maker
-    if waits_in_try(maker.code if isinstance(maker, Made) else maker.function.__code__, after.point):  # type: ignore
+    code = maker.code if isinstance(maker, Made) else maker.function.__code__
+    if after.point in self.facts.inliner.steps[code, before.point].in_try:  # type: ignore[attr-defined]
         raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
     parts, item = after.parts[:-1], after.parts[-1]  # type: ignore[attr-defined]
     item.born = self.instr.index
