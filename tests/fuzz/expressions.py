@@ -14,7 +14,8 @@ Templates = Dict[str, Tuple[str, ...]]
 
 GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures",
           "iteration",
-          "errors", "output", "library", "complex", "builtins", "dtypes", "records", "texts", "local")
+          "errors", "output", "library", "complex", "builtins", "dtypes", "records", "texts", "local",
+          "lists")
 
 # Expressions without slots, besides the names in scope.
 LEAVES: Dict[str, Tuple[str, ...]] = {
@@ -51,6 +52,10 @@ VECTORS: Templates = {
     "globals": ("({vec} * GAIN)", "TABLE[:len(x)]", "(TABLE[0] + {vec})"),
     "iteration": ("np.array([e * 2 for e in {vec}])", "np.array([e for e in reversed({vec})])",
                   "sum([v for v in ({vec}, {vec})])", "np.array(list(map(float, {vec})))"),
+    "lists": ("({vec} * np.array([{num}, {num}, {num}]).sum())",
+              "(np.array([[{num}, {num}], [{num}, 1]])[0, {int} % 2] * {vec})",
+              "({vec} + np.asarray(got[:20]).sum())", "np.array([e for e in {vec}])", "np.multiply({vec}, [{num}])",
+              "({vec} + ({num},))", "np.array(list({vec}), dtype=float)"),
     "library": ("np.sort({vec})", "{vec}[np.argsort({vec})]", "np.cumsum({vec})", "np.roll({vec}, {int})",
                 "{vec}[[0, 1, 2]]",
                 "np.linspace(0.0, 1.0, len(x))", "np.repeat({vec}, 2)[::2]", "np.flip({vec}, 0)",
@@ -139,6 +144,10 @@ NUMBERS: Templates = {
                  "max({num}, 0.5)", "math.log({num} * {num} + 1, 2)", "math.fsum({vec})",
                  "sorted({vec}, key=lambda e: -e)[0]", "float('2.5')",
                  "[{num}, {num}][{int} % 2]", "(list({vec}) * 4)[{int}]", "round({num}, 1)"),
+    "lists": ("np.array(got[:20]).sum()", "sum(got[:20])", "np.mean(got[:9])", "max(got[:20] + [{num}])",
+              "np.max([{num}, {num}])",
+              "max(({num}, {int}), ({num}, 1))[0]", "got[{index}]", "len(got)", "np.sum(({num}, {num}))",
+              "np.array(pairs[:20])[{index}, 1]", "pairs[{index}][{int} % 2]", "np.std(got[:9])"),
     "complex": ("({num} * 1j)", "abs({num} * 1j + {num})", "complex({num}, {num})", "({num}).real", "({num}).imag",
                 "({num}).conjugate()", "({num} ** 2)", "({num} * (0.5 - 1j))", "({num} / (1 + 1j))",
                 "sum(e * 1j for e in {vec})",
@@ -191,6 +200,8 @@ CONDITIONS: Templates = {
               "bool({num})"),
     "builtins": ("({int} in {1, 2})", "({int} in list(range(20)))", "(str({int}) == '1')", "({num} in list({vec}))",
                  "isinstance({num}, numbers.Real)"),
+    "lists": ("(({num}, {int}) < ({num}, {int}))", "([{int}, {num}] >= [{int}])",
+              "(pairs[{index}] > ({num}, {num}))", "got[:1]"),
     "complex": ("({num} * 1j == {num})", "bool({num} * 1j)", "(abs({num} - 1j) > 2)", "isinstance({num}, complex)"),
     "views": ("({vec!} is {vec!})", "(x.dtype == np.float64)", "{vec}.size > 2"),
     "containers": ("len(xs) > 1", "('k' in c)", "('a' in d)", "xs", "(c['k'] == {num})"),

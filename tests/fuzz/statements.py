@@ -83,6 +83,17 @@ SIMPLE: Templates = {
                  "out.append(x.shape + ({int},))",
                  "ranks = sorted({vec}); ranks.sort(reverse=True); out.append(ranks)",
                  "out.append('%g %s' % ({num}, {int}))"),
+    "lists": ("got.append({num})", "got.append(float({num}))", "got = []", "got = [{num}]",
+              "got += [{num}, {num}]", "del got[40:]",
+              "got.extend(e * {num!} for e in {vec})", "got.extend(range({bound}))", "got.sort(key=lambda e: -e)",
+              "got.extend(map(abs, {vec}))", "got[{index}] = {num}", "pairs.append(({num}, {int}))", "pairs = []",
+              "pairs.append([{num}, {num}])", "pairs.sort(key=lambda p: p[0])", "out.append(got[:])",
+              "out.append(pairs[:])",
+              "{num=} = got.pop()", "{vec!}[:2] = [{num}, {int}]", "{vec!}[:] = list({vec})",
+              "out.append(np.array(pairs[:20]))",
+              "kept = {'a': {num}}; kept.update([('b', {num}), ('a', {int})], c={num}); out.append(kept)",
+              "kept = {0: {num}, 1: {num}}; {num=} = kept.get({int}); out.append(max(kept, key=kept.get))",
+              "kept = {'g': []}; kept['g'].append({num}); {num=} = np.array(kept['g']).sum()"),
     "dtypes": ("{vec!} += np.int8(1)", "{vec!}[{index}] = np.float32(0.5)", "{vec!} += np.array(1)",
                "{vec=} = {vec}.astype('f4')",
                "{vec=} = {vec}.astype(int)", "{vec!}[:0] = {num}", "{vec!}[...] = np.array({num})",
@@ -137,6 +148,9 @@ LOOPS: Templates = {
                  "for {num=}, {num=} in np.stack(({vec}, {vec}), 1):", "for {num=} in sorted({vec}):",
                  "for {loop=}, {num=} in dict(enumerate(list({vec}) * 3)).items():",
                  "for {num=} in {i: e for i, e in enumerate(list({vec}) * 5)}.values():"),
+    "lists": ("for {num=} in got[:20]:", "for {num=}, {num=} in pairs[:20]:",
+              "for {loop=}, {num=} in enumerate(got[:20]):",
+              "for {num=} in sorted(got[:20], key=lambda e: e):"),
     "containers": ("for {vec=} in xs:", "for {vec=} in pair:", "for {loop=}, {vec=} in enumerate(xs):",
                    "for {num=} in c.values():",
                    "for {vec=}, {vec=} in zip(xs, pair):", "for {vec=} in reversed(xs):",
@@ -158,7 +172,8 @@ HANDLERS = ("except Exception:", "except IndexError:", "except (ZeroDivisionErro
 
 STARTS: Dict[str, str] = {
     "out": "out = []", "part": "part = slice(1, None)", "queue": "queue = deque([s, t])", "heap": "heap = [0.5]",
-    "put": "put = out.append", "step": "step = box.mixed", "word": "word = 'a,b'", "point": "point = Vec(x, s)",
+    "got": "got = []", "pairs": "pairs = []", "put": "put = out.append", "step": "step = box.mixed",
+    "word": "word = 'a,b'", "point": "point = Vec(x, s)",
 }
 """Names that templates use as they are, and what binds them where a function begins."""
 
