@@ -157,6 +157,9 @@ DEFINITIONS: Dict[str, str] = {
     "every": "def every(v, k):\n    i = len(v) - 1\n    while i >= 0:\n        got = yield v[i]\n"
              "        i -= abs(k) + 1\n",
     "note": "def note(k):\n    LOG.append(k)\n",
+    "watch": "def watch(v, k):\n    v[0] = k\n    if k > 1:\n        print('large', k)\n    return v[-1] * k\n",
+    "tell": "def tell(k, *more, **named):\n    if not -2 < k < 2:\n        LOG.append(k)\n"
+            "        warnings.warn('%d, %s' % (len(more), sorted(named)), stacklevel=2)\n    return k\n",
     "two": "def two(v, k):\n    return v * k, v.sum()\n",
     "change": "def change(k):\n    global GAIN\n    GAIN = GAIN + k\n",
 }

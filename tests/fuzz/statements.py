@@ -56,7 +56,8 @@ SIMPLE: Templates = {
                 "box.extra = {num}; delattr(box, 'extra')",
                 "step = box.mixed", "{num=} = step({num})", "{num=} = step({num}, b={num})"),
     "helpers": ("{vec=} = h0({vec}, {num})", "{num=} = h1({vec})", "poke({vec!}, {index}, {num})", "note({num})",
-                "{vec=}, {num=} = two({vec}, {num})"),
+                "{vec=}, {num=} = two({vec}, {num})", "{num=} = watch({vec!}, {num})", "tell({num}, {vec}, k={num})",
+                "{num!} += tell({num}) + watch({vec!}, tell({num}, 1))"),
     "globals": ("GAIN = {num}", "GAIN += {num}", "LOG.append({num})", "STATE['total'] = {num}",
                 "STATE['total'] += {num}",
                 "TABLE[{index}] = {num}", "TABLE[:2] = [{num}, {num}]", "del GAIN; GAIN = {num}",
@@ -160,7 +161,8 @@ LOOPS: Templates = {
 
 CONTEXTS: Templates = {
     "core": ("with np.errstate(all='ignore'):",),
-    "maths": ("with np.errstate(divide='raise', invalid='ignore'):", "with np.errstate(over='raise'):"),
+    "maths": ("with np.errstate(divide='raise', invalid='ignore'):", "with np.errstate(over='raise'):",
+              "with np.errstate(all='warn'):", "with np.errstate(all='raise', under='ignore'):"),
     "globals": ("with Note(LOG, 'one'):", "with Note(LOG, 'two', ZeroDivisionError):",
                 "with Note(LOG, 'three', Exception) as seen:"),
 }
