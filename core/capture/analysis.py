@@ -218,8 +218,10 @@ class Analysis:
                 self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
             # CPython 3.7 returns with the iterators of the loops around still on the stack.
             read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
-            if self.facts.depth or len(self.facts.objects) == self.wanted:  # else all is analysed again, with functions as objects
+            if self.facts.depth or len(self.facts.objects) == self.wanted:
                 self.poison(State({}, stranded(instr, read)), broken, version.likely)
+            else:  # all is analysed again, with functions as objects
+                self.facts.objects.update(value.code for value in read if may_be_object(value))
             if _raises(instr, interpreter.state):
                 version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
                 version.edges.clear()
