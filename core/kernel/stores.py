@@ -240,7 +240,8 @@ def _rows_of_block(store: _Store, packed: str) -> str:
     own = [emitter.arrays[value] for value in store.others() if emitter.roots.get(value, value) is store.root]
     apart = shares_with(emitter, store.value, [value for value in store.others()
                                                if emitter.roots.get(value, value) is not store.root])
-    if apart == "True" or any(array.strides != target.strides for array in own):
+    unsure = store.raising and not store.calm  # nothing is written before all flags are known
+    if unsure or apart == "True" or any(array.strides != target.strides for array in own):
         return rows
     conditions = ["%s == 1" % store.calm] if store.raising else []
     conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:-1]]
