@@ -8,6 +8,7 @@ from typing import Dict
 IMPORTS: Dict[str, str] = {
     "np": "import numpy as np", "math": "import math", "numbers": "import numbers", "operator": "import operator",
     "warnings": "import warnings",
+    "wraps": "from functools import wraps",
     "partial": "from functools import partial", "deque": "from collections import deque",
     "namedtuple": "from collections import namedtuple",
     "heappush": "from heapq import heappush", "heappop": "from heapq import heappop",
@@ -140,7 +141,23 @@ class Deep(Vec):
         return super().moved(by * 0.5)
 '''
 
+LOUD = '''\
+def noted(function):
+    @wraps(function)
+    def call(*args, **kwargs):
+        result = function(*args, **kwargs)
+        return result + 1
+    return call
+
+
+@noted
+def loud(v, k=2):
+    return v * k
+'''
+
 DEFINITIONS: Dict[str, str] = {
+    "loud": LOUD,
+    "factory": "def factory(k):\n    def made(v, by=k):\n        return v * k + by\n    return made\n",
     "Vec|Deep": VEC + "\n\n" + DEEP,
     "Row": "Row = namedtuple('Row', 'a b')\n",
     "steps": "def steps(v, k):\n    yield k\n    for e in v[::k]:\n        yield e\n    yield from range(k)\n",

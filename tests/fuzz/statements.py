@@ -116,6 +116,22 @@ SIMPLE: Templates = {
               "print(word, end='')",
               "word = word.replace('a', 'b')", "out.extend(word)", 'word = f"""{(word)}{({int})}"""',
               "out.append([ord(e) for e in word])"),
+    "grown": ("rows.append({num})", "rows.append({num})", "rows.extend({vec})", "rows += [{num}]",
+              "{num=} = rows[-1]", "rows.insert(0, {num})",
+              "rows[{index}] = {num}", "out.append(np.array(rows))",
+              "table[{int} % 4] = table.get({int} % 4, 0) + {num}",
+              "table[{int} % 4] = {num}", "out.append(rows[:])", "rows = [e for e in rows if e]", "del rows[2:]",
+              "rows = []",
+              "for e in {vec}: rows.append(e)", "for e in {vec}: table[len(table) % 5] = e",
+              "out.append(dict(table))", "rows.sort()",
+              "{num=} = rows.pop()", "table.pop({int} % 4, None)",
+              "ends = [(i, e) for i, e in enumerate({vec})]; out += ends",
+              "for e in {vec}: rows += [e, {num}]; {num=} = e", "rows = [0] * {bound}", "rows[:1] = [{num}, {num}]"),
+    "factories": ("made = factory({num})", "{vec=} = made({vec})", "{num=} = made({num})",
+                  "act = partial(made, by={num}); {vec=} = act({vec})",
+                  "acts = [factory(e) for e in (1, {num})]; {num=} = acts[{int} % 2]({num})", "{vec=} = loud({vec})",
+                  "out.append(made.__name__)",
+                  "acts = {'u': made}; {num=} = acts['u']({num})"),
     "local": ("{vec=} = times({vec}, {num})", "{num=} = tally({num})", "tally()", "{num=} = sum(steps({vec}, 2))",
               "out.append(list(steps({vec}, 1)))",
               "hold = lambda e: e + {num!}; {num=} = hold({num})",
@@ -162,7 +178,9 @@ LOOPS: Templates = {
 CONTEXTS: Templates = {
     "core": ("with np.errstate(all='ignore'):",),
     "maths": ("with np.errstate(divide='raise', invalid='ignore'):", "with np.errstate(over='raise'):",
-              "with np.errstate(all='warn'):", "with np.errstate(all='raise', under='ignore'):"),
+              "with np.errstate(all='warn'):", "with np.errstate(all='raise', under='ignore'):",
+              "with np.errstate(all='warn'), np.errstate(under='ignore'):",
+              "with np.errstate(invalid='raise') as held:"),
     "globals": ("with Note(LOG, 'one'):", "with Note(LOG, 'two', ZeroDivisionError):",
                 "with Note(LOG, 'three', Exception) as seen:"),
 }
@@ -173,6 +191,7 @@ HANDLERS = ("except Exception:", "except IndexError:", "except (ZeroDivisionErro
             "except UnboundLocalError:")
 
 STARTS: Dict[str, str] = {
+    "rows": "rows = []", "table": "table = {}", "made": "made = factory(2)",
     "out": "out = []", "part": "part = slice(1, None)", "queue": "queue = deque([s, t])", "heap": "heap = [0.5]",
     "got": "got = []", "pairs": "pairs = []", "put": "put = out.append", "step": "step = box.mixed",
     "word": "word = 'a,b'", "point": "point = Vec(x, s)",
