@@ -30,9 +30,10 @@ from pijit.core.graph.passes.fuse import (
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.array_ops import broadcast, loop_dtypes, write_ufunc
 from pijit.core.kernel.arrays import ArrayVariable, type_number
+from pijit.core.kernel.element_operations import can_convert
 from pijit.core.kernel.elision import like_size
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
-from pijit.core.kernel.nests import ANY, ZERO, Nest, can_convert
+from pijit.core.kernel.nests import ANY, ZERO, Nest
 from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
 

@@ -9,11 +9,12 @@ and for any.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 from llvmlite import ir
-from pijit.core.kernel.intrinsics import F4, F8, I1, I8, I64, INT, Intrinsic
+from pijit.core.kernel.element_operations import OPERATIONS, converted, memory_type, oddness, result_dtype, value_type
+from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.parallel import units_of, write_shared
 from pijit.core.kernel.row_sums import local, loop, write_sum
 
@@ -59,148 +60,6 @@ class Nest(NamedTuple):
     watched: Tuple[int, ...] = ()
     halves: bool = False
     whole: bool = False
-
-
-def _memory_type(dtype: np.dtype) -> Any:
-    if dtype.kind == "f":
-        return F8 if dtype.itemsize == 8 else F4
-    return ir.IntType(8 * dtype.itemsize)
-
-
-def _value_type(dtype: np.dtype) -> Any:
-    return I1 if dtype.kind == "b" else _memory_type(dtype)
-
-
-def can_convert(source: np.dtype, target: np.dtype) -> bool:
-    """Whether elements of ``source`` become ``target`` by one conversion that raises no flag and wraps
-    nothing."""
-    if "c" in (source.kind, target.kind):
-        return False
-    return (source == target or np.can_cast(source, target, "safe")
-            or target.kind == "f" and source.kind in "iub")
-
-
-def _converted(builder: Any, value: Any, source: np.dtype, target: np.dtype) -> Any:
-    kind = _value_type(target)
-    if source == target or value.type == kind and source.kind != "b":
-        return value
-    if target.kind == "f":
-        if source.kind == "f":
-            return builder.fpext(value, kind)
-        return (builder.sitofp if source.kind == "i" else builder.uitofp)(value, kind)
-    return (builder.sext if source.kind == "i" else builder.zext)(value, kind)
-
-
-# ---- operations ----
-
-
-def _llvm(name: str) -> Callable[..., Any]:
-    return lambda builder, dtype, *args: getattr(builder, name)(*args)
-
-
-def _function(name: str) -> Callable[..., Any]:
-    def build(builder: Any, dtype: np.dtype, value: Any) -> Any:
-        kind = ir.FunctionType(value.type, [value.type])
-        return builder.call(builder.module.declare_intrinsic(name, [value.type], kind), [value])
-    return build
-
-
-def _compare(symbol: str) -> Callable[..., Any]:
-    def build(builder: Any, dtype: np.dtype, left: Any, right: Any) -> Any:
-        if dtype.kind == "f":
-            return (builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered)(symbol, left, right)
-        return (builder.icmp_signed if dtype.kind == "i" else builder.icmp_unsigned)(symbol, left, right)
-    return build
-
-
-def _pick(symbol: str) -> Callable[..., Any]:
-    def build(builder: Any, dtype: np.dtype, left: Any, right: Any) -> Any:
-        return builder.select(_compare(symbol)(builder, dtype, left, right), left, right)
-    return build
-
-
-def _clip(builder: Any, dtype: np.dtype, value: Any, low: Any, high: Any) -> Any:
-    value = builder.select(_compare("<")(builder, dtype, value, low), low, value)
-    return builder.select(_compare(">")(builder, dtype, value, high), high, value)
-
-
-def _sign(builder: Any, dtype: np.dtype, value: Any) -> Any:
-    """0.0 of zeros of both signs; NaN stays what it is."""
-    zero = ir.Constant(value.type, 0.0)
-    result = builder.select(builder.fcmp_ordered("==", value, zero), zero, value)
-    for symbol, sign in ((">", 1.0), ("<", -1.0)):
-        result = builder.select(builder.fcmp_ordered(symbol, value, zero), ir.Constant(value.type, sign), result)
-    return result
-
-
-def _infinity(value: Any) -> Any:
-    return ir.Constant(value.type, float("inf"))
-
-
-def fits(builder: Any, value: Any, target: np.dtype) -> Any:
-    """Whether a float is certain to have a place among the integers of a dtype once its fraction is gone."""
-    bits = 8 * target.itemsize
-    low, high = (-2.0 ** (bits - 1), 2.0 ** (bits - 1)) if target.kind == "i" else (-1.0, 2.0 ** bits)
-    above = builder.fcmp_ordered(">=" if target.kind == "i" else ">", value, ir.Constant(value.type, low))
-    return builder.and_(above, builder.fcmp_ordered("<", value, ir.Constant(value.type, high)))
-
-
-def _to(target: np.dtype) -> Callable[..., Any]:
-    def build(builder: Any, dtype: np.dtype, value: Any) -> Any:
-        value = builder.select(fits(builder, value, target), value, ir.Constant(value.type, 0.0))
-        if target.itemsize < 4:
-            return builder.trunc(builder.fptosi(value, ir.IntType(32)), _memory_type(target))
-        return (builder.fptosi if target.kind == "i" else builder.fptoui)(value, _memory_type(target))
-    return build
-
-
-def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
-    return builder.fneg(value) if dtype.kind == "f" else builder.neg(value)
-
-
-def _absolute(builder: Any, dtype: np.dtype, value: Any) -> Any:
-    if dtype.kind == "f":
-        return _function("llvm.fabs")(builder, dtype, value)
-    if dtype.kind == "u":
-        return value
-    below = builder.icmp_signed("<", value, ir.Constant(value.type, 0))
-    return builder.select(below, builder.neg(value), value)
-
-
-def _reciprocal(builder: Any, dtype: np.dtype, value: Any) -> Any:
-    return builder.fdiv(ir.Constant(value.type, 1.0), value)
-
-
-def _by_kind(floating: str, integer: str) -> Callable[..., Any]:
-    return lambda builder, dtype, *args: getattr(builder, floating if dtype.kind == "f" else integer)(*args)
-
-
-_OPERATIONS: Dict[str, Callable[..., Any]] = {
-    "add": _by_kind("fadd", "add"), "sub": _by_kind("fsub", "sub"), "mul": _by_kind("fmul", "mul"),
-    "truediv": _llvm("fdiv"), "neg": _negative, "abs": _absolute, "sqrt": _function("llvm.sqrt"),
-    "square": lambda builder, dtype, a: _OPERATIONS["mul"](builder, dtype, a, a),
-    "reciprocal": _reciprocal, "and": _llvm("and_"), "or": _llvm("or_"), "xor": _llvm("xor"),
-    "where": lambda builder, dtype, condition, a, b: builder.select(condition, a, b),
-    "invert": lambda builder, dtype, a: builder.not_(a), "minimum": _pick("<"), "maximum": _pick(">"),
-    "clip": _clip, "sign": _sign,
-}
-PREDICATES = {
-    "isnan": lambda builder, dtype, a: builder.fcmp_unordered("uno", a, a),
-    "isinf": lambda builder, dtype, a: builder.fcmp_ordered("==", _absolute(builder, dtype, a), _infinity(a)),
-    "isfinite": lambda builder, dtype, a: builder.fcmp_ordered("<", _absolute(builder, dtype, a), _infinity(a)),
-}
-_OPERATIONS.update(PREDICATES)
-_OPERATIONS.update(("to_" + code, _to(np.dtype(code))) for code in "bBhHiIlLqQ")
-COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
-               "not_equal": "!="}
-_OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items())
-
-
-def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
-    """The dtype of an operation's result, but for elements that are found."""
-    if operation.startswith("to_"):
-        return np.dtype(operation[3:])
-    return np.dtype(bool) if operation in COMPARISONS or operation in PREDICATES else dtype
 
 
 # ---- loops ----
@@ -304,7 +163,7 @@ class _Writer:
                     self._store(rows[-1], self._nothing())
 
     def _nothing(self) -> Any:
-        return ir.Constant(_memory_type(self.dtypes[-1]), 0)
+        return ir.Constant(memory_type(self.dtypes[-1]), 0)
 
     def _row(self, size: Any, rows: List[Any], lasts: str) -> None:
         """The last axis; what is the same for all its elements is computed before."""
@@ -337,46 +196,28 @@ class _Writer:
                   if k not in fixed}
         values.update(fixed)
         last = len(self.kinds) - 1
-        return _converted(self.builder, self._with_steps(values)[last], self.kinds[last], self.dtypes[-1])
+        return converted(self.builder, self._with_steps(values)[last], self.kinds[last], self.dtypes[-1])
 
     def _with_steps(self, values: Dict[int, Any]) -> Dict[int, Any]:
         """Values by operand number, and those of the steps whose operands all have one."""
         values = dict(values)
         for number, (name, codes, numbers) in enumerate(self.nest.steps, self.first_step):
             if number not in values and all(k in values for k in numbers):
-                operands = [_converted(self.builder, values[k], self.kinds[k], np.dtype(code))
+                operands = [converted(self.builder, values[k], self.kinds[k], np.dtype(code))
                             for k, code in zip(numbers, codes)]
                 if name.startswith("gather"):
                     values[number] = self._found(int(name[6:]), codes, operands)
                 else:
-                    values[number] = _OPERATIONS[name](self.builder, np.dtype(codes[-1]), *operands)
+                    values[number] = OPERATIONS[name](self.builder, np.dtype(codes[-1]), *operands)
                 if number - self.first_step in self.nest.watched:
                     self._watch(name, values[number], operands)
         return values
 
     def _watch(self, name: str, result: Any, operands: List[Any]) -> None:
-        """Note what is odd about a step: its result, or for an extreme its operands."""
-        builder, width = self.builder, 64 if isinstance(operands[0].type, ir.DoubleType) else 32
-        kind = ir.IntType(width)
-        if name in ("minimum", "maximum"):
-            odd = self._unlike(builder.fcmp_unordered("==", *operands), *operands)
-        elif name.startswith("to_"):
-            odd = builder.zext(builder.not_(fits(builder, operands[0], np.dtype(name[3:]))), kind)
-        elif name == "clip":
-            value, low, high = operands
-            above = builder.select(builder.fcmp_ordered("<", value, low), low, value)
-            odd = builder.zext(builder.fcmp_unordered("uno", low, high), kind)
-            odd = builder.or_(odd, self._unlike(builder.fcmp_ordered("==", value, low), value, low))
-            odd = builder.or_(odd, self._unlike(builder.fcmp_ordered("==", above, high), above, high))
-        else:
-            odd = builder.bitcast(builder.fsub(result, result), kind)  # 0.0 but for infinity and NaN
-        builder.store(builder.or_(builder.load(self.odd[width]), odd), self.odd[width])
-
-    def _unlike(self, equal: Any, one: Any, other: Any) -> Any:
-        """The bits in which two floats differ where they are equal, else 0."""
-        kind = ir.IntType(64 if isinstance(one.type, ir.DoubleType) else 32)
-        bits = self.builder.xor(self.builder.bitcast(one, kind), self.builder.bitcast(other, kind))
-        return self.builder.select(equal, bits, ir.Constant(kind, 0))
+        """Note what is odd about a step."""
+        odd = oddness(self.builder, name, result, operands)
+        place = self.odd[odd.type.width]
+        self.builder.store(self.builder.or_(self.builder.load(place), odd), place)
 
     def _found(self, number: int, codes: str, indices: List[Any]) -> Any:
         """The element of a table at an index for each axis, the first element where one is out of range."""
@@ -386,7 +227,7 @@ class _Writer:
         strides, sizes = self.tables[first + 1:first + 1 + axes], self.tables[first + 1 + axes:first + 1 + 2 * axes]
         offset, outside = zero, ir.Constant(I1, 0)
         for index, letter, stride, size in zip(indices, codes, strides, sizes):
-            index = _converted(builder, index, np.dtype(letter), np.dtype(np.int64))
+            index = converted(builder, index, np.dtype(letter), np.dtype(np.int64))
             index = builder.select(builder.icmp_signed("<", index, zero), builder.add(index, size), index)
             beyond = builder.icmp_unsigned(">=", index, size)
             outside = builder.or_(outside, beyond)
@@ -396,7 +237,7 @@ class _Writer:
         return self._load(builder.gep(table, [offset]), np.dtype(code))
 
     def _load(self, place: Any, dtype: np.dtype) -> Any:
-        pointer = self.builder.bitcast(place, _memory_type(dtype).as_pointer())
+        pointer = self.builder.bitcast(place, memory_type(dtype).as_pointer())
         value = self.builder.load(pointer, align=1)
         return self.builder.icmp_unsigned("!=", value, ir.Constant(I8, 0)) if dtype.kind == "b" else value
 
@@ -408,7 +249,7 @@ class _Writer:
 
 def _narrowed(builder: Any, value: Any, code: str) -> Any:
     """A scalar variable at the width that its dtype has."""
-    kind = _value_type(np.dtype(code))
+    kind = value_type(np.dtype(code))
     if isinstance(kind, ir.IntType) and value.type.width > kind.width:
         return builder.trunc(value, kind)
     return value

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from kernel_graphs import BACKENDS, Builder
+from pijit.core.graph.library import CLIP
 from pijit.core.graph.passes.fuse import find_groups, watched
 from pijit.core.graph.types import Array, INT, numpy_scalar
 from pijit.core.graph.verify import verify
@@ -265,8 +266,18 @@ def test_a_nan_among_the_constants_hides_no_flag():
     assert run(np.full(5, 1e200)) == (1,) and np.isnan(run(np.ones(5))[1]).all()
 
 
+def between(low, high):
+    b = Builder("between", VECTOR)
+    x, exit = b.inputs[0], b.exit(1)
+    bounds = [b.const(np.float64(bound), numpy_scalar(np.dtype("d"))) for bound in (low, high)]
+    product = ufunc(b, VECTOR, np.multiply, "dd->d", x, x, exit=exit)
+    b.leave(2, ufunc(b, VECTOR, CLIP, "ddd->d", product, *bounds, exit=exit))
+    return b
+
+
 @pytest.mark.parametrize("builder", [axpy("d", VECTOR, VECTOR), chain(
-    np.minimum, "dd->d", np.maximum, "dd->d", VECTOR, VECTOR)], ids=["arithmetic", "extremes"])
+    np.minimum, "dd->d", np.maximum, "dd->d", VECTOR, VECTOR), between(0.0, 255.0), between(-0.5, 0.5)],
+    ids=["arithmetic", "extremes", "from zero", "bounds"])
 def test_unit_strides_are_vectorised(builder):
     graph = verify(builder.graph)
     emitter = NumbaEmitter(graph, Layout(graph))

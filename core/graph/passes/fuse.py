@@ -26,8 +26,8 @@ operand must be certain to be in C order, or NumPy would go another way.
 **Counts of true elements** (``np.sum(x > y)``, ``count_nonzero``, ``any``, ``all``) end a group too, over all axes: what NumPy's
 function would be called with is not made. Where the nest has seen something odd, the function is called.
 
-**Floats that become integers** (``x.astype(np.uint8)``) end a group where all fit. Where one does not, or is NaN, the nest has seen
-something odd, and NumPy's function makes of it what it will.
+**Floats that become integers** (``x.astype(np.uint8)``) end a group. Where one does not fit, or is NaN, the nest has
+seen something odd, and NumPy's function makes of it what it will.
 
 **Elements found by index** (``gather``) are loaded where they are needed, also at an index that is computed there. A nest
 finds out at its end that an index was out of range, like a flag; the array that they are found in is no operand and
