@@ -18,6 +18,7 @@ from pijit.core.bytecode.usedef import UseDef
 from pijit.core.capture.asides import long_behind
 from pijit.core.capture.closures import MADE_KNOWN
 from pijit.core.capture.comprehensions import may_be_object
+from pijit.core.capture.edges import edges_of, outcome_edges
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, causes_of, is_shuffle
 from pijit.core.capture.interpreter import Interpreter
@@ -38,7 +39,7 @@ from pijit.core.capture.states import (
     same_values,
 )
 from pijit.core.capture.steering import Steering
-from pijit.core.capture.suspended import has_ended, is_at_start, is_generating, kept_apart
+from pijit.core.capture.suspended import is_at_start, is_generating, kept_apart
 from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unbound, Unknown
 from pijit.core.capture.values import known_of
 from pijit.core.capture.versions import Version
@@ -450,33 +451,8 @@ def _raises(instr: Instr, state: State) -> bool:
     return instr.opname in LOCAL_LOADS and isinstance(state.locals.get(instr.value), Unbound)
 
 
-def outcome_edges(outcomes: Outcomes, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
-    """Where a call or a step of a generator leads that has several outcomes, with the state on each edge, by slot."""
-    edges = {slot: (last.index + 1, after) for slot, after in outcomes.states(state).items()}
-    for slot, (_, after) in edges.items() if last.opname == "FOR_ITER" else ():
-        result = after.stack.pop()
-        if has_ended(result):
-            edges[slot] = last.target, after  # type: ignore[assignment]
-        else:
-            after.stack += result.items  # type: ignore[attr-defined]
-    return edges
-
-
 def _rounds(state: State) -> List[Any]:
     return [rounds_of(value) for value in state.stack]
-
-
-def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
-    """Where a captured instruction leads: slot 0 falls through, slot 1 jumps; with the state on each edge."""
-    target = last.target if last.target is not None else -1
-    if flow == "fall":
-        return {0: (last.index + 1, state)}
-    if flow == "jump":
-        return {1: (target, state)}
-    kind, _, kept = flow
-    if kind == "branch":
-        return {0: (last.index + 1, state), 1: (target, State(state.locals, state.stack + kept))}
-    return {0: (last.index + 1, State(state.locals, state.stack + kept())), 1: (target, state)}
 
 
 def entry_state(function: Function, localsplus: List[Any], unbound: Any, steering: Steering = Steering()) -> State:

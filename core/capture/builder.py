@@ -10,8 +10,9 @@ from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.abstract import Parted
 from pijit.core.capture.aliases import Aliases
-from pijit.core.capture.analysis import Analysis, edges_of, outcome_edges
+from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.captured import Access, Captured, Fact, Refusal
+from pijit.core.capture.edges import edges_of, outcome_edges
 from pijit.core.capture.exits import Exits
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import reach
