@@ -12,6 +12,7 @@ from pijit.core.kernel import array_views, reductions, scalar_ops, symbols
 from pijit.core.kernel.arrays import ArrayVariable, memory_code, type_number
 from pijit.core.kernel.elision import as_numpy_orders, like_size
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.slots import made_array, new_private
 
 
 def loop_dtypes(types: str) -> Tuple[List[np.dtype], np.dtype]:
@@ -27,7 +28,10 @@ def write_alloc(emitter: Any, op: Op) -> None:
     for value, size in zip(op.args, shape):
         if emitter.constants.get(value, -1) < 0:
             emitter.guard(op, "%s < 0" % size)
-    array = emitter.new_array(op, kind, "v%d" % op.result.id, shape, 1 if op.attrs["order"] == "F" else 0)
+    if op.attrs["order"] == "F":
+        array = emitter.new_array(op, kind, "v%d" % op.result.id, shape, 1)
+    else:
+        array = made_array(emitter, op, op.result, shape)
     emitter.arrays[op.result] = array
     if op.attrs["fill"] is not None:
         _fill_new(emitter, array, op.attrs["fill"])
@@ -85,7 +89,7 @@ def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
 def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> ArrayVariable:
     """A new array with the elements as another dtype; leaves when an element does not fit."""
     kind = Array(dtype, len(array.shape), "C")
-    copy = emitter.new_array(op, kind, emitter.fresh(), array.shape, private=True)
+    copy = new_private(emitter, op, kind, emitter.fresh(), array.shape)
 
     def body(places: List[Tuple[str, str]]) -> None:
         source = array.type.dtype
@@ -192,8 +196,14 @@ def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], 
              for item in (operand.ndim, operand.like, like_size(emitter, op, k, operand.like, operand.itemsize))]
     likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     number = type_number(kind.dtype, private)
-    emitter.checked("alloc_like", "frame", address, number, len(shape), len(operands), likes, op=op)
-    array = emitter.describe(kind, name, at, shape)
+
+    def like() -> ArrayVariable:
+        emitter.checked("alloc_like", "frame", address, number, len(shape), len(operands), likes, op=op)
+        return emitter.describe(kind, name, at, shape)  # type: ignore[no-any-return]
+
+    array = new_private(emitter, op, kind, name, shape, like) if private and len(shape) == 1 else like()
+    if array.in_slot:
+        address = emitter.descriptor(array, at)
     out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
     _run_loop(emitter, op, operands, out, shape, _FRESH)
     return array
@@ -229,6 +239,7 @@ def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, sha
 
 def write_ufunc_into(emitter: Any, op: Op) -> None:
     target = emitter.arrays[op.args[0]]
+    emitter.reports_own = False
     dtypes, result_dtype = loop_dtypes(op.attrs["types"])
     operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args[1:], dtypes)]
     for operand in operands:
@@ -249,7 +260,7 @@ def _computed_there(emitter: Any, op: Op, operands: List[_Operand], target: Arra
                     dtype: np.dtype) -> ArrayVariable:
     """The loop's results go to target, for bits depend on its strides; leaves with what was there before when a flag
     was raised. Returns a temporary."""
-    apart = emitter.new_array(op, Array(dtype, len(target.shape), "C"), emitter.fresh(), target.shape, private=True)
+    apart = new_private(emitter, op, Array(dtype, len(target.shape), "C"), emitter.fresh(), target.shape)
     converts = target.type.dtype != dtype
     if not converts:
         copy_into(emitter, op, apart, target)

@@ -28,14 +28,15 @@ class ArrayVariable:
     """The source texts of one array value: data address, object, shape and strides.
 
     ``object`` of a view is a variable that is 0 until the ndarray object is made; ``base`` is then the text
-    of the object that it is a view of. For any other array ``base`` is the object itself.
+    of the object that it is a view of. So is that of an array ``in_slot`` (slots.py), until a copy is made. For any
+    other array ``base`` is the object itself.
 
     ``strides`` lead to elements; ``shown`` are those that NumPy shows. They differ where the layout says what a
     stride is: NumPy calls an array contiguous whatever the strides of an axis of length 1, or of an empty array,
     are.
     """
 
-    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy")
+    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy", "in_slot")
 
     def __init__(self, type: Array, data: str, object: str, shape: Sequence[str], strides: Sequence[str],
                  base: Optional[str] = None, shown: Optional[Sequence[str]] = None) -> None:
@@ -47,6 +48,7 @@ class ArrayVariable:
         self.shown = tuple(strides if shown is None else shown)
         self.base = object if base is None else base
         self.lazy = base is not None
+        self.in_slot = False
 
     @property
     def last_stride(self) -> str:
@@ -124,6 +126,8 @@ class ArrayWriter:
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
         self.by_rows: Set[Value] = set()  # results whose last stride is the item size but for odd shapes
         self.buffered = False
+        self.slots = 0
+        self.reports_own = False  # whether only the kernel's own arithmetic raises what the next ``raised`` looks for
         self.watches: List[str] = []  # variables that are 0 until a watched nest has seen something odd
         self._known: Dict[str, str] = {}
         self._block_depth = 0
@@ -183,7 +187,8 @@ class ArrayWriter:
     def clear_flags(self, own: bool = False) -> None:
         """Before what may raise floating-point flags that NumPy reports; ``own`` if no called function does."""
         if not self.flavour.fast:
-            self.line(self.runtime("own_flags_clear" if own else "flags_clear"))
+            own_clear = "clear_raised(%s)" % self.runtime_address("own_flags_clear")
+            self.line(own_clear if own else self.runtime("flags_clear"))
 
     def raised_flags(self, *ops: Op, own: bool = False) -> str:
         """The condition that some were raised since then by these operations, "" where nobody wants to know."""
@@ -194,12 +199,18 @@ class ArrayWriter:
         if self.flavour.fast or ignored == LISTENING:
             return ""
         mask = LISTENING & ~ignored | heeded | heeded << HEEDED
-        return "%s != 0" % self.runtime("own_flags_test" if own else "flags_test", mask)
+        return "%s != 0" % self.flags_raised(mask, own)
 
     def underflow_listened(self, ops: Sequence[Op]) -> str:
         """The source of what is not 0 if underflows of these operations are reported."""
         heeded = any(op.attrs.get("heeded", 0) & UNDERFLOW for op in ops)
         return self.runtime("flags_listened", UNDERFLOW | UNDERFLOW << HEEDED if heeded else UNDERFLOW)
+
+    def flags_raised(self, mask: int, own: bool) -> str:
+        """The source that gives those flags of a mask that were raised since then and that somebody wants to know."""
+        if own:
+            return "flags_raised(%s, %d)" % (self.runtime_address("own_flags_test"), mask)
+        return self.runtime("flags_test", mask)
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
         """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or
@@ -320,14 +331,15 @@ class ArrayWriter:
             (array.data, "0") + array.shape + array.shown)))
 
     def with_object(self, value: Value) -> ArrayVariable:
-        """The array, after writing what makes its object if it is a view that has none yet."""
+        """The array, after writing what makes its object if it is a view or in a slot and has none yet."""
         array = self.arrays[value]
         if array.lazy:
             self.line("if %s == 0:" % array.object)
             self.depth += 1
             at = self.layout.scratch(2 + 2 * len(array.shape))
             address = self.descriptor(array, at)
-            self.checked("view", "frame", address, len(array.shape), array.type.dtype.num, array.base)
+            made = ["frame", address, len(array.shape), array.type.dtype.num]
+            self.checked(*(["copied"] + made if array.in_slot else ["view"] + made + [array.base]))
             self.line("%s = ld_i8(frame, %d)" % (array.object, 8 * (at + 1)))
             self.depth -= 1
         return array

@@ -36,6 +36,7 @@ from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.nests import ANY, ZERO, Nest
 from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
+from pijit.core.kernel.slots import made_array
 
 
 def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
@@ -354,13 +355,11 @@ def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[Array
 def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
     """The result, with the strides that NumPy would have come to step by step."""
     last, known = group[-1], {}  # type: Op, Dict[Value, Tuple[str, int]]
-    private = emitter.privacy.borrows(last.result)
     if len(shape) == 1 or converts(last):
-        return emitter.new_array(group[0], Array(last.result.type.dtype, len(shape), "C"), "v%d" % last.result.id, shape,
-                                 private=private)
+        return made_array(emitter, group[0], last.result, shape, Array(last.result.type.dtype, len(shape), "C"))
     if all(value.type.layout == "C" and emitter.arrays[value].shape == tuple(shape)
            for value in find_leaves(group)[0]) and not _asks_for_temporaries(emitter, group):
-        return emitter.new_array(group[0], last.result.type, "v%d" % last.result.id, shape, private=private)
+        return made_array(emitter, group[0], last.result, shape)
     for op in group:
         if op.name == "gather":
             _described(emitter, op.args[1], known)
@@ -383,7 +382,7 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
                 "layout_like", address, len(own), op.result.type.dtype.itemsize, len(op.args), likes))
             known[op.result] = (address, len(own), own)
             continue
-        number = type_number(last.result.type.dtype, private)
+        number = type_number(last.result.type.dtype, emitter.privacy.borrows(last.result))
         emitter.checked("alloc_like", "frame", address, number, len(own), len(op.args), likes, op=group[0])
         return emitter.describe_at(last.result.type, "v%d" % last.result.id, address, own)
     raise AssertionError("an empty group")

@@ -9,6 +9,7 @@ from pijit.core.graph.ir import Op
 from pijit.core.kernel.array_ops import broadcast
 from pijit.core.kernel.array_views import beyond, offset
 from pijit.core.kernel.arrays import ArrayVariable, memory_code
+from pijit.core.kernel.slots import made_array
 
 
 def _position(emitter: Any, index: ArrayVariable, place: Tuple[str, str], size: str) -> str:
@@ -22,7 +23,7 @@ def write_gather(emitter: Any, op: Op) -> None:
     """A loop over the indices; leaves where one is out of range."""
     table, indices = emitter.arrays[op.args[0]], [emitter.arrays[value] for value in op.args[1:]]
     shape = broadcast(emitter, op, [index.shape for index in indices])
-    result = emitter.new_array(op, op.result.type, "v%d" % op.result.id, shape)
+    result = made_array(emitter, op, op.result, shape)
 
     def body(places: List[Tuple[str, str]]) -> None:
         positions = [_position(emitter, index, place, size)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List
 
-from pijit.core.graph.gufuncs import RAISED, REPORTED, Cores, cores_of
+from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
 from pijit.core.kernel.arrays import HEEDED, LISTENING, ArrayVariable
 from pijit.core.kernel.library_ops import read_result
+from pijit.core.kernel.slots import made_array
 
 
 def _sizes(emitter: Any, op: Op, arrays: List[ArrayVariable], cores: Cores) -> Dict[str, str]:
@@ -52,7 +53,7 @@ def write_gufunc(emitter: Any, op: Op) -> None:
         at = emitter.layout.scratch(2)
         place = emitter.let("address_of_word(frame, %d)" % at)
     else:
-        result = emitter.arrays[op.result] = emitter.new_array(op, op.result.type, "v%d" % op.result.id, shape)
+        result = emitter.arrays[op.result] = made_array(emitter, op, op.result, shape)
         arrays.append(result)
         place = result.data
     pointers = _words(emitter, [emitter.arrays[value].data for value in op.args] + [place])
@@ -62,7 +63,8 @@ def write_gufunc(emitter: Any, op: Op) -> None:
     for size in dims[1:] + shape[:1]:
         work = emitter.let("imul(%s, %s)" % (work, size)) if work != "1" else size
     table = emitter.let("%s()" % emitter.loop_table(loop["ufunc"], loop["loop"]))
-    emitter.line(emitter.runtime("flags_clear"))
+    if loop["errors"] != IGNORED:
+        emitter.line(emitter.runtime("flags_clear"))
     emitter.checked("gufunc", "ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims),
                     _words(emitter, steps), work, int(loop["errors"] == RAISED), op=op)
     if loop["errors"] == REPORTED:

@@ -347,7 +347,7 @@ def _external(builder: Any, name: str, kind: Any) -> Any:
     return known
 
 
-def _call(builder: Any, args: Any) -> Any:
+def call(builder: Any, args: Any) -> Any:
     """``call(address, *words)`` calls the C function at an address, whose result is a word."""
     kind = ir.FunctionType(I64, [I64] * (len(args) - 1))
     words = [word for arg in args[1:] for word in to_words(builder, *arg)]
@@ -356,7 +356,7 @@ def _call(builder: Any, args: Any) -> Any:
 
 INTRINSICS: Dict[str, Intrinsic] = {
     "leave": Intrinsic(INT, None, _leave), "set_words": Intrinsic(INT, None, _set_words),
-    "call": Intrinsic(INT, None, _call),
+    "call": Intrinsic(INT, None, call),
     "uint64": unary(UINT, UINT, _keep),
 }
 INTRINSICS.update(_memory_rows())

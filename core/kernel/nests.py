@@ -172,8 +172,9 @@ class _Writer:
         fixed = self._with_steps(fixed)
         if self.nest.sums:
             start = self._load(rows[-1], self.dtypes[-1]) if self.nest.whole else self._nothing()
+            row = rows[0] if not self.nest.steps and lasts[0] == UNIT and len(rows) == 2 else None
             write_sum(self.builder, size, start, self.pairwise, self.nest.halves, rows[-1],
-                      lambda index: self.value(self._places(rows[:-1], index, lasts), fixed))
+                      lambda index: self.value(self._places(rows[:-1], index, lasts), fixed), row)
             return
 
         def body(index: Any) -> None:

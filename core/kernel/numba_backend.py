@@ -20,6 +20,7 @@ from pijit.core.kernel.arrays import HEEDED, LISTENING, ArrayVariable, ArrayWrit
 from pijit.core.kernel.calm import BOUNDS, Calm
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.float_status import STATUS
 from pijit.core.kernel.flavour import FAST, PLAIN, Flavour
 from pijit.core.kernel.float_checks import FloatChecks
 from pijit.core.kernel.gathers import write_gather
@@ -31,10 +32,11 @@ from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 from pijit.core.kernel.privacy import Privacy
 from pijit.core.kernel.scans import SCAN_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS
+from pijit.core.kernel.slots import SLOTS
 from pijit.core.kernel.stores import write_store
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
-             **BOUNDS)
+             **BOUNDS, **SLOTS, **STATUS)
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
@@ -289,7 +291,7 @@ def _require(emitter: NumbaEmitter, op: Op) -> None:
 
 def _raised(emitter: NumbaEmitter, op: Op) -> None:
     mask = LISTENING | op.attrs.get("heeded", 0) << HEEDED
-    emitter.define(op.result, "0" if emitter.flavour.fast else emitter.runtime("flags_test", mask))
+    emitter.define(op.result, "0" if emitter.flavour.fast else emitter.flags_raised(mask, emitter.reports_own))
 
 
 def _poll(emitter: NumbaEmitter, op: Op) -> None:

@@ -12,8 +12,11 @@ from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import MAKERS, VIEWS
 from pijit.core.graph.types import Array
 
-ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "assign", "dim", "load", "store"))
+ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "assign", "dim", "load", "store", "gufunc",
+                         "dot", "product", "gather", "rows", "pick", "shares"))
 """Operations that let nobody have an array but themselves."""
+WRITES_FIRST = frozenset(("scatter", "add_at", "put_mask"))
+"""Operations that may let NumPy write their first operand, and only read the others."""
 
 
 class Privacy:
@@ -56,7 +59,7 @@ def _shown(graph: Graph, ops: List[Op]) -> Set[Value]:
     at_exits = {value for op in ops if op.exit is not None for value in op.exit.values()}
     for op in ops:
         if op.name not in ELEMENTWISE and op.name not in VIEWS:
-            shown.update(op.args)
+            shown.update(op.args[:1] if op.name in WRITES_FIRST else op.args)
     count = -1
     while count != len(shown):
         count = len(shown)

@@ -11,6 +11,7 @@ from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel import scalar_ops
 from pijit.core.kernel.arrays import ArrayVariable
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.slots import made_array
 
 
 def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
@@ -64,8 +65,7 @@ def new_result(emitter: Any, op: Op, leaving: Op, shape: Sequence[str]) -> Tuple
     kept = [place for place in range(len(shape)) if axis is not None and place not in axes_of(axis)]
     sizes = ["(1)" if keepdims and place not in kept else size for place, size in enumerate(shape)
              if keepdims or place in kept]
-    private = emitter.privacy.borrows(op.result)
-    result = emitter.new_array(leaving, op.result.type, "v%d" % op.result.id, sizes, private=private)
+    result = made_array(emitter, leaving, op.result, sizes)
     if not keepdims:
         return result, result
     return result, ArrayVariable(Array(op.result.type.dtype, len(kept), "C"), result.data, result.object,

@@ -8,7 +8,7 @@ code, so a run whose sum is NaN is computed again for NumPy's own loop.
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Sequence
+from typing import Any, Callable, List, Optional, Sequence
 
 from llvmlite import ir
 from pijit.core.kernel.intrinsics import I8, I64
@@ -41,11 +41,11 @@ def loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
 
 
 def write_sum(builder: Any, size: Any, start: Any, pairwise: Sequence[Any], halves: bool, target: Any,
-              value: Callable[[Any], Any]) -> None:
+              value: Callable[[Any], Any], row: Any = None) -> None:
     """Store the sum of ``value(index)`` over ``range(size)`` at ``target``, added to ``start``, which is 0 for floats.
 
     ``pairwise`` are function, data and buffer for floats: NumPy adds 8 or more of them pairwise, in its own loop. With
-    ``halves`` it is known how.
+    ``halves`` it is known how. ``row`` is the address of the values if they lie one behind the other.
     """
     kind = start.type
     target = builder.bitcast(target, kind.as_pointer())
@@ -57,7 +57,8 @@ def write_sum(builder: Any, size: Any, start: Any, pairwise: Sequence[Any], halv
         with then:
             _add_up(builder, size, start, target, value)
         with other:
-            _add_pairwise(builder, size, kind, pairwise, halves, target, value)
+            known = _Halves(builder, kind, row) if halves else None
+            _add_pairwise(builder, size, kind, pairwise, known, target, value)
 
 
 def local(builder: Any, kind: Any, count: int) -> Any:
@@ -78,11 +79,10 @@ def _number(value: int) -> Any:
     return ir.Constant(I64, value)
 
 
-def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], halves: bool, target: Any,
-                  value: Callable[[Any], Any]) -> None:
+def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], known: Optional[_Halves],
+                  target: Any, value: Callable[[Any], Any]) -> None:
     """By runs of at most PAIRWISE_RUN elements."""
     run, again = _number(PAIRWISE_RUN), _NumPysLoop(builder, kind, pairwise, target)
-    known = _Halves(builder, kind) if halves else None
     builder.store(ir.Constant(kind, 0), target, align=1)
 
     def add_run(number: Any) -> None:
@@ -129,9 +129,10 @@ class _NumPysLoop:
 class _Halves:
     """The sum of a run: what is left to do at each depth, and what was done, are in memory of the function's own."""
 
-    def __init__(self, builder: Any, kind: Any) -> None:
+    def __init__(self, builder: Any, kind: Any, row: Any) -> None:
         self.builder = builder
         self.kind = kind
+        self.row = None if row is None else builder.bitcast(row, kind.as_pointer())
         self.leaf = local(builder, kind, _LEAF)
         self.leaf.align = _LINE
         self.done, self.open = local(builder, kind, _DEPTH), local(builder, I64, _DEPTH)
@@ -185,22 +186,25 @@ class _Halves:
     def _add_leaf(self, value: Callable[[Any], Any]) -> None:
         """The total becomes the sum of the next ``count`` values."""
         builder, at, count = self.builder, self.builder.load(self.at), self.builder.load(self.count)
-        loop(builder, count, lambda index: builder.store(value(builder.add(at, index)), builder.gep(self.leaf, [index])))
+        leaf = self.leaf if self.row is None else builder.gep(self.row, [at])
+        if self.row is None:
+            loop(builder, count, lambda index: builder.store(value(builder.add(at, index)),
+                                                             builder.gep(leaf, [index])))
         builder.store(builder.add(at, count), self.at)
         builder.store(ir.Constant(self.kind, 0), self.total)
         whole = builder.and_(count, _number(-PAIRWISE_LEAST))
         with builder.if_then(builder.icmp_signed("<", _number(0), whole)):
-            builder.store(self._add_lanes(whole), self.total)
+            builder.store(self._add_lanes(leaf, whole), self.total)
         loop(builder, builder.sub(count, whole), lambda index: builder.store(builder.fadd(builder.load(
-            self.total), builder.load(builder.gep(self.leaf, [builder.add(whole, index)]))), self.total))
+            self.total), builder.load(builder.gep(leaf, [builder.add(whole, index)]))), self.total))
 
-    def _add_lanes(self, whole: Any) -> Any:
+    def _add_lanes(self, leaf: Any, whole: Any) -> Any:
         """The sum of a multiple of eight elements."""
         builder, eight = self.builder, ir.VectorType(self.kind, PAIRWISE_LEAST)
         sums, align = local(builder, eight, 1), 4 if isinstance(self.kind, ir.FloatType) else 8
 
         def lanes(index: Any) -> Any:
-            place = builder.gep(self.leaf, [builder.mul(index, _number(PAIRWISE_LEAST))])
+            place = builder.gep(leaf, [builder.mul(index, _number(PAIRWISE_LEAST))])
             return builder.load(builder.bitcast(place, eight.as_pointer()), align=align)
 
         builder.store(lanes(_number(0)), sums)

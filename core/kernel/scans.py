@@ -8,6 +8,7 @@ import numpy as np
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, numpy_scalar
 from pijit.core.kernel.arrays import ArrayVariable, memory_code
+from pijit.core.kernel.slots import made_array
 
 STEPS: Dict[Tuple[np.ufunc, str], str] = {
     (ufunc, kind): letter + name for ufunc, name in ((np.add, "add"), (np.multiply, "mul"))
@@ -26,7 +27,7 @@ def why_not_scan(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
 def write_scan(emitter: Any, op: Op) -> None:
     """Along the last axis; leaves when a floating-point flag was raised."""
     source, dtype = emitter.arrays[op.args[0]], op.result.type.dtype
-    result = emitter.new_array(op, op.result.type, "v%d" % op.result.id, source.shape)
+    result = made_array(emitter, op, op.result, source.shape)
     step, size = STEPS[op.attrs["ufunc"], dtype.kind], source.shape[-1]
 
     def row(places: List[Tuple[str, str]]) -> None:

@@ -12,6 +12,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array
 from pijit.core.kernel.array_ops import convert
 from pijit.core.kernel.arrays import ArrayVariable, memory_code
+from pijit.core.kernel.slots import made_array
 from pijit.core.kernel.library_ops import call_library
 from pijit.core.kernel.object_ops import BOXES, SIZE_OFFSET
 from pijit.core.kernel.stores import shares_with
@@ -97,7 +98,7 @@ def write_rows(emitter: Any, op: Op) -> None:
     size = str(array.type.dtype.itemsize)
     for length in array.shape[1:]:
         size = emitter.let("imul(%s, %s)" % (size, length))
-    result = emitter.new_array(op, op.result.type, "v%d" % op.result.id, (count,) + array.shape[1:])
+    result = made_array(emitter, op, op.result, (count,) + array.shape[1:])
     emitter.guard(op, "%s != 0" % emitter.runtime("rows", result.data, array.data, array.shape[0], size, words.data,
                                                   count))
     emitter.arrays[op.result] = result
@@ -145,7 +146,7 @@ def _mask(emitter: Any, op: Op) -> Tuple[str, str]:
 def write_pick(emitter: Any, op: Op) -> None:
     array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
     size, count = _mask(emitter, op)
-    result = emitter.new_array(op, op.result.type, "v%d" % op.result.id, [count])
+    result = made_array(emitter, op, op.result, [count])
     emitter.line(emitter.runtime("mask_pick", result.data, array.data, mask.data, size, array.type.dtype.itemsize,
                                  count))
     emitter.arrays[op.result] = result

@@ -53,7 +53,8 @@ class _Store:
         if self.raising:
             self.calm, self.bound = emitter.calm.write(group, self.target.shape, dict(zip(wanted, self.scalars)))
         if self.flags or last.attrs.get("reports"):
-            emitter.clear_flags(own=bool(self.flags))
+            emitter.clear_flags(own=True)
+            emitter.reports_own = True
 
     def compute(self, result: ArrayVariable, block: Tuple[str, ...] = ()) -> None:
         """The nest, of all rows or of a block; leaves where a flag was raised."""

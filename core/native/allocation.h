@@ -99,6 +99,24 @@ runtime_own(int64_t frame, int64_t object)
     return (int64_t)copy;
 }
 
+/* An array with the elements of a contiguous one that has no object, for desc; owned by the frame. */
+static int64_t
+runtime_copied(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum)
+{
+    int64_t *words = (int64_t *)desc, made[DESC_SHAPE + 2 * NPY_MAXDIMS];
+    int64_t bytes = value_size((int)typenum);
+    for (int64_t axis = 0; axis < ndim; axis++) {
+        made[DESC_SHAPE + axis] = words[DESC_SHAPE + axis];
+        bytes *= words[DESC_SHAPE + axis];
+    }
+    if (array_alloc(frame, made, (int)typenum, (int)ndim, NULL, 0) != OK) {
+        return LAUNCHER_ERROR;
+    }
+    memcpy((void *)made[DESC_DATA], (const void *)words[DESC_DATA], (size_t)bytes);
+    words[DESC_OBJECT] = made[DESC_OBJECT];
+    return OK;
+}
+
 /* Reads [ndim, desc, itemsize] triples; what elision.h wants to know is above the item size. */
 static void
 operands_read(Operand *operands, const int64_t *words, int64_t nops)

@@ -91,13 +91,13 @@ strides_elided(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operan
     return 0;
 }
 
-/* An operand that is not needed any more and has the result's shape and strides, or NULL. */
+/* An operand that is not needed any more, has the result's shape and strides, and an object; or NULL. */
 static const Operand *
 operand_to_reuse(const int64_t *desc, int ndim, const Operand *operands, int nops, int taken)
 {
     for (int op = 0; op < nops; op++) {
         if (operands[op].into & INTO_FREE && (op == taken || !(operands[op].into & INTO_AS_NUMPY))
-                && operands[op].ndim == ndim
+                && operands[op].ndim == ndim && operands[op].desc[DESC_OBJECT] != 0
                 && memcmp(operands[op].desc + DESC_SHAPE, desc + DESC_SHAPE, 2 * ndim * sizeof(int64_t)) == 0) {
             return &operands[op];
         }

@@ -31,6 +31,8 @@
  *       Only writes those strides to desc, for an intermediate result that is never allocated.
  *   own(frame, object) -> object
  *       The array, or a copy of one that has spare memory, which others may have; 0 with an exception set.
+ *   copied(frame, desc, ndim, typenum) (*)
+ *       A new array with the elements of a contiguous one that has no object; writes the object, for others to have.
  *   view(frame, desc, ndim, typenum, base) (*)
  *       A NumPy view for the data, shape and strides in desc; writes the object. `base` is the array it is a
  *       view of: .base is what NumPy would set, writeable is inherited, a dtype of the same number is shared.

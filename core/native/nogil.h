@@ -45,6 +45,7 @@ TAKES_GIL(product, (int64_t frame, int64_t left, int64_t right, int64_t wanted, 
           (frame, left, right, wanted, out))
 TAKES_GIL(item, (int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_t out),
           (frame, tuple, index, wanted, out))
+TAKES_GIL(copied, (int64_t frame, int64_t desc, int64_t ndim, int64_t typenum), (frame, desc, ndim, typenum))
 TAKES_GIL(own, (int64_t frame, int64_t object), (frame, object))
 TAKES_GIL(retain, (int64_t frame, int64_t object), (frame, object))
 TAKES_GIL(release, (int64_t frame, int64_t object), (frame, object))
@@ -97,7 +98,7 @@ nogil_asked(int64_t signals)
 #define NOGIL_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(own_flags_clear) X(own_flags_test) X(flags_listened) X(ufunc) \
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(new_slice) X(bound_method) X(new_cell) X(new_function) X(new_object) X(box) \
-    X(own) \
+    X(own) X(copied) \
     X(invoke) X(product) X(gufunc) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
     X(clear_exception) X(parallel) X(copy_apart)
 

@@ -179,15 +179,40 @@ reduction_nest(const Reduction *reduction, Nest *nest)
     nest_coalesce(nest);
 }
 
+/* Which NaN of several comes out is up to NumPy's loop. */
+#define ADD_UNLESS_NAN(type, out, source, stride) \
+        if (__builtin_expect(total == total, 1)) { \
+            *(type *)(out) += total; \
+        } \
+        else { \
+            run_reduce(reduction, out, (char *)(source), stride, count); \
+        }
+
+/* Rows of n elements that lie one behind the other; the compiler knows n. */
+#define ADD_ROWS(type, n) \
+    case n: \
+    for (npy_intp row = 0; row < rows; row++) { \
+        const type *source = (const type *)(nest->data[0] + row * step); \
+        type total = 0; \
+        for (int i = 0; i < n; i++) { \
+            total += source[i]; \
+        } \
+        ADD_UNLESS_NAN(type, nest->data[1] + row * out_step, source, sizeof(type)) \
+    } \
+    break;
+
 #define ADD_SHORT(type) \
+    switch (stride == sizeof(type) ? count : 0) { \
+    ADD_ROWS(type, 2) ADD_ROWS(type, 3) ADD_ROWS(type, 4) ADD_ROWS(type, 5) ADD_ROWS(type, 6) ADD_ROWS(type, 7) \
+    default: \
     for (npy_intp row = 0; row < rows; row++) { \
         const char *source = nest->data[0] + row * step; \
-        char *out = nest->data[1] + row * out_step; \
         type total = 0; \
         for (npy_intp i = 0; i < count; i++) { \
             total += *(const type *)(source + i * stride); \
         } \
-        *(type *)out += total; \
+        ADD_UNLESS_NAN(type, nest->data[1] + row * out_step, source, stride) \
+    } \
     }
 
 /* Sums of runs of floats that are too short for a call of NumPy's loop, each added to what its result is so far. */
@@ -286,13 +311,19 @@ result_start(const Reduction *reduction)
         int own = reduction->ndim - 1 - axis;
         int reduced = is_reduced(reduction, own);
         nest.shape[axis] = reduced ? 1 : nest.shape[axis];
-        nest.strides[axis][0] = reduced ? 0 : reduction->desc[DESC_SHAPE + reduction->ndim + own];
+        nest.strides[axis][0] =
+            reduced || reduction->has_identity ? 0 : reduction->desc[DESC_SHAPE + reduction->ndim + own];
         nest.strides[axis][1] =
             reduced ? 0 : reduction->out[DESC_SHAPE + result_ndim(reduction) + result_axis(reduction, own)];
     }
+    if (reduction->has_identity) {
+        nest.data[0] = identity;
+    }
+    nest_coalesce(&nest);
     do {
-        memcpy(nest.data[1], reduction->has_identity ? identity : nest.data[0], reduction->itemsize);
-    } while (nest_next(&nest, index, 0));
+        elements_copy(nest.data[1], nest.strides[0][1], nest.data[0], nest.strides[0][0], nest.shape[0],
+                      reduction->itemsize);
+    } while (nest_next(&nest, index, 1));
 }
 
 static int64_t

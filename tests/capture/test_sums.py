@@ -176,3 +176,20 @@ def test_several_axes(backend, code):
     calls += [(x * -0.0, y * np.finfo(code).max), (x[:0], y[:0]), (x.T, y.T)]
     with fail_unless_captured():
         check(blocks, *calls[0], others=calls[1:], config={"backend": backend}, calls=1)
+
+
+def plain_rows(x):
+    return x.sum(axis=1), x.sum(axis=-1, keepdims=True), x.mean(axis=1), x.reshape(-1, 2, x.shape[1]).sum(axis=(0, 2))
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.filterwarnings("ignore")
+def test_rows_that_lie_in_memory(code):
+    """Also where a row has infinities of two signs, NaN of several kinds, or zeros of one sign."""
+    calls = [(noise(code, 4, n),) for n in LENGTHS + (2, 4, 5, 6, 136, 255, 256, 257, 1023)]
+    odd = noise(code, 6, 300)
+    odd[0], odd[1, 5], odd[2, [7, 200]] = -0.0, np.inf, (np.inf, -np.inf)
+    odd[3, 9], odd[4, [3, 4, 150]] = np.nan, (-np.nan, np.nan, np.inf)
+    calls += [(odd,), (odd[:, :7].copy(),), (odd[:, 3:6].copy(),), (noise(code, 0, 3),), (odd * np.finfo(code).max,)]
+    with fail_unless_captured():
+        check(plain_rows, *calls[3], others=calls, config={"backend": "numba", "cache_limit": 64}, calls=1)

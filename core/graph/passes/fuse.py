@@ -208,9 +208,9 @@ def roots(graph: Graph) -> Dict[Value, Value]:
 def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
     """The groups, in order of their operations, by last operation.
 
-    A single operation is a group only if it writes to an array that was there before, NumPy would do it row by row, or
-    slowly, or it is arithmetic in a loop, where arrays may be small; with ``fast`` also a sum, which then need not be
-    NumPy's.
+    A single operation is a group only if it writes to an array that was there before, NumPy would do it row by row,
+    or slowly, or it is a sum of rows, or arithmetic in a loop, where arrays may be small; with ``fast`` also another
+    sum, which then need not be NumPy's.
     """
     users: Dict[Value, List[Op]] = {}
     leaving: Dict[Value, List[Op]] = {}
@@ -256,7 +256,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
                 break
             excluded |= late | outside
         if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or converts(op) \
-                or fast and op.name == "reduce" \
+                or op.name == "reduce" and (fast or op.args[0].type.ndim > 1) \
                 or op.name == "ufunc" and (_by_rows(op) or loops and raises_flags(op) or op.attrs["ufunc"] in _SLOW):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group

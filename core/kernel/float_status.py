@@ -1,0 +1,50 @@
+"""Floating-point exception flags of the processor, read where machine code has computed: as in native/float_status.h.
+
+A call of the runtime is made where a flag is raised, or on processors that have no instruction for it here.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import Any, Dict
+
+from llvmlite import ir
+from pijit.core.kernel.float_intrinsics import rarely
+from pijit.core.kernel.intrinsics import I8, I32, I64, INT, Intrinsic, call
+from pijit.core.kernel.row_sums import local
+
+_REPORTED = 1 | 4 | 8 | 16
+"""Invalid operation, division by zero, overflow and underflow in x86's register of them."""
+
+_READS = platform.machine().lower() in ("x86_64", "amd64")
+
+
+def _raised(builder: Any) -> Any:
+    """Whether arithmetic may have raised a flag. The fence holds what it has stored, and so its flags, before."""
+    if not _READS:
+        return ir.Constant(ir.IntType(1), 1)
+    builder.fence("seq_cst", "singlethread")
+    place = local(builder, I32, 1)
+    pointer = I8.as_pointer()
+    read = builder.module.globals.get("llvm.x86.sse.stmxcsr")
+    if read is None:
+        read = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [pointer]), "llvm.x86.sse.stmxcsr")
+    builder.call(read, [builder.bitcast(place, pointer)])
+    flags = builder.and_(builder.load(place), ir.Constant(I32, _REPORTED))
+    return builder.icmp_unsigned("!=", flags, ir.Constant(I32, 0))
+
+
+def _clear(builder: Any, args: Any) -> Any:
+    """``clear_raised(function)``: call it where a flag is raised."""
+    with builder.if_then(_raised(builder), likely=False):
+        call(builder, args)
+    return ir.Constant(I64, 0)
+
+
+def _flags(builder: Any, args: Any) -> Any:
+    """``flags_raised(function, mask)``: what it answers where a flag is raised, else 0."""
+    return rarely(builder, _raised(builder), lambda: call(builder, args))
+
+
+STATUS: Dict[str, Intrinsic] = {"clear_raised": Intrinsic(INT, None, _clear),
+                                "flags_raised": Intrinsic(INT, None, _flags)}
