@@ -98,7 +98,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     by_shape = config.enable_dynamic_shape is False
     head = head_of(result.cfg.function, made)
     program = entry_program((candidate.captured for _, candidate, _ in kept), causes, roots if by_shape else None,
-                            head.inputs if head is not None else ())
+                            head.inputs if head is not None else (), [entry.program for entry in state.entries])
     segments = segment_reports(result, compiled[0])
     for one, outcomes in zip(results[1:], compiled[1:]):
         segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]

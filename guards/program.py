@@ -8,14 +8,15 @@ guards. In mirror mode every evaluation in C is repeated by the twin, and a disa
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from collections import Counter
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.guards import _evaluate
 from pijit.guards.guard import Guard, Step
 from pijit.guards.source import (Attr, Cell, ClassAttr, Constant, Global, Inner, Item, KeyAt, Local, Scope, Source,
                                  SourceError, TypeOf, closure_of)
 
-__all__ = ["GuardProgram", "evaluation_order", "mirror_disagreements", "set_mirror"]
+__all__ = ["GuardProgram", "evaluation_order", "failures_by_source", "mirror_disagreements", "set_mirror"]
 
 set_mirror = _evaluate.set_mirror
 mirror_disagreements = _evaluate.mirror_disagreements
@@ -36,9 +37,19 @@ FETCHES: Dict[type, Callable[[Any], Step]] = {
 }
 
 
-def evaluation_order(guards: Sequence[Guard]) -> List[Guard]:
-    """The guards as they are evaluated: each once, as given, but cheap ones first among those of the same
-    sources.
+def failures_by_source(programs: Iterable[GuardProgram]) -> Dict[Source, int]:
+    """How often guards failed, for each source that such a guard looks at and each that leads there."""
+    counts: Counter[Source] = Counter()
+    for program in programs:
+        for guard, count in zip(program.guards, program.failures):
+            if count:
+                counts.update(dict.fromkeys({part for source in guard.sources for part in closure_of(source)}, count))
+    return dict(counts)
+
+
+def evaluation_order(guards: Sequence[Guard], failures: Optional[Mapping[Source, int]] = None) -> List[Guard]:
+    """The guards as they are evaluated: each once, those of sources that failed most often first, otherwise as given,
+    but cheap ones first among those of the same sources.
 
     Example:
         >>> x, y = Local(0, "x"), Local(1, "y")
@@ -50,7 +61,9 @@ def evaluation_order(guards: Sequence[Guard]) -> List[Guard]:
     for guard in distinct:
         groups.setdefault(guard.sources, []).append(guard)
     queues = {sources: iter(sorted(group, key=lambda guard: guard.cost)) for sources, group in groups.items()}
-    return [next(queues[guard.sources]) for guard in distinct]
+    ordered = [next(queues[guard.sources]) for guard in distinct]
+    counts = failures or {}
+    return sorted(ordered, key=lambda guard: -min(counts.get(source, 0) for source in guard.sources))
 
 
 class _Compiler:
@@ -105,6 +118,7 @@ class GuardProgram(_evaluate.Program):
     Args:
         guards: the conditions.
         fetch: the sources whose values `check` hands to the caller, in this order.
+        failures: how often guards of other programs on these sources failed, see failures_by_source.
 
     Attributes:
         guards, fetch: as given, as tuples.
@@ -124,9 +138,10 @@ class GuardProgram(_evaluate.Program):
     __slots__ = ("order",)
     order: Tuple[Guard, ...]
 
-    def __new__(cls, guards: Sequence[Guard], fetch: Sequence[Source] = ()) -> GuardProgram:
+    def __new__(cls, guards: Sequence[Guard], fetch: Sequence[Source] = (),
+                failures: Optional[Mapping[Source, int]] = None) -> GuardProgram:
         guards, fetch = tuple(guards), tuple(fetch)
-        order = evaluation_order(guards)
+        order = evaluation_order(guards, failures)
         index_of = {guard: index for index, guard in reversed(list(enumerate(guards)))}
         compiler = _Compiler(order, fetch)
         for guard in order:

@@ -30,7 +30,7 @@ from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
 from pijit.guards.pairs import DistinctObject, SameObject
-from pijit.guards.program import GuardProgram
+from pijit.guards.program import GuardProgram, failures_by_source
 from pijit.guards.source import Attr, Cell, Constant, Inner, Local, closure_of
 
 ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
@@ -155,12 +155,13 @@ def lines_of(segments: Iterable[Captured]) -> Dict[Any, str]:
 
 
 def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]] = (),
-                  roots: Any = None, fetch: SequenceType[Any] = ()) -> GuardProgram:
+                  roots: Any = None, fetch: SequenceType[Any] = (),
+                  before: Iterable[GuardProgram] = ()) -> GuardProgram:
     """The guards of an entry: every fact of its segments that can be checked when the function is called.
 
     ``causes`` are the (source, value) of what stayed bytecode for its type: such a function must get another chance
     when it is called with other types. With the ``roots`` of a call, arrays keep the shapes that they have there.
-    ``fetch`` is what who looks a call up gets.
+    ``fetch`` is what who looks a call up gets. What failed in programs ``before`` is looked at first.
     """
     guards: List[Any] = []
     for captured in segments:
@@ -176,7 +177,7 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
             guards += [g for g in type_guards(source, value) if g not in guards]
     arrays = [guard.source for guard in guards if isinstance(guard, kinds.IsArray)] if roots is not None else []
     guards += [kinds.Equals(Inner(source, "shape"), source.fetch(*roots).shape) for source in arrays]
-    return GuardProgram(guards, fetch)
+    return GuardProgram(guards, fetch, failures_by_source(before))
 
 
 def may_wait(program: GuardProgram) -> bool:

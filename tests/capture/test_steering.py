@@ -85,3 +85,25 @@ def test_specialize_scalar(force, expected):
 
 def test_specialize_scalar_false_knows_no_number():
     check(along, X, 1, config={"specialize_scalar": False}, others=[(X, 2)])
+
+
+def test_a_new_entry_looks_first_at_what_failed_in_the_others():
+    class Model:
+        def __init__(self, w):
+            self.w, self.shift = w, 1.0
+
+    def f(x, y, m):
+        return x * y + m.shift + m.w
+
+    j = jitted(f)
+    models = Model(X), Model(X.astype("f4")), Model(2.0)
+    for model in models:
+        for _ in range(3):
+            np.testing.assert_array_equal(j(X, X, model), f(X, X, model))
+    programs = [entry.program for entry in j.state.entries]
+    places = [[str(guard.sources[0]) for guard in program.order] for program in programs]
+    assert len(places) == 3 and all("L['m'].w" in found for found in places)
+    assert not places[0][0].startswith("L['m']")
+    for found in places[1:]:
+        last = found.index("L['m'].w")
+        assert all(place in ("L['m']", "L['m'].__dict__", "type(L['m'])") for place in found[:last])

@@ -9,10 +9,15 @@ import pytest
 from pijit.guards import _evaluate
 from pijit.guards.guard import Equals, IsArray, IsIdentical, IsType, LengthIs
 from pijit.guards.pairs import NoOverlap, SameShape
-from pijit.guards.program import FETCHES, GuardProgram, evaluation_order, mirror_disagreements, set_mirror
+from pijit.guards.program import (FETCHES, GuardProgram, evaluation_order, failures_by_source, mirror_disagreements,
+                                  set_mirror)
 from pijit.guards.source import UNBOUND, Attr, Constant, Global, Item, Local, TypeOf
 
 X, Y, Z = Local(0, "x"), Local(1, "y"), Local(2, "z")
+
+
+class Layer:
+    pass
 
 
 def test_order_is_as_given_but_cheap_first_within_one_source():
@@ -25,6 +30,26 @@ def test_order_is_as_given_but_cheap_first_within_one_source():
     assert program.order == tuple(expected)
     assert program.guards == tuple(guards)
     assert str(program).splitlines() == [str(guard) for guard in expected]
+
+
+def test_what_failed_most_often_is_looked_at_first():
+    weight = Attr(Y, "w")
+    guards = [IsType(X, int), IsType(Y, Layer), NoOverlap(X, weight), IsType(Z, int), IsType(weight, float),
+              Equals(Z, 3)]
+    before = [GuardProgram(guards), GuardProgram([Equals(Z, 3), IsType(X, int)])]
+    layer = Layer()
+    layer.w = 1
+    for _ in range(3):
+        assert before[0].check([1, layer, 3], {}, {}) is None
+    assert before[1].check([1, None, 4], {}, {}) is None and before[1].check([1.0, None, 3], {}, {}) is None
+    failures = failures_by_source(before)
+    assert failures == {X: 4, Y: 3, weight: 3, Z: 1}
+    first = [guards[0], guards[1], guards[2], guards[4], guards[3], guards[5]]
+    assert evaluation_order(guards, failures) == first
+    assert evaluation_order(guards, {weight: 3, Y: 3}) == [guards[k] for k in (1, 4, 0, 2, 3, 5)]
+    program = GuardProgram(guards, [weight], failures)
+    assert program.order == tuple(first) and program.guards == tuple(guards)
+    assert program.check([1, 1, 3], {}, {}) is None and program.last_failed == guards[1]
 
 
 def test_duplicate_guards_are_evaluated_once():
