@@ -74,6 +74,21 @@ def binds_again(cfg: Any, index: int, name: str) -> bool:
                for start, end in spans for instr in instructions[start:end])
 
 
+def is_shared(cfg: Any, index: int, name: str) -> bool:
+    """Whether functions that code makes, an instruction in a loop or more than one, share a variable."""
+    block = cfg.block_of[index]
+    makers = sum(type(instr.value) is CodeType and _keeps(instr.value, name) for instr in cfg.function.instructions)
+    return makers > 1 or any(block in loop.body for loop in cfg.loops)
+
+
+def _keeps(code: CodeType, name: str) -> bool:
+    """Whether a function has a free variable; of a comprehension, whether functions have that it makes."""
+    if name not in code.co_freevars:
+        return False
+    return not code.co_name.endswith("comp>") or any(type(const) is CodeType and _keeps(const, name)
+                                                     for const in code.co_consts)
+
+
 def writes(code: CodeType, name: str) -> bool:
     """Whether a function, or one inside it, binds or deletes a free variable."""
     if name not in code.co_freevars:

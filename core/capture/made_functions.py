@@ -11,7 +11,7 @@ import inspect
 import types
 from typing import Any, List, NamedTuple, Optional, Tuple
 
-from pijit.core.bytecode.cells import BINDS, binds_again
+from pijit.core.bytecode.cells import BINDS, binds_again, is_shared
 from pijit.core.bytecode.decode import Function
 from pijit.core.capture.abstract import Parted
 from pijit.core.capture.callees import Callee, CalleeFacts
@@ -181,11 +181,14 @@ def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int
         return _number_of_outer(facts, name)
     if binds_again(self.cfg, instr.index, name):
         raise Break("PJ220", name=name, because="it is bound again while functions share it")
+    if is_shared(self.cfg, instr.index, name):
+        raise Break("PJ220", name=name, because="functions share it")
     return None
 
 
 def _number_of_outer(facts: Any, name: str) -> Optional[int]:
     """The same of a variable around a comprehension, or around a function with cells of its own."""
+    in_comprehension = isinstance(facts, MadeFacts)
     while isinstance(facts, MadeFacts):
         facts = facts.maker
         own = facts.function.cellvars
@@ -195,6 +198,8 @@ def _number_of_outer(facts: Any, name: str) -> Optional[int]:
         return number_of_cell(facts, name)
     if isinstance(facts, ClosureFacts) and name not in facts.function.cellvars:
         return None
+    if in_comprehension:
+        raise Break("PJ220", name=name, because="functions share it")
     if any(instr.opname in BINDS and instr.value == name for instr in facts.function.instructions):
         raise Break("PJ220", name=name, because="it is bound again while functions share it")
     return None

@@ -148,10 +148,37 @@ def generators(x, a):
     return x * sum(up_to(4)) + next(g), [v for v in g]
 
 
+def scaled_both_ways(k):
+    def up(v):
+        return v * k
+
+    def down(v):
+        return v / k
+    return up, down
+
+
+def scaled_n_times(k, n):
+    fs = []
+    for _ in range(n):
+        fs.append(lambda v: v * k)
+    return fs + [lambda v, _=_: v + k for _ in range(n)]
+
+
+def one_variable_for_several(x, a):
+    up, down = scaled_both_ways(a)
+    fs = scaled_n_times(a, 2)
+    before = up(x) + down(x) + sum(f(x) for f in fs)
+    up.__closure__[0].cell_contents = a + 1.0
+    fs[0].__closure__[0].cell_contents = a - 1.0
+    shared = [up.__closure__[0] is down.__closure__[0], [f.__closure__[0] is fs[0].__closure__[0] for f in fs]]
+    return before, up(x), down(x), [f(x) for f in fs], shared
+
+
 OTHERS = [(X * 3, 4.0), (X, 3), (X.astype(int), 2.0), (X[:2], 2), (list(X), 2.0), (X, "a")]
 CASES = [(f, (X, 2.0), OTHERS) for f in (
     an_object, an_object_that_leaves, a_list, a_default_that_collects, an_array_in_place, of_two_kinds, by_others,
-    functions_in_functions, raising, raising_later, no_argument, generators)]
+    functions_in_functions, raising, raising_later, no_argument, generators,
+    one_variable_for_several)]
 
 test_same_answers = same_answers(CASES, PYTHON)
 
