@@ -65,7 +65,7 @@ def guarded(x, i):
         v = (y * y)[i]
     except IndexError:
         v = -1.0
-    with np.errstate(all="warn"):
+    with threading.Lock():
         z = x * v + 1.0
         w = z * z - x
     return w

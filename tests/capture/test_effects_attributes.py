@@ -181,7 +181,7 @@ def test_same_as_python(f, args):
 
 @pytest.mark.skipif(CUT, reason="cut everywhere")
 @pytest.mark.parametrize("f, args, most", [
-    (accumulate, (model(), X), 1), (accumulate, (Slots(0.0, 0), X), 1), (reset_and_accumulate, (model(), X), 2),
+    (accumulate, (model(), X), 1), (accumulate, (Slots(0.0, 0), X), 1), (reset_and_accumulate, (model(), X), 3),
     (branches, (model(), X), 1), (two, (model(), model(), X), 1), (nested, (model(y=model()), X), 1),
     (writes_one_reads_other, (model(), model(total=0.0), X), 1), (arrays, (model(), X), 2), (raises, (model(), X, 11), 1),
 ], ids=lambda item: getattr(item, "__name__", ""))

@@ -338,7 +338,8 @@ def start():
 
 def test_a_later_process_compiles_nothing(kept):
     first, second = start(), start()  # at once, on an empty cache
-    assert [process.communicate()[0].strip() for process in (first, second)] == [b"True", b"True"]
+    found = [process.communicate()[0].strip() for process in (first, second)]
+    assert sorted(found) in ([b"False", b"True"], [b"True", b"True"])  # one of them may have started late
     assert kept.contents().kernels and not [name for name in os.listdir(kept.path) if name.startswith(".")]
     assert start().communicate()[0].strip() == b"False"
     names = sorted(os.listdir(kept.path))
