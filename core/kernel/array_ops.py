@@ -163,7 +163,8 @@ def write_ufunc(emitter: Any, op: Op) -> None:
         array = _computed_in_place(emitter, op, operands, shape)
         if array is None:
             private = emitter.privacy.borrows(op.result)
-            array = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id, private)
+            wanted = emitter.privacy.exits_with(op.result)
+            array = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id, private, wanted)
             if all(emitter.goes_by_rows(value) for value in op.args if value in emitter.arrays):
                 emitter.by_rows.add(op.result)
         emitter.arrays[op.result] = array
@@ -188,8 +189,8 @@ def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
 
 
 def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], kind: Array,
-              name: str, private: bool) -> ArrayVariable:
-    """A new array with the loop's results; leaves when a flag was raised."""
+              name: str, private: bool, wanted: int = 0) -> ArrayVariable:
+    """A new array with the loop's results, ``wanted`` by so many side exits; leaves when a flag was raised."""
     at = emitter.layout.scratch(2 + 2 * len(shape))
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + shape)))
     words = [str(item) for k, operand in enumerate(operands)
@@ -201,7 +202,7 @@ def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], 
         emitter.checked("alloc_like", "frame", address, number, len(shape), len(operands), likes, op=op)
         return emitter.describe(kind, name, at, shape)  # type: ignore[no-any-return]
 
-    array = new_private(emitter, op, kind, name, shape, like) if private and len(shape) == 1 else like()
+    array = new_private(emitter, op, kind, name, shape, like, wanted) if private and len(shape) == 1 else like()
     if array.in_slot:
         address = emitter.descriptor(array, at)
     out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)

@@ -6,6 +6,7 @@ A result that leaves belongs to NumPy's allocator. What only the kernel sees may
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Dict, List, Set
 
 from pijit.core.graph.ir import Graph, Op, Value
@@ -32,6 +33,7 @@ class Privacy:
         shown = _shown(graph, ops)
         self._private = {op.result for op in ops if op.name in MAKERS and isinstance(op.result.type, Array)} - shown
         self.lent: Set[Value] = set()
+        self._exits = Counter(value for op in ops if op.exit is not None for value in set(op.exit.values()))
 
     def is_private(self, value: Value) -> bool:
         """Whether an array that is made here leaves at side exits at most."""
@@ -44,6 +46,10 @@ class Privacy:
         if self.is_private(value) and not given_on:
             self.lent.add(value)
         return value in self.lent
+
+    def exits_with(self, value: Value) -> int:
+        """At how many side exits an array is wanted, as it is."""
+        return self._exits[value]
 
     def hands_on(self, value: Value, result: Value) -> bool:
         """Whether a result may have the memory of an array that is not needed any more, be it spare memory or not."""

@@ -18,6 +18,9 @@ SLOT_BYTES = 4096
 MOST_SLOTS = 8
 """Slots of one kernel: Python's threads may have small stacks."""
 
+MOST_EXITS = 8
+"""Side exits that want one such array: each has the code that makes an object of it."""
+
 _ALIGNMENT = 64
 _MOST_AXES = 4
 """With more axes than this the product of sizes that fit one by one may overflow."""
@@ -43,20 +46,23 @@ SLOTS = {"slot": Intrinsic(INT, None, _build_slot)}
 def made_array(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
                kind: Optional[Array] = None) -> ArrayVariable:
     """A new array for a value, or of the type ``kind``; without memory it leaves by the exit of ``leaving``."""
-    make = new_private if emitter.privacy.borrows(value) else type(emitter).new_array
-    return make(emitter, leaving, kind or value.type, "v%d" % value.id, shape)  # type: ignore[no-any-return]
+    kind, name = kind or value.type, "v%d" % value.id
+    if emitter.privacy.borrows(value):
+        return new_private(emitter, leaving, kind, name, shape, wanted=emitter.privacy.exits_with(value))
+    return emitter.new_array(leaving, kind, name, shape)  # type: ignore[no-any-return]
 
 
 def new_private(emitter: Any, op: Op, kind: Array, name: str, shape: Sequence[str],
-                otherwise: Optional[Callable[[], ArrayVariable]] = None) -> ArrayVariable:
-    """A new array that leaves at side exits at most; leaves by the operation's exit when there is no memory.
+                otherwise: Optional[Callable[[], ArrayVariable]] = None, wanted: int = 0) -> ArrayVariable:
+    """A new array that leaves at side exits at most, ``wanted`` of them; leaves by the operation's exit when there is
+    no memory.
 
     What does not fit into a slot is made by ``otherwise``, in variables of the name.
     """
     if otherwise is None:
         def otherwise() -> ArrayVariable:
             return emitter.new_array(op, kind, name, shape, private=True)  # type: ignore[no-any-return]
-    if kind.layout != "C" or kind.ndim > _MOST_AXES or emitter.slots == MOST_SLOTS:
+    if kind.layout != "C" or kind.ndim > _MOST_AXES or emitter.slots == MOST_SLOTS or wanted > MOST_EXITS:
         return otherwise()
     emitter.slots += 1
     most = SLOT_BYTES // kind.dtype.itemsize

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pijit.core.kernel import machine_code
 from tests.harness import check, fail_unless_captured, jitted
 
 NUMBA = {"backend": "numba"}
@@ -161,3 +162,30 @@ def test_memory_does_not_grow():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 200_000
+
+
+def wanted_by_exits(x: np.ndarray, i: np.ndarray, few: bool) -> Any:
+    a = x * 0.5
+    b = np.cumsum(a)
+    s = x[i[0]]
+    if few:
+        return s + a[0] * b[-1]
+    s += x[i[1]] + x[i[2]] + x[i[3]] + x[i[4]] + x[i[5]]
+    return s + a[0] * b[-1]
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_no_slots_for_what_many_exits_want(few, monkeypatch):
+    """Each exit would have the code that makes objects of them."""
+    sources = []
+
+    def compiled(source, *more):
+        sources.append(source)
+        return compiles(source, *more)
+
+    compiles = machine_code.compiled
+    monkeypatch.setattr(machine_code, "compiled", compiled)
+    x, i = np.arange(9.0), np.arange(6)
+    check(wanted_by_exits, x, i, few, config=dict(NUMBA, force_breaks=None, specialize_scalar=True),
+          others=[(x, i + 3, few), (x, i + 5, few)])
+    assert any("slot(" in source for source in sources) is few
