@@ -179,7 +179,7 @@ NUMBERS: Templates = {
     "factories": ("factory({num})({num})", "made({num})", "made({num}, {num})", "loud({num})",
                   "partial(made, {num})()",
                   "{'u': made, 'v': abs}['u']({num})", "sum(map(made, ({num}, {num})))"),
-    "texts": ("len(word)", 'len(f"""{({num}):}""")', "int('1' * ({int} % 5 + 1))", "word.count('a')",
+    "texts": ("len(word)", "len(format({num}, ''))", "int('1' * ({int} % 5 + 1))", "word.count('a')",
               "ord(word[{index}])", "float('%.2f' % 2.5)",
               "len(word.split(','))", "len(word + str({int}))"),
     "local": ("times({num})", "times({num}, k={num})", "next(steps({vec}, 2))", "sum(steps({vec}, 1))",
