@@ -24,6 +24,9 @@ _LINE = 64
 _DEPTH = 16
 """More often than a run can be halved."""
 
+_AHEAD = 2048
+"""Memory is asked for so many bytes ahead: a chain of sums does not look far enough to hide the way to a shared cache."""
+
 
 def loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
     """``for index in range(size): body(index)``."""
@@ -73,6 +76,14 @@ def _add_up(builder: Any, size: Any, start: Any, target: Any, value: Callable[[A
     builder.store(start, total)
     loop(builder, size, lambda index: builder.store(add(builder.load(total), value(index)), total))
     builder.store(builder.load(total), target, align=1)
+
+
+def _fetch(builder: Any, place: Any) -> None:
+    """Ask for the memory at an address, which need not exist: to read it, more than once, as data."""
+    word = ir.IntType(32)
+    signature = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+    fetch = builder.module.declare_intrinsic("llvm.prefetch", (place.type,), signature)
+    builder.call(fetch, [place, ir.Constant(word, 0), ir.Constant(word, 3), ir.Constant(word, 1)])
 
 
 def _number(value: int) -> Any:
@@ -205,6 +216,8 @@ class _Halves:
 
         def lanes(index: Any) -> Any:
             place = builder.gep(leaf, [builder.mul(index, _number(PAIRWISE_LEAST))])
+            if self.row is not None:
+                _fetch(builder, builder.gep(builder.bitcast(place, I8.as_pointer()), [_number(_AHEAD)]))
             return builder.load(builder.bitcast(place, eight.as_pointer()), align=align)
 
         builder.store(lanes(_number(0)), sums)
