@@ -35,8 +35,8 @@ ARRAY_WORK = 20
 """At least what a call of NumPy for arrays takes."""
 ELEMENT_WORK = 3
 """What an operation on a NumPy scalar or on one element of an array takes."""
-FREE = frozenset(["const", "shares", "same", "flag", "dim", "iterator_part", "range_length", "poll", "raised",
-                  "new_tuple", "new_list", "new_dict"])
+FREE = frozenset(["const", "shares", "identical", "same", "flag", "dim", "iterator_part", "range_length", "poll",
+                  "raised", "new_tuple", "new_list", "new_dict"])
 LIBRARY = frozenset(["invoke", "perform"])
 OF_ELEMENTS = frozenset(["load", "store", "view", "part"])
 MOVES = frozenset(["NOP", "POP_TOP", "DUP_TOP", "DUP_TOP_TWO", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST",

@@ -31,12 +31,13 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import COMPLEX, FLAG, FLOAT, INT, Array, Scalar, half_of, numpy_scalar
+from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, Array, Scalar, half_of, numpy_scalar
 from pijit.guards.facts import is_among, is_exactly, type_name
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
 FAST_POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
+TRUTHS = (bool, np.bool_)
 SINGLES = (Nothing, type(None), bool, type(Ellipsis), type(NotImplemented))
 DOUBLES = (FLOAT.dtype, COMPLEX.dtype)
 LARGEST_PRODUCT = 62
@@ -353,8 +354,22 @@ class Operators:
         if known is None and isinstance(left, Opaque) and isinstance(right, Opaque):
             known = self.same_object(left, right)
         if known is None:
+            flag = self._identical_now(left, right)
+            if flag is not None:
+                flag = flag if symbol == "is" else self.emit("not", [flag], FLAG)
+                return Number(BOOL, self.emit("flag", [flag], BOOL))
+        if known is None:
             raise Break("PJ203", operand="identity of %s and %s" % (describe(left), describe(right)))
         return Const(known == (symbol == "is"))
+
+    def _identical_now(self, left: Abstract, right: Abstract) -> Optional[Value]:
+        """The FLAG of whether two values are one object, where kernels can tell: of arrays, and of truth values."""
+        if isinstance(left, Tensor) and isinstance(right, Tensor):
+            return self.emit("identical", [left.value, right.value], FLAG)
+        if is_among(class_of(left), TRUTHS):
+            values = [self.number_value(value) for value in (left, right)]
+            return self.emit("compare", values, FLAG, {"operator": "=="})
+        return None
 
 
 SMALL = range(-5, 257)
@@ -392,6 +407,8 @@ def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
             if isinstance(other, Const) and issubclass(kind, SINGLES + BY_IDENTITY):  # type: ignore[arg-type]
                 return one.object is other.object
     kinds = class_of(left), class_of(right)
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        return None if left.type.dtype == right.type.dtype and left.type.ndim == right.type.ndim else False
     unlike = kinds[0] is not kinds[1] and not any(kind is None for kind in kinds)
     return False if unlike else None
 

@@ -144,6 +144,7 @@ OPS: Dict[str, OpInfo] = {
     "rows": OpInfo("a a", (), False, "a[index] of an array in C order with more axes than one and a vector of integers; exits "
                                      "where one is out of range"),
     "shares": OpInfo("a a", (), False, "FLAG: two arrays may share memory"),
+    "identical": OpInfo("a a", (), False, "FLAG: two arrays are one object"),
     "pick": OpInfo("a a", (), False, "a[mask] of two arrays in C order; exits unless their shapes are one"),
     "scatter": OpInfo("a a v", (), True, "a[index] = value of vectors, the value being one too or a scalar, of a's dtype; exits, "
                                          "having written nothing, as perform"),

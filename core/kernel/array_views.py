@@ -34,6 +34,10 @@ def _define_view(emitter: Any, op: Op, array: ArrayVariable, data: str, shape: L
                                               contiguous_last(op.result.type, strides), array.base, shown)
 
 
+def write_identical(emitter: Any, op: Op) -> None:
+    emitter.define(op.result, "%s == %s" % tuple(emitter.with_object(value).object for value in op.args))
+
+
 # ---- elements ----
 
 

@@ -282,6 +282,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "load": _load, "gather": _load, "pick": _load, "rows": _load, "store": _store, "ufunc": _ufunc, "where": _where, "ufunc_into": _ufunc_into, "reduce": _reduce, "scan": _scan,
     "alloc": _alloc, "invoke": _invoke, "gufunc": _invoke, "product": _invoke, "dot": _invoke, "item": _item,
     "perform": _invoke, "scatter": _set_items, "put_mask": _set_items,
+    "identical": lambda emitter, op: "%s is %s" % tuple(_args(op)),
     "shares": lambda emitter, op: "shares(%s)" % ", ".join(_args(op)),
     "add_at": lambda emitter, op: "add_at(%s)" % ", ".join(_args(op)),
     "assign": lambda emitter, op: "assign(%s, %s)" % tuple(_args(op)),

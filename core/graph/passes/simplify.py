@@ -15,12 +15,16 @@ from typing import Any, Dict, List, Set
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.passes.identities import decide_identities
 
 
 def simplify(graph: Graph) -> List[int]:
     """Simplify in place; returns the numbers of the inputs that were kept, in order."""
     _drop_unreachable(graph)
     _merge_parameters(graph)
+    if decide_identities(graph):
+        _drop_unreachable(graph)
+        _merge_parameters(graph)
     _drop_dead(graph)
     return _drop_inputs(graph)
 
