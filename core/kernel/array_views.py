@@ -42,18 +42,33 @@ def write_identical(emitter: Any, op: Op) -> None:
 
 
 def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List[str]:
-    """The indices counted from the front; leaves when one is out of range."""
-    positions, conditions = [], []
+    """The indices counted from the front; leaves when one is out of range.
+
+    Most indices count from the front anyway: only what is out of range as it is gets counted anew.
+    """
+    positions, conditions, counted = [], [], []
     checks = op.attrs.get("checks", ("-" if "inside" in op.attrs else "w") * len(indices))
     for value, size, check in zip(indices, array.shape, checks):
         known = emitter.constants.get(value)
         position = emitter.text[value]
         if check == "w" and (known is None or known < 0):
-            position = emitter.let("from_front(%s, %s)" % (position, size))
+            front = "from_front(%s, %s)" % (position, size)
+            if known is None and op.exit is not None:
+                position = emitter.renamed(position)
+                counted.append("%s = %s" % (position, front))
+            else:
+                position = emitter.let(front)
         positions.append(position)
         if check != "-":
             conditions.append("beyond(%s, %s)" % (position, size))
-    emitter.guard(op, _any_of(conditions))
+    outside = _any_of(conditions)
+    if counted:
+        emitter.indented("if rare(%s):" % outside, *counted)
+        emitter.depth += 1
+        emitter.guard(op, outside)
+        emitter.depth -= 1
+    else:
+        emitter.guard(op, outside)
     return positions
 
 

@@ -138,8 +138,10 @@ class ArrayWriter:
 
     def let(self, source: str) -> str:
         """A new variable with this value; literals and variables stand for themselves."""
-        if is_literal(source) or source.isidentifier():
-            return source
+        return source if is_literal(source) or source.isidentifier() else self.renamed(source)
+
+    def renamed(self, source: str) -> str:
+        """A variable of its own with this value."""
         name = self.fresh()
         self.line("%s = %s" % (name, source))
         return name

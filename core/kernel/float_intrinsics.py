@@ -24,6 +24,7 @@ from pijit.core.kernel.intrinsics import (
     UINT,
     Intrinsic,
     llvm_binary,
+    rare,
     same_kind,
     unary,
 )
@@ -158,8 +159,7 @@ def _float_suspect(builder: Any, args: Any) -> Any:
                 builder.fcmp_ordered("<", smallest, size), smallest, size)
     if smallest is not None:
         suspicious = builder.or_(suspicious, builder.fcmp_ordered("<", smallest, least))
-    expect = builder.module.declare_intrinsic("llvm.expect", [I1], ir.FunctionType(I1, [I1, I1]))
-    return builder.call(expect, [suspicious, ir.Constant(I1, 0)])
+    return rare(builder, suspicious)
 
 
 def _float_flags(builder: Any, args: Any) -> Any:

@@ -297,6 +297,12 @@ def _broadcast_fails(builder: Any, a: Any, b: Any) -> Any:
     return builder.and_(_stretch_fails(builder, a, b), builder.not_(_is_one(builder, b)))
 
 
+def rare(builder: Any, condition: Any) -> Any:
+    """A condition that hardly ever holds."""
+    expect = builder.module.declare_intrinsic("llvm.expect", [I1], ir.FunctionType(I1, [I1, I1]))
+    return builder.call(expect, [condition, ir.Constant(I1, 0)])
+
+
 def _word_address(builder: Any, frame: Any, word: Any) -> Any:
     return builder.add(frame, builder.mul(word, _constant(8)))
 
@@ -310,6 +316,7 @@ def _shape_rows() -> Dict[str, Any]:
     for name, build in (("stretch_fails", _stretch_fails), ("broadcast_fails", _broadcast_fails),
                         ("beyond", lambda builder, a, b: builder.icmp_unsigned(">=", a, b))):
         rows[name] = _binary(BOOL, INT, INT, build)
+    rows["rare"] = unary(BOOL, BOOL, rare)
     rows["stepped"] = _ternary(INT, INT, INT, INT, _stepped)
     return rows
 

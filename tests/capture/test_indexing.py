@@ -185,3 +185,25 @@ def test_computed_bounds():
 def test_other_owners():
     f = define("def f(x, i):\n    y = x[i]\n    return y")
     check(f, [1, 2], 0, config=EVERY, others=[("ab", 1), ({1: 2}, 1), ((3, 4), -1), (b"xy", 0), (range(9), 3), ([1], 5)])
+
+
+def walks(x, starts, ends):
+    """Indices are counted from either end, are read again, and run out at last."""
+    seen = []
+    total = 0.0
+    for k in range(len(starts)):
+        for i in range(starts[k], ends[k]):
+            total += x[i, i + 1] * x[i - 1, i]
+            x[i, i - 1] = total - i
+        seen.append(i)
+    return total, seen
+
+
+@pytest.mark.parametrize("backend", ("python", "numba"))
+def test_indices_that_change_sides(backend):
+    x = np.random.RandomState(3).standard_normal((5, 6))
+    starts, ends = np.array([0, -5, -4]), np.array([5, 0, 5])
+    others = [(x.copy(), np.array([start]), np.array([end])) for start, end in
+              ((-6, 2), (3, 6), (-7, -5), (-4, -1), (2 ** 62, 2 ** 62 + 1), (-2 ** 63 + 1, -2 ** 63 + 2))]
+    with fail_unless_captured():
+        check(walks, x, starts, ends, others=others, config={"backend": backend, "force_breaks": None})
