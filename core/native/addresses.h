@@ -123,7 +123,7 @@ module_spare_clear(PyObject *module, PyObject *unused)
 
 static PyMethodDef module_methods[] = {
     {"reporter", module_reporter, METH_O, "What reports floating-point flags as the ufunc of a name does."},
-    {"spare_clear", module_spare_clear, METH_NOARGS, "Frees the memory that is kept for arrays which do not leave a kernel; how many bytes."},
+    {"spare_clear", module_spare_clear, METH_NOARGS, "Frees the memory that is kept for arrays of kernels; how many bytes."},
     {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
     {"ufunc_loop", module_ufunc_loop, METH_VARARGS,
      "(function address, data address) of a ufunc's inner loop, or of what gives the bits of one of NumPy's own faster."},

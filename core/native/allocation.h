@@ -6,6 +6,7 @@
 
 #include "elision.h"
 #include "kept.h"
+#include "results.h"
 
 static void
 words_to_dims(npy_intp *dims, const int64_t *words, int64_t count)
@@ -29,7 +30,7 @@ shape_bytes(const npy_intp *shape, int ndim, npy_intp itemsize)
     return bytes;
 }
 
-/* A new array: one that was kept, on a block, or NumPy's. */
+/* A new array: one that was kept, on a block, on memory that comes back, or NumPy's. */
 static PyObject *
 array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *shape, npy_intp *strides, int fortran)
 {
@@ -48,6 +49,9 @@ array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *sha
     }
     if (is_private && (varies || bytes >= SPARE_SMALLEST)) {
         return spare_array(descr, ndim, shape, strides, fortran, bytes);
+    }
+    if (result_is_ours(bytes)) {
+        return result_array(descr, ndim, shape, strides, fortran, bytes);
     }
     return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, NULL,
                                 fortran ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);

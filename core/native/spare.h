@@ -1,5 +1,5 @@
-/* Memory of arrays that never leave a kernel, kept for those of later kernels: clearing fresh pages costs more than
- * computing on them. Part of runtime.c, apart for its size.
+/* Memory of arrays that never leave a kernel, and of large results (results.h), kept for those of later kernels: clearing
+ * fresh pages costs more than computing on them. Part of runtime.c, apart for its size.
  *
  * Blocks go back when the array's object does, with the GIL held. What is kept is bounded, and blocks that many others were
  * taken before are freed; spare_clear frees all. */
@@ -70,15 +70,22 @@ spare_new(size_t size)
     return data;
 }
 
+/* Counts a block that is taken, and frees one that long nobody took. */
+static void
+spare_count_taken(void)
+{
+    spare_taken++;
+    while (spare_count > 0 && spare_taken - spare[0].since > SPARE_IDLE) {
+        spare_free(0);
+    }
+}
+
 /* The smallest block that is large enough and not twice as large, or a new one; its size replaces *size. */
 static char *
 spare_take(size_t *size)
 {
     int best = -1;
-    spare_taken++;
-    while (spare_count > 0 && spare_taken - spare[0].since > SPARE_IDLE) {
-        spare_free(0);
-    }
+    spare_count_taken();
     for (int place = 0; place < spare_count; place++) {
         if (spare[place].size >= *size && spare[place].size / 2 < *size
                 && (best < 0 || spare[place].size <= spare[best].size)) {
@@ -94,22 +101,28 @@ spare_take(size_t *size)
     return data;
 }
 
+/* Keeps a block from malloc, or frees it; it may be larger than its size says. */
+static void
+spare_give(char *data, size_t size)
+{
+    if (size < SPARE_SMALLEST || size > SPARE_BYTES) {
+        free(data);
+        return;
+    }
+    while (spare_count > 0 && (spare_count == SPARE_BLOCKS || spare_bytes + size > SPARE_BYTES)) {
+        spare_free(0);
+    }
+    spare[spare_count].data = data;
+    spare[spare_count].size = size;
+    spare[spare_count++].since = spare_taken;
+    spare_bytes += size;
+}
+
 static void
 block_dealloc(PyObject *object)
 {
     Block *self = (Block *)object;
-    if (self->size < SPARE_SMALLEST) {
-        free(self->data);
-        Py_TYPE(object)->tp_free(object);
-        return;
-    }
-    while (spare_count > 0 && (spare_count == SPARE_BLOCKS || spare_bytes + self->size > SPARE_BYTES)) {
-        spare_free(0);
-    }
-    spare[spare_count].data = self->data;
-    spare[spare_count].size = self->size;
-    spare[spare_count++].since = spare_taken;
-    spare_bytes += self->size;
+    spare_give(self->data, self->size);
     Py_TYPE(object)->tp_free(object);
 }
 
@@ -131,6 +144,14 @@ block_round(size_t size)
         rounded *= 2;
     }
     return rounded < size ? size : rounded;
+}
+
+/* A new array on memory that is not its own; steals descr. */
+static PyObject *
+array_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, char *data)
+{
+    return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, data,
+                                fortran ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);
 }
 
 /* A new array on a block; steals descr. */
@@ -155,8 +176,7 @@ spare_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, 
         Py_DECREF(descr);
         return PyErr_NoMemory();
     }
-    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, block->data,
-                                           fortran ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);  /* new: the result */
+    PyObject *array = array_on(descr, ndim, shape, strides, fortran, block->data);  /* new: the result */
     if (array == NULL) {
         Py_DECREF(block);
         return NULL;

@@ -1,5 +1,6 @@
-"""Arrays that never leave a kernel have memory that is used again; what leaves has memory of its own."""
+"""Arrays that never leave a kernel, and large results that nobody has any more, have memory that is used again."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -100,3 +101,75 @@ def test_operands_that_lie_the_other_way():
     for size in (5, 513, 1024):
         x, y = grids(size, size)
         check(turned, x, y, config={"backend": "numba"}, others=[(x.astype("f4"), y.astype("f4"))])
+
+
+def chain(x, y):
+    return x * y + 1.0, (y - x) * 2.0
+
+
+def handler_name(x):
+    """Who has the memory of an array, in the words of NumPys that say so."""
+    names = getattr(np, "_core", getattr(np, "core", None)).multiarray
+    return names.get_handler_name(x) if hasattr(names, "get_handler_name") else None
+
+
+HANDLERS = handler_name(np.zeros(3)) is not None
+
+
+@fail_unless_captured()
+def test_large_results_are_numpys_in_all_that_shows():
+    f = jitted(chain, {"backend": "numba"})
+    x, y = grids(512, 700)
+    held = [f(x, y) for _ in range(4)]
+    for results in held:
+        assert who_owns(results) == who_owns(chain(x, y))
+        assert [handler_name(z) for z in results] == [handler_name(x)] * 2
+    everything = [z for results in held for z in results]
+    assert not any(np.shares_memory(a, b) for a in everything for b in everything if a is not b)
+    last = everything[0]
+    expected = last.copy()
+    last.resize((700, 600), refcheck=False)
+    expected.resize((700, 600), refcheck=False)
+    assert last.tobytes() == expected.tobytes() and last.flags.owndata
+    last.resize((3, 4), refcheck=False)
+    del held, everything, results
+    assert f(x, y)[0].tobytes() == chain(x, y)[0].tobytes()
+    assert last.ravel().tobytes() == expected.ravel()[:12].tobytes()
+
+
+@pytest.mark.skipif(not HANDLERS, reason="arrays of this NumPy have no handlers")
+@fail_unless_captured()
+def test_memory_of_large_results_comes_back():
+    f = jitted(chain, {"backend": "numba"})
+    x, y = grids(600, 500)
+    f(x, y)
+    _launcher.spare_clear()
+    first = f(x, y)
+    places = {z.ctypes.data for z in first}
+    assert not {z.ctypes.data for z in f(x, y)} & places
+    first[0].shape = (x.size,)
+    first[0].dtype = np.float32
+    assert _launcher.spare_clear() == 2 * x.nbytes
+    del first
+    assert {z.ctypes.data for z in f(x, y)} == places
+    assert _launcher.spare_clear() == 2 * x.nbytes
+    with_others = f(x[:300], y[:300])
+    assert with_others[0].tobytes() == chain(x[:300], y[:300])[0].tobytes()
+
+
+@fail_unless_captured()
+def test_what_traces_memory_sees_large_results():
+    f = jitted(chain, {"backend": "numba"})
+    x, y = grids(600, 500)
+    domain = [tracemalloc.DomainFilter(True, getattr(np.lib, "tracemalloc_domain", 389047))]
+    f(x, y)
+    for call in (f, chain):
+        tracemalloc.start()
+        try:
+            results = call(x, y)
+            held = sum(one.size for one in tracemalloc.take_snapshot().filter_traces(domain).traces)
+            del results
+            left = sum(one.size for one in tracemalloc.take_snapshot().filter_traces(domain).traces)
+        finally:
+            tracemalloc.stop()
+        assert (held, left) == (2 * x.nbytes, 0), call
