@@ -25,7 +25,7 @@ WORDS: Dict[str, str] = {
     "sort": "list.sort", "pop_item": "list.pop", "clear_list": "list.clear",
     "pop_key": "dict.pop", "setdefault": "dict.setdefault", "update": "dict.update", "clear_dict": "dict.clear",
     "set_add": "set.add", "set_discard": "set.discard", "set_remove": "set.remove", "clear_set": "set.clear",
-    "list_take": "list.pop", "heap_push": "heapq.heappush", "heap_drop": "heapq.heappop",
+    "draw": "draw of a random number", "list_take": "list.pop", "heap_push": "heapq.heappush", "heap_drop": "heapq.heappop",
     "deque_append": "deque.append", "deque_appendleft": "deque.appendleft", "deque_take": "deque.pop",
     "deque_drop": "deque.pop",
     "STORE_ATTR": "store of an attribute", "DELETE_ATTR": "del of an attribute",

@@ -6,6 +6,7 @@ import types
 from collections import deque
 from typing import Any, List, Optional, Tuple
 
+from pijit.core.graph.draws import is_pythons_generator
 from pijit.core.graph.ir import Value
 from pijit.guards.facts import is_exactly
 from pijit.guards.source import Inner
@@ -110,5 +111,7 @@ class HeldMethod(Parted):
 
 
 def is_held_method(sample: Any) -> bool:
-    """Whether an object is a method of a container."""
-    return type(sample) is types.BuiltinFunctionType and is_exactly(sample.__self__, HOLDERS)
+    """Whether an object is a method of a container, or of one of Python's random generators."""
+    if type(sample) is not types.BuiltinFunctionType:
+        return False
+    return is_exactly(sample.__self__, HOLDERS) or is_pythons_generator(type(sample.__self__))

@@ -14,6 +14,7 @@ from pijit.core._hook import JitFunction
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.callees import place_of
 from pijit.core.capture.conditions import HasType, Holds
+from pijit.core.capture.draws import is_pythons_draw
 from pijit.core.capture.facts import Place
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
@@ -40,7 +41,7 @@ def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optio
 
 def bind_attribute(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
     """What ``raw``, found on a class, gives when read of ``owner``: an object of class ``kind``, or a class: None."""
-    if issubclass(type(raw), FUNCTIONS):
+    if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
         function = self.known_object(raw, *place)
         return Bound(function, owner) if kind is not None else function  # type: ignore[no-any-return]
     if type(raw) is classmethod and issubclass(type(raw.__func__), FUNCTIONS):

@@ -17,6 +17,7 @@ from pijit.core.capture.callees import find_callee, partial_parts
 from pijit.core.capture.characters import CHARACTER_CALLS
 from pijit.core.capture.complex_numbers import COMPLEX_CALLS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
+from pijit.core.capture.draws import draw_of, pythons_draw
 from pijit.core.capture.getters import GETTER_CALLS
 from pijit.core.capture.heaps import HEAP_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
@@ -164,7 +165,7 @@ class Calls:
             known.leave(self, callee.owner)  # type: ignore[attr-defined]
             return Const(None)
         if isinstance(callee, Bound) and isinstance(callee.function, Const):
-            return self.call(callee.function, [callee.owner] + arguments, keywords)
+            return self.call(self.use(callee.function), [callee.owner] + arguments, keywords)
         if isinstance(callee, HeldMethod):
             return self._call_method(Method(callee.parts[0], callee.name), arguments, keywords)
         if isinstance(callee, Closure):
@@ -180,6 +181,7 @@ class Calls:
         handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
         if issubclass(type(target), np.ufunc) and target.signature is None:
             handler = _of_ufunc(target)
+        handler = handler or draw_of(self, callee)
         if handler is not None or row is not None:
             return self._call_known(handler, row, arguments, keywords)
         arguments, keywords = self._as_objects(arguments, keywords)
@@ -235,7 +237,8 @@ class Calls:
 
     def _call_method(self, method: Method, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         of_array = isinstance(method.owner, Tensor)
-        handler = METHODS.get(method.name) if of_array else method_of(method.owner, method.name)
+        handler = METHODS.get(method.name) if of_array else (
+            method_of(method.owner, method.name) or pythons_draw(class_of(method.owner), method.name))
         row = method_row(method.name) if of_array else None
         if handler is None and row is None:
             raise Break("PJ210", callee=method.name)

@@ -11,6 +11,7 @@ from typing import Any, Callable, List, Optional
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.abstract import HOLDERS
 from pijit.core.capture.consuming_calls import call_set
+from pijit.core.capture.draws import is_pythons_draw
 from pijit.core.capture.joining import (
     JOINS,
     copied,
@@ -29,6 +30,7 @@ from pijit.core.capture.record import Display, Record, is_row
 from pijit.core.capture.states import State, item_kind, item_kinds, list_of_kinds, together
 from pijit.core.capture.values import (
     Abstract,
+    Bound,
     CellRef,
     Const,
     Instance,
@@ -75,6 +77,9 @@ class Displays:
             return made_range(self, value)
         if isinstance(value, Method) and is_among(pointer_class(value.owner), HOLDERS):
             return held_method(self, value)
+        if isinstance(value, Bound) and isinstance(value.function, Const) and is_pythons_draw(value.function.object):
+            self.use(value.function)
+            return held_method(self, Method(value.owner, value.function.object.__name__))
         if not isinstance(value, Display) and not is_unmade(value):
             return value
         made = self.new_tuple(list(map(self.as_object, value.items)))  # type: ignore[attr-defined]

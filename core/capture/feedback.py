@@ -18,6 +18,7 @@ from collections import defaultdict, deque
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook, _launcher
+from pijit.core.capture.draws import is_generator
 from pijit.core.capture.item_types import LOOKED_AT, list_like
 from pijit.core.capture.states import join
 from pijit.core.capture.values import (
@@ -110,7 +111,8 @@ def _like(value: Any, index: int) -> Abstract:
         return Sequence([Unknown("PJ218", index) if isinstance(item, Const) else item for item in items], born=index)
     if kind is list:
         return Instance(list_like(value[:LOOKED_AT]) or Object(list) if value else Vacant(), born=index)
-    return Instance(Object(kind), born=index) if is_among(kind, CONTAINERS) else Unknown("PJ203", index)
+    known = is_among(kind, CONTAINERS) or is_generator(kind)
+    return Instance(Object(kind), born=index) if known else Unknown("PJ203", index)
 
 
 def _in_words(kind: Abstract) -> str:

@@ -17,6 +17,7 @@ from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.container_effects import EFFECT_METHODS, found_position
 from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.deques import DEQUE_METHODS
+from pijit.core.capture.draws import draw_method
 from pijit.core.capture.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.objects import store_in_record
@@ -208,7 +209,8 @@ def method_of(owner: Abstract, name: str) -> Optional[Handler]:
     """The handler of a method of a builtin class that is no array, or None."""
     kind = class_of(owner)
     rows = OBJECT_METHODS.items()
-    return next((handler for (cls, method), handler in rows if cls is kind and method == name), None)
+    found = next((handler for (cls, method), handler in rows if cls is kind and method == name), None)
+    return found if found is not None or kind is None else draw_method(kind, name)
 
 
 def _string_method(name: str) -> Handler:

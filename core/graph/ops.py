@@ -198,6 +198,8 @@ OPS: Dict[str, OpInfo] = {
     "deque_drop": OpInfo("o s", (), True, "as deque_take; exits where there is none, or its end may be noticed"),
     "heap_push": OpInfo("o v", (), True, "heapq.heappush(list, value); exits where items do not compare plainly"),
     "heap_drop": OpInfo("o", (), True, "heapq.heappop(list) without its answer; exits also where its end may show"),
+    "draw": OpInfo("o s*", ("method",), True, "a number from a random generator by the method of this number in graph/draws.py; "
+                                              "exits where that raises, and while another thread draws"),
     "deque_append": OpInfo("o v", (), True, "deque.append(value); exits where an item has to go that may be noticed"),
     "deque_appendleft": OpInfo("o v", (), True, "deque.appendleft(value); exits as deque_append"),
     "hold": OpInfo("o", (), False, "the object lives as long as the kernel runs; exits when there is no memory"),

@@ -137,6 +137,16 @@ def _search(emitter: Any, op: Op) -> None:
     emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
 
 
+def _draw(emitter: Any, op: Op) -> None:
+    """The runtime's function reads what the method is called with from words, and leaves its answer in the first."""
+    at = emitter.layout.scratch(2)
+    numbers = [emitter.text[value] for value in op.args[1:]] or ["0"]
+    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(numbers)))
+    emitter.checked("draw", emitter.text[op.args[0]], op.attrs["method"], address, op=op)
+    if op.result in emitter.used:
+        emitter.define(op.result, emitter.read_word(op.result.type, at))
+
+
 def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
     """What a read must find: the words that the runtime looks at."""
     kind = op.result.type
@@ -178,7 +188,7 @@ OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     **dict.fromkeys(("new_tuple", "new_list", "new_dict", "new_set", "new_slice", "bound_method", "new_cell",
                      "new_function", "new_object", "box"), _display),
     "deque_append": _effect, "deque_appendleft": _effect, "deque_take": _plain,
-    "heap_push": _effect, "heap_drop": _plain, "deque_drop": _plain, "hold": _hold,
+    "heap_push": _effect, "heap_drop": _plain, "deque_drop": _plain, "hold": _hold, "draw": _draw,
     "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
     "length": _asked, "next_entry": _asked, "char_code": _asked, "has_key": _has_key, "has_text": _has_key,
     "char_at": _char_at, "text_add": _text_add, "byte_at": _byte_at, "store_byte": _plain, "same_text": _same_text,

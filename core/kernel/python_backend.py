@@ -299,6 +299,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "text_add": lambda emitter, op: "%s + %s" % tuple(_args(op)),
     "same_text": lambda emitter, op: "%s == %s" % tuple(_args(op)),
     **dict.fromkeys(("char_at", "byte_at"), lambda emitter, op: "%s[%s]" % tuple(_args(op))),
+    "draw": lambda emitter, op: "draw(%s)" % ", ".join([str(op.attrs["method"])] + _args(op)),
     "has_key": lambda emitter, op: "has_key(%s, %s)" % tuple(_args(op)),
     "has_text": lambda emitter, op: "{1} in {0}".format(*_args(op)),
     "store_byte": lambda emitter, op: "{0}[{1}] = {2}".format(*_args(op)),

@@ -15,6 +15,7 @@ from typing import Any, Dict
 
 import numpy as np
 from pijit.core import _launcher
+from pijit.core.graph.draws import DRAWS
 from pijit.core.graph.types import Array
 from pijit.core.kernel.python_runtime import fitting
 from pijit.guards._evaluate import attribute_rule, find
@@ -379,6 +380,10 @@ def _is_array(value: np.ndarray, kind: Array) -> bool:
     return alike and layout and flags.aligned and (flags.writeable or not kind.writeable)
 
 
+def draw(method: int, generator: Any, *arguments: Any) -> Any:
+    return getattr(generator, DRAWS[method].method)(*arguments)
+
+
 EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell",
                 "delete_attr", "delete_global", "delete_cell", "delete_item", "store_slice", "delete_slice",
                 "insert", "extend",
@@ -399,7 +404,7 @@ NAMES: Dict[str, Any] = {
     "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
     "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
-    "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop,
+    "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
     "deque_appendleft": deque_appendleft, "hold": hold, "new_set": new_set, "has_key": has_key,
     "collect_pair": store_key, "collect_member": set_add,
 }

@@ -162,6 +162,8 @@
  *   entry_key(frame, dict, behind, spec), entry_value(frame, dict, behind, spec)
  *       The entry in front of a position that next_entry has given.
  *   heap_push(list, kind, value), heap_drop(list)
+ *   draw(generator, method, words)
+ *       A random number; the words are what the method is called with, its answer replaces the first (draws.h).
  *   deque_item(frame, deque, index, spec)
  *   deque_take(deque, index), deque_drop(deque, index), deque_append(deque, kind, value), deque_appendleft(deque, kind,
  *   value)

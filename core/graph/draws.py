@@ -1,0 +1,53 @@
+"""Methods of random generators that draw one number: what kernels draw as the generators themselves do."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Dict, NamedTuple, Tuple
+
+import numpy as np
+from pijit.core.graph.types import FLOAT, INT, Scalar, numpy_scalar
+from pijit.guards.facts import type_module
+
+NEW, LEGACY, PYTHONS = "numpy.random._generator.Generator", "numpy.random.mtrand.RandomState", "_random.Random"
+
+
+class Draw(NamedTuple):
+    """One method: the class it belongs to, its parameters with defaults, and the type of its answer.
+
+    ``number`` is the one of native/draws.h. Parameters whose default is ``...`` must be given and are integers; a
+    default of None means that the one before it is the upper bound, and 0 the lower one.
+    """
+
+    number: int
+    owner: str
+    method: str
+    parameters: Tuple[Tuple[str, Any], ...]
+    result: Scalar
+
+
+def _rows() -> Tuple[Draw, ...]:
+    spread = (("low", 0.0), ("high", 1.0))
+    normal = (("loc", 0.0), ("scale", 1.0))
+    bounds = (("low", ...), ("high", None))
+    rows = [(NEW, "random", (), FLOAT), (NEW, "uniform", spread, FLOAT), (NEW, "standard_normal", (), FLOAT),
+            (NEW, "normal", normal, FLOAT), (NEW, "standard_exponential", (), FLOAT),
+            (NEW, "exponential", (("scale", 1.0),), FLOAT), (NEW, "integers", bounds, numpy_scalar(np.int64)),
+            (LEGACY, "random_sample", (), FLOAT), (LEGACY, "uniform", spread, FLOAT),
+            (LEGACY, "standard_normal", (), FLOAT), (LEGACY, "normal", normal, FLOAT),
+            (LEGACY, "randint", bounds, INT), (PYTHONS, "random", (), FLOAT),
+            (PYTHONS, "getrandbits", (("k", ...),), INT)]
+    return tuple(Draw(number, *row) for number, row in enumerate(rows))
+
+
+DRAWS = _rows()
+ALIASES: Dict[Tuple[str, str], str] = {(LEGACY, "random"): "random_sample", (LEGACY, "rand"): "random_sample",
+                                       (LEGACY, "randn"): "standard_normal"}
+"""Methods that are others where they get no arguments."""
+BY_NAME: Dict[Tuple[str, str], Draw] = {(row.owner, row.method): row for row in DRAWS}
+BY_NAME.update({(owner, alias): BY_NAME[owner, method] for (owner, alias), method in ALIASES.items()})
+
+
+def is_pythons_generator(kind: type) -> bool:
+    """Whether a class is ``random.Random`` itself."""
+    return type_module(kind) == "random" and kind is getattr(sys.modules["random"], "Random", None)

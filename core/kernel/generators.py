@@ -1,0 +1,121 @@
+"""Finds what kernels need to draw from random generators, and proves that they draw the same numbers.
+
+NumPy documents that a generator's functions are in a ``bitgen_t`` and that ``numpy.random._generator`` exports its
+distributions ("Extending" in the manual of numpy.random). Where a generator keeps its ``bitgen_t`` and its lock is
+found by looking for them in its memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any, FrozenSet, List, Optional, Sequence, Tuple
+
+from pijit.core import _launcher
+from pijit.core.graph.draws import DRAWS, LEGACY, NEW, Draw
+
+_SAMPLES = 400
+"""Numbers drawn of each kind, enough for the rare ways of the ziggurat and for pairs of normal numbers."""
+_DISTRIBUTIONS = ("random_standard_normal", "random_normal", "random_standard_exponential", "random_exponential",
+                  "random_bounded_uint64_fill")
+_BOUNDS = [(0, 6), (-5, 2 ** 40), (3, 4)]
+_EXAMPLES = {"uniform": [(0.0, 1.0), (-2.5, 1e3)], "normal": [(0.0, 1.0), (3.0, 0.1)],
+             "exponential": [(1.0,), (0.3,)], "integers": _BOUNDS, "randint": _BOUNDS,
+             "getrandbits": [(1,), (3,), (33,), (63,)]}
+
+
+class _Missing(Exception):
+    """Something is not where it is looked for."""
+
+
+@functools.lru_cache(maxsize=None)
+def drawn_methods() -> FrozenSet[int]:
+    """The numbers of the methods in ``graph.draws.DRAWS`` that kernels draw bit for bit in this process."""
+    try:
+        _launcher.draws_configure(_words())
+        return frozenset(row.number for row in DRAWS if _is_same(row))
+    except (ImportError, AttributeError, OSError, _Missing):
+        return frozenset()
+
+
+def _words() -> Tuple[int, ...]:
+    """What native/draws.h wants to know, in its order."""
+    import random
+
+    import numpy.random._generator as module
+
+    new, legacy = _fresh(NEW), _fresh(LEGACY)
+    new_bits, legacy_bits = (_offset(one, _bits_of(one)) for one in (new, legacy))
+    gauss = _offset(legacy, [id(legacy) + legacy_bits])
+    locks = [_offset(one, [id(_bit_generator(one).lock)]) for one in (new, legacy)]
+    library = ctypes.CDLL(module.__file__)
+    addresses = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in _DISTRIBUTIONS]
+    methods = (_launcher.method_address(random.Random.random), id(random.Random.getrandbits))
+    taken = _taken_offset(_bit_generator(new).lock)
+    return (new_bits, locks[0], legacy_bits, locks[1], gauss, taken, *addresses, *methods)
+
+
+def _fresh(owner: str) -> Any:
+    """A generator of this class, always in the same state."""
+    import random
+
+    import numpy as np
+
+    if owner == NEW:
+        return np.random.Generator(np.random.PCG64(20))
+    return np.random.RandomState(20) if owner == LEGACY else random.Random(20)
+
+
+def _bit_generator(generator: Any) -> Any:
+    return generator.bit_generator if hasattr(generator, "bit_generator") else generator._bit_generator
+
+
+def _memory(thing: Any) -> List[int]:
+    return list((ctypes.c_size_t * (type(thing).__basicsize__ // 8)).from_address(id(thing)))
+
+
+def _bits_of(generator: Any) -> List[int]:
+    """The five words of a generator's ``bitgen_t``."""
+    address = _bit_generator(generator).ctypes.bit_generator.value
+    return list((ctypes.c_size_t * 5).from_address(address))
+
+
+def _offset(thing: Any, wanted: Sequence[int]) -> int:
+    """Where in an object's memory these words are, once."""
+    words = _memory(thing)
+    found = [k for k in range(len(words)) if words[k:k + len(wanted)] == list(wanted)]
+    if len(found) != 1:
+        raise _Missing
+    return 8 * found[0]
+
+
+def _taken_offset(lock: Any) -> int:
+    """The byte of a lock that says whether it is taken."""
+    size, header = type(lock).__basicsize__, object.__basicsize__
+    free = ctypes.string_at(id(lock), size)
+    with lock:
+        taken = ctypes.string_at(id(lock), size)
+    changed = [k for k in range(header, size) if free[k] != taken[k]]
+    if len(changed) != 1 or free[changed[0]]:
+        raise _Missing
+    return changed[0]
+
+
+def _is_same(row: Draw) -> bool:
+    """Whether a kernel would draw what the method draws."""
+    one, other = _fresh(row.owner), _fresh(row.owner)
+    method = getattr(one, row.method)
+    for arguments in _EXAMPLES.get(row.method, [()]):
+        for _ in range(_SAMPLES):
+            if method(*arguments) != drawn(other, row, arguments):
+                return False
+    return True
+
+
+def drawn(generator: Any, row: Draw, arguments: Sequence[Any]) -> Optional[Any]:
+    """The number that a kernel draws, None where it leaves instead."""
+    kind = ctypes.c_double if all(isinstance(one, float) for one in arguments) else ctypes.c_int64
+    words = (kind * 2)(*arguments)
+    if not _launcher.draw(generator, row.number, ctypes.addressof(words)):
+        return None
+    return (ctypes.c_double if row.result.dtype.kind == "f" else ctypes.c_int64).from_buffer(words).value
