@@ -15,6 +15,7 @@ from __future__ import annotations
 import builtins as builtins_module
 import sys
 import types
+import weakref
 from typing import Any, Dict, List, Sequence, Tuple, Union
 
 import numpy
@@ -308,13 +309,14 @@ class ClassAttr(Source):
 class Inner(Source):
     """A part of a function, method or cell that Python shows by a computed attribute: `L['f'].__defaults__`;
     None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`, the MRO of a
-    class, the shape of an array, the parts of a slice, and the name of a function written in C."""
+    class, the shape of an array, the parts of a slice, the name of a function written in C, and what a weak reference
+    refers to."""
 
     __slots__ = fields = ("base", "part")
     base: Source
     part: str
     PARTS = ("__defaults__", "__kwdefaults__", "cell_contents", "__func__", "__self__", "__dict__", "__mro__",
-             "shape", "start", "stop", "step", "__name__")
+             "shape", "start", "stop", "step", "__name__", "referent")
 
     def __init__(self, base: Source, part: str) -> None:
         if part not in self.PARTS:
@@ -322,6 +324,8 @@ class Inner(Source):
         super().__init__(base, part)
 
     def __str__(self) -> str:
+        if self.part == "referent" and isinstance(self.base, Constant):
+            return describe(self.base.value())
         return f"{self.base}.{self.part}"
 
     @property
@@ -341,6 +345,10 @@ class Inner(Source):
             return instance_dict(base)
         if not is_exactly(base, _OWNERS[self.number]):
             raise SourceError(f"{self.base}, now {describe(base)}, has no {self.part}")
+        if self.part == "referent":
+            if base() is None:
+                raise SourceError(f"the object of {self.base} is gone")
+            return base()
         try:
             return getattr(base, self.part)
         except ValueError:
@@ -372,7 +380,7 @@ CellType = type(_make_cell(None))
 _FUNCTION, _METHOD, _SLICE = (types.FunctionType,), (types.MethodType,), (slice,)
 _IN_C = (types.BuiltinFunctionType,)
 _OWNERS = (_FUNCTION, _FUNCTION, (CellType,), _METHOD, _METHOD + _IN_C, (), (), (numpy.ndarray,),
-           _SLICE, _SLICE, _SLICE, _IN_C)
+           _SLICE, _SLICE, _SLICE, _IN_C, (weakref.ref,))
 
 
 def is_absent(base: Any, source: Source) -> bool:

@@ -125,7 +125,7 @@ class Analysis:
         facts = self.facts
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.peeled), len(facts.changed), len(facts.places),
                 len(facts.base.texts), len(facts.base.objects), len(facts.base.by_bytecode), len(facts.looping),
-                len(facts.leaving))
+                len(facts.leaving), len(facts.base.seen.stored))
 
     def forget(self) -> None:
         """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
@@ -212,6 +212,8 @@ class Analysis:
                 except Break as error:
                     broken = error.without_frames()
             version.breaks[index] = broken
+            if not self.facts.depth:
+                self.facts.seen.reject(instr, interpreter.state.stack)
             if broken.passing and not self.facts.depth:
                 self.facts.guessed.add(index)
             version.causes += causes_of(broken, instr, interpreter.state)

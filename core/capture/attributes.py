@@ -19,8 +19,8 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
 from pijit.core.capture.rows import field_position
 from pijit.core.capture.specials import PLAIN
-from pijit.core.capture.things import Thing, thing_attribute
-from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Slice, Super, Tensor
+from pijit.core.capture.things import as_thing, thing_attribute
+from pijit.core.capture.values import Abstract, Const, Method, Null, Number, Opaque, Slice, Super, Tensor, Thing
 from pijit.core.capture.values import class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -179,6 +179,9 @@ class Attributes:
             if position is not None:
                 self.rely(owner, ClassHolds(name, read_attribute(type(sample), name)))
                 return self.item(owner, position)
+        thing = as_thing(self, owner, name)
+        if thing is not None:
+            return thing_attribute(self, thing, name)
         place = self.attribute_place(owner, name)
         if place is not None:
             return self.read_place(place)

@@ -18,11 +18,12 @@ from pijit.core.capture.draws import is_pythons_draw
 from pijit.core.capture.facts import Place
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
-from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Super, class_of
+from pijit.core.capture.specials import class_place, is_object
+from pijit.core.capture.values import Abstract, Bound, Const, Super, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value, mro_of, own_value
-from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, TypeOf, read_class_attribute
+from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, read_class_attribute
 
 FUNCTIONS = (types.FunctionType, JitFunction)
 BEHIND_SUPER = (object.__init__, object.__setattr__)
@@ -62,7 +63,7 @@ def bind_attribute(self: Any, raw: Any, place: Place, owner: Abstract, kind: Opt
 
 def set_by_property(self: Any, owner: Abstract, name: str, value: Abstract) -> bool:
     """Whether ``owner.name = value`` is a call of the setter of a property, which is made then."""
-    kind: Any = class_of(owner) if isinstance(owner, (Opaque, Record)) else None
+    kind: Any = class_of(owner) if is_object(owner) else None
     raw = class_value(kind, name) if kind is not None else None
     if type(raw) is not property or not issubclass(type(raw.fset), FUNCTIONS) or (
             class_value(kind, "__setattr__") is not object.__setattr__):
@@ -86,7 +87,7 @@ def class_object(self: Any, owner: Abstract) -> Abstract:
     """``type(owner)`` of an object, and where it is found."""
     if isinstance(owner, Record):
         return self.use(owner.cls)  # type: ignore[no-any-return]
-    where = place_of(owner).then(TypeOf)
+    where = class_place(self, owner)
     cls = Const(class_of(owner), where.source)
     cls.root = where.root
     return cls
@@ -119,7 +120,7 @@ def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     cls, owner = arguments if arguments else _class_and_first_argument(self)
     known = cls.object if isinstance(cls, Const) else None
     kind: Any = None
-    if isinstance(owner, (Opaque, Record)):
+    if is_object(owner):
         kind = class_of(owner)
     elif isinstance(owner, Const) and type(owner.object) is type:
         kind = owner.object

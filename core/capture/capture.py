@@ -19,6 +19,7 @@ from pijit.core.capture.hints import Hinted, Hints, Said
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.outcomes import Cut
 from pijit.core.capture.reentry import ReentryBuilder
+from pijit.core.capture.seen import Seen, Unlike
 from pijit.core.capture.segments import Piece, Region, form_regions
 from pijit.core.capture.states import State
 from pijit.core.capture.steering import Steering
@@ -110,6 +111,7 @@ class Capture:
             self.analysis.facts.inliner.forget()
         self.analysis.entry = State({}, [])
         self.analysis.facts.places.clear()
+        self.analysis.facts.seen.forget()
         self.analysis.facts.callees.clear()
 
     def observable(self) -> List[int]:
@@ -135,14 +137,16 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
     if plain is not None:
         cfg = build_cfg(decode(plain))
     said = hints.said(cfg.function, code, localsplus, globals) if hints is not None else Said()
+    seen = Seen()
     while True:
         try:
             return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering,
-                            inliner, unrolling, arrived, said)
+                            inliner, unrolling, arrived, said, seen)
         except Cut as found:
             cfg = cfg.cut(found.index)
-        except Hinted:
+        except (Hinted, Unlike):
             pass
+        seen.forget()
         if inliner is not None:
             inliner.forget()
 
@@ -150,11 +154,11 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
 def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any],
              builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering,
              inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]],
-             said: Said) -> Capture:
+             said: Said, seen: Seen) -> Capture:
     """Capture with these blocks; Cut if there have to be more."""
     function = cfg.function
     facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
-                  unrolling=unrolling)
+                  unrolling=unrolling, seen=seen)
     facts.find_written()
     facts.said = said
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()

@@ -19,7 +19,7 @@ from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_o
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import identity_of
 from pijit.core.capture.states import join, knows_nothing
-from pijit.core.capture.things import Thing, things_iterated
+from pijit.core.capture.things import checked_thing, things_of
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -85,6 +85,10 @@ class ContainerReads:
         key = self.constant(index) if is_among(class_of(owner), KEYED) or isinstance(index, Const) else None
         if isinstance(owner, Instance) and isinstance(owner.type, Holding) and owner.type.python is list:
             return self.item_of_list(owner, self.word(index))
+        if isinstance(owner, Opaque) and type(owner.sample) is list and not isinstance(index, Const):
+            things = things_of(self, owner.sample, owner.sample)
+            if things is not None:
+                return self.item_of_list(Instance(things, self.object_value(owner)), self.word(index))
         if is_among(class_of(owner), KEYED):
             return self.found(*self.keyed("load_key", owner, index), self.expected(owner, key))
         return self.found("load_item", self.item_operands(owner, index), self.expected(owner, key))
@@ -131,13 +135,16 @@ class ContainerReads:
         if isinstance(value, Opaque):
             if len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
                 return None
-            things = things_iterated(self, value.sample)
-            kind = list_like(value.sample[:LOOKED_AT]) if things is None else Holding(list, things)
+            kind = list_like(value.sample[:LOOKED_AT]) or things_of(self, value.sample, value.sample)
         elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
-            return value.type
+            kind = value.type
+            if isinstance(kind.items, Things) and not self.facts.base.seen.allows(kind.items):
+                kind = None
         else:  # what the loop's header has been seen to push
             seen = self.facts.feedback.get(self.instr.index + 1)
             kind = list_of(type_of(seen)) if seen is not None else None
+            if kind is None and isinstance(seen, Opaque):
+                kind = things_of(self, [seen.sample], None)
         if kind is None:
             raise Break("PJ209", type=describe(value))
         return kind
@@ -180,7 +187,7 @@ class ContainerReads:
         if isinstance(kind, Array):
             return Tensor(kind, found)
         if isinstance(kind, Things):
-            return Thing(kind, found)
+            return checked_thing(self, kind, found)
         if not isinstance(kind, Holding) or kind.python is not tuple:
             return Instance(kind, found)  # type: ignore[arg-type]
         words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]

@@ -17,9 +17,9 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.orders import ORDERS, compare_in_order
 from pijit.core.capture.sampling import PYTHON_OPERATORS
 from pijit.core.capture.range_objects import range_contains, range_item
-from pijit.core.capture.record import Record, is_row
+from pijit.core.capture.record import is_row
 from pijit.core.capture.rows import row_items, tuple_class
-from pijit.core.capture.specials import PLAIN, contains_special, rely_on_class
+from pijit.core.capture.specials import PLAIN, contains_special, is_object, rely_on_class
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -152,7 +152,7 @@ class Containers:
         kind = class_of(value)
         if kind is None or any(class_value(kind, name) is not UNBOUND for name in ("__bool__", "__len__")):
             raise Break("PJ203", operand=describe(value))
-        if isinstance(value, (Opaque, Record)):
+        if is_object(value):
             rely_on_class(self, value, "__bool__", UNBOUND)
             rely_on_class(self, value, "__len__", UNBOUND)
         return True

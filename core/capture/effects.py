@@ -18,8 +18,9 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
 from pijit.core.capture.range_objects import made_range
 from pijit.core.capture.record import Record
+from pijit.core.capture.seen import is_stored_in_things
 from pijit.core.capture.states import State, expect_items, loosen
-from pijit.core.capture.things import Thing, store_in_thing
+from pijit.core.capture.things import as_thing, store_in_thing
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -103,8 +104,8 @@ class Effects:
     def apart_from_stores(self, place: Any, owner: Abstract) -> None:
         """An object from outside may be one that captured code made before, and stores into: that is known of records
         alone."""
-        changed, kind = self.facts.changed, id(type(owner.sample)) if isinstance(owner, Opaque) else None
-        if kind is not None and (((Record, place), kind) in changed or (Thing, place) in changed):
+        changed, kind = self.facts.changed, type(owner.sample) if isinstance(owner, Opaque) else None
+        if kind is not None and (((Record, place), id(kind)) in changed or is_stored_in_things(changed, kind, place)):
             raise Break("PJ219", object=describe(owner))
 
     def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
@@ -159,8 +160,9 @@ class Effects:
         if isinstance(owner, Tensor):
             self.store_part(owner, name, value)
             return
-        if isinstance(owner, Thing):
-            store_in_thing(self, owner, name, value)
+        thing = as_thing(self, owner, name)
+        if thing is not None:
+            store_in_thing(self, thing, name, value)
             return
         place = self.written_attribute(owner, name, "__setattr__")
         self._write_place(place, "store_attr", [self.object_value(owner), self.object_value(Const(name))], value)

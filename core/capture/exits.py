@@ -18,7 +18,6 @@ from pijit.core.capture.places import is_place
 from pijit.core.capture.record import Record
 from pijit.core.capture.states import State
 from pijit.core.capture.suspended import Suspended
-from pijit.core.capture.things import Thing
 from pijit.core.capture.values import (
     FRAGILE,
     UNBOUND,
@@ -29,6 +28,7 @@ from pijit.core.capture.values import (
     Made,
     Number,
     Sequence,
+    Thing,
     Typed,
     Unbound,
     Unknown,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.hints import Said
 from pijit.core.capture.places import Places, scope_place
 from pijit.core.capture.roots import Root
+from pijit.core.capture.seen import Seen
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract, Const, Instance, Opaque
 from pijit.core.errors import Break
@@ -46,16 +47,16 @@ class Facts:
     hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
     their class is known. ``objects`` are the codes of functions that something else than a call on the spot gets,
     ``by_bytecode`` of those whose calls are not inlined. ``stepped`` are by calls of ``next`` the variables whose
-    iterators they step.
+    iterators they step. ``seen`` are objects that stand for those in long lists.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
                  "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees",
-                 "mutates", "said", "texts", "objects", "by_bytecode", "stepped")
+                 "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
-                 depth: int = 0, unrolling: int = 0) -> None:
+                 depth: int = 0, unrolling: int = 0, seen: Optional[Seen] = None) -> None:
         self.function = function
         self.globals = globals
         self.builtins = builtins
@@ -78,6 +79,7 @@ class Facts:
         self.stepped: Dict[int, str] = {}
         self.objects: Set[CodeType] = set()
         self.by_bytecode: Set[CodeType] = set()
+        self.seen = seen if seen is not None else Seen()
 
     @property
     def base(self) -> "Facts":

@@ -37,8 +37,7 @@ from pijit.core.capture.matching import Matching
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.outcomes import Outcome
 from pijit.core.capture.parted import is_unmade
-from pijit.core.capture.record import Record
-from pijit.core.capture.specials import method_called, truth_special
+from pijit.core.capture.specials import is_object, method_called, truth_special
 from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.suspended import Suspended, is_generating, worn
 from pijit.core.capture.subscripts import Subscripts
@@ -380,7 +379,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             return len(value.object) > 0 if type(value.object) is tuple else self.is_true(value)
         if isinstance(value, Sequence):
             return bool(value.items)
-        if not isinstance(value, (Opaque, Known, Record)) or self.is_changing(value) or self.asks_anew(value):
+        if not (isinstance(value, Known) or is_object(value)) or self.is_changing(value) or self.asks_anew(value):
             return None
         return self.is_true(value)
 

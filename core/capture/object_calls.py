@@ -23,6 +23,7 @@ from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.objects import store_in_record
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
+from pijit.core.capture.specials import is_object
 from pijit.core.capture.texts import TEXT, TEXT_METHODS
 from pijit.core.capture.values import Abstract, Const, Lazy, Made, Number, Opaque, class_of
 from pijit.core.errors import Break
@@ -44,7 +45,7 @@ def call_type(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     """``type(x)``."""
     only(arguments, keywords, "type", 1)
     kind = _known_class(arguments[0])
-    return class_object(self, arguments[0]) if isinstance(arguments[0], (Opaque, Record)) else Const(kind)
+    return class_object(self, arguments[0]) if is_object(arguments[0]) else Const(kind)
 
 
 ABSTRACT = ("numbers", "collections.abc")

@@ -16,7 +16,7 @@ from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.places import AttributePlace
 from pijit.core.capture.record import LENT, Display, Record, has_dict, is_row, lend, records_in, taken_back
 from pijit.core.capture.record_values import change_record, made_object, origin_of
-from pijit.core.capture.things import Thing
+from pijit.core.capture.seen import is_stored_in_things
 from pijit.core.capture.rows import field_of, new_record, require_holdable
 from pijit.core.capture.values import Abstract, Const, Opaque, class_of
 from pijit.core.errors import Break
@@ -103,8 +103,9 @@ def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
 
 def _is_written_outside(self: Any, kind: type, name: str) -> bool:
     """Whether captured code stores into objects of a class that it has not made: one may have been made before."""
-    return (Thing, name) in self.facts.changed or any(isinstance(place, AttributePlace) and place.family == name and type(place.owner.sample) is kind
-               for place in self.facts.places.values())
+    return is_stored_in_things(self.facts.changed, kind, name) or any(
+        isinstance(place, AttributePlace) and place.family == name and type(place.owner.sample) is kind
+        for place in self.facts.places.values())
 
 
 def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainly: bool = False) -> None:

@@ -7,6 +7,7 @@ its code, read through the class of the object.
 
 from __future__ import annotations
 
+import weakref
 from types import FunctionType
 from typing import Any, Optional, Tuple
 
@@ -17,12 +18,13 @@ from pijit.core.capture.conditions import ClassHolds, ClassLacks, Holds
 from pijit.core.capture.facts import Place
 from pijit.core.capture.record import Record
 from pijit.core.capture.suspended import Suspended
-from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Opaque, class_of, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Opaque, Thing, class_of
+from pijit.core.capture.values import has_class, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, INT
 from pijit.guards.facts import is_among, type_name
 from pijit.guards.reading import class_value, mro_of
-from pijit.guards.source import UNBOUND, Attr, TypeOf
+from pijit.guards.source import UNBOUND, Attr, Constant, Inner, TypeOf
 
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
              "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift", "@": "matmul"}
@@ -33,6 +35,11 @@ PLAIN = (int, float, bool, complex, str, bytes, type(None))
 """Classes whose values compare by no code of the user's, and with none of the user's objects."""
 
 SUBSCRIPTS = {"BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__"}
+
+
+def is_object(value: Abstract) -> bool:
+    """Whether a value is an object of a class that is known and may be the program's."""
+    return isinstance(value, Record) or has_class(value)
 
 
 def method_called(instr: Instr) -> Optional[Tuple[str, int]]:
@@ -59,7 +66,7 @@ def operator_method(instr: Instr, value: Abstract) -> Any:
 
 def special_method(value: Abstract, name: str) -> Any:
     """What the class of an object from outside defines under a name, if that is a Python function; else None."""
-    return _python_method(class_of(value), name) if isinstance(value, (Opaque, Record)) else None
+    return _python_method(class_of(value), name) if is_object(value) else None
 
 
 def _python_method(kind: Optional[type], name: str) -> Any:
@@ -96,13 +103,16 @@ def class_place(self: Any, value: Abstract) -> Place:
     if isinstance(value, Record):
         cls = self.use(value.cls)
         return Place(cls.source, cls.root)
+    if isinstance(value, Thing):
+        path = Inner(Constant(weakref.ref(value.type.python)), "referent")
+        return Place(path, path)
     return Place(value.source, value.root).then(TypeOf)
 
 
 def rely_on_class(self: Any, value: Abstract, name: str, found: Any) -> None:
     """The class of an object must have this under a name, or nothing."""
-    if isinstance(value, Record):
-        self.rely(self.use(value.cls), Holds(name, found))
+    if isinstance(value, (Record, Thing)):
+        self.rely(class_place(self, value), Holds(name, found))
     else:
         self.rely(value, ClassLacks(name) if found is UNBOUND else ClassHolds(name, found))
 
@@ -182,7 +192,7 @@ def _compared(self: Any, name: str, owner: Abstract, other: Abstract) -> Abstrac
         return _called(self, name, owner, other)
     if is_among(kinds[0], PLAIN) and kinds[1] is not None and not issubclass(kinds[1], kinds[0]):  # type: ignore
         return DECLINED
-    found = class_value(kinds[0], name) if isinstance(owner, (Opaque, Record)) else UNBOUND  # type: ignore[arg-type]
+    found = class_value(kinds[0], name) if is_object(owner) else UNBOUND  # type: ignore[arg-type]
     if kinds[1] is None or found is not getattr(object, name) or name == "__eq__" and kinds[0] is kinds[1]:
         raise Break("PJ203", operand=type_name(kinds[0]) if kinds[0] is not None else name)
     rely_on_class(self, owner, name, found)
@@ -198,9 +208,9 @@ def _gives_way(self: Any, own: str, left: Abstract, right: Abstract) -> bool:
     is none, objects of classes that do not define it with those of others."""
     kind = number_type(left)
     if kind is not None:
-        ours = isinstance(right, (Opaque, Record))
+        ours = is_object(right)
         return ours and kind.family == "py" and not issubclass(class_of(right), (int, float, complex))  # type: ignore
-    left_class: Any = class_of(left) if isinstance(left, (Opaque, Record)) else class_of(right)
+    left_class: Any = class_of(left) if is_object(left) else class_of(right)
     if left_class is class_of(right) or class_value(left_class, own) is not UNBOUND:
         return False
     rely_on_class(self, left, own, UNBOUND)
@@ -224,7 +234,7 @@ def length_special(self: Any, value: Abstract) -> Optional[Abstract]:
 def truth_special(self: Any, value: Abstract) -> Abstract:
     """A bool, or a length, in place of an object whose class says in Python whether it is true; any other value
     itself."""
-    if not isinstance(value, (Opaque, Record)):
+    if not is_object(value):
         return value
     if class_value(class_of(value), "__bool__") is UNBOUND:  # type: ignore[arg-type]
         length = length_special(self, value)

@@ -6,8 +6,8 @@ import operator
 from typing import Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.capture.abstract import Parted
-from pijit.core.capture.item_types import DEEPEST, LONGEST_ROW, common_type, is_like, list_of, nesting
-from pijit.core.capture.record import Display, Record, with_owner
+from pijit.core.capture.item_types import DEEPEST, LONGEST_ROW, common_type, is_like, list_of, nesting, type_of
+from pijit.core.capture.record import Display, Record, is_row, with_owner
 from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import (
     FRAGILE,
@@ -23,6 +23,7 @@ from pijit.core.capture.values import (
     Number,
     Sequence,
     Tensor,
+    Thing,
     Typed,
     Unbound,
     Unknown,
@@ -31,7 +32,7 @@ from pijit.core.capture.values import (
     number_type,
     pointer_class,
 )
-from pijit.core.graph.types import Holding, ListOf, Object, Type, Vacant
+from pijit.core.graph.types import Holding, ListOf, Object, Things, Type, Vacant
 
 
 class State:
@@ -138,7 +139,7 @@ def list_of_kinds(kinds: Set[Optional[Type]]) -> Object:
 
 
 def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
-    """The type of a number, an array, or a list or tuple of such as an item of a list; None for others."""
+    """The type of a number, an array, a list or tuple of such, or an object as an item of a list; None for others."""
     if isinstance(value, Tensor):
         return value.type
     if isinstance(value, Const) and type(value.object) is tuple:
@@ -147,7 +148,14 @@ def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
         return _kind_of_known(value, depth)
     if isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
         return value.type if value.type.python is list and nesting(value.type) + depth < DEEPEST else None
-    return number_type(value)
+    if isinstance(value, Record) and not is_row(value) and depth == 0:
+        return Things(value.python, dict(zip(value.names, map(kind_of_attribute, value.items))))
+    return value.type if isinstance(value, Thing) and depth == 0 else number_type(value)
+
+
+def kind_of_attribute(value: Abstract) -> Optional[Type]:
+    """The type under which a read finds what an attribute holds."""
+    return item_kind(value) or type_of(value)
 
 
 def _kind_of_known(value: Abstract, depth: int) -> Optional[Type]:

@@ -1,108 +1,85 @@
-"""Objects in long lists: neither their class nor which objects they are is known, only what some attributes are like.
+"""Objects in long lists: which they are is not known, only their class, and what some attributes are like.
 
-Nothing about such an object is guarded. Each read looks for the attribute as Python does, where control comes to it,
-and leaves where that runs code or finds another type than expected.
+The class is checked where an object is found, so what the class holds is guarded once for all of them. A read of an
+attribute looks where Python does, when control comes to it, and leaves where that runs code or finds another type
+than the objects have that were seen. Where a capture cannot do what the program does with such objects, it begins
+again, and the iterator of that list stays bytecode.
 """
 
 from __future__ import annotations
 
-import types
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Optional, Sequence
 
-import numpy as np
-from pijit.core.bytecode.decode import Instr, decode
-from pijit.core.capture.item_types import LOOKED_AT, list_like
-from pijit.core.capture.operators import describe
-from pijit.core.capture.record import records_in
-from pijit.core.capture.states import forget_items
-from pijit.core.capture.values import Abstract, Const, Instance, Made
+from pijit.core.capture.bound import bind_attribute, class_object
+from pijit.core.capture.objects import shared
+from pijit.core.capture.record import has_dict, records_in
+from pijit.core.capture.seen import is_stored_in_things
+from pijit.core.capture.specials import class_place
+from pijit.core.capture.states import forget_items, kind_of_attribute
+from pijit.core.capture.values import Abstract, Const, Opaque, Thing
 from pijit.core.errors import Break
-from pijit.core.graph.types import Holding, ListOf, Things
-from pijit.guards._evaluate import attribute_rule
-from pijit.guards.reading import read_attribute
-from pijit.guards.source import UNBOUND
-
-NO_THINGS = (tuple, list, dict, set, frozenset, str, bytes, int, float, complex, type, types.ModuleType,
-             types.FunctionType, np.ndarray, np.generic, BaseException)
+from pijit.core.graph.types import FLAG, Holding, Object, Things
+from pijit.guards.facts import type_name
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND, ClassAttr
 
 
-class Thing(Instance):
-    """An object of any class."""
+def things_of(self: Any, samples: Sequence[Any], owner: Any) -> Optional[Object]:
+    """The type of a list with objects like these, which the instruction iterates or takes an item of; else None."""
+    kind = self.facts.base.seen.things(samples, (id(owner), self.function.code, self.instr.index))
+    return Holding(list, kind) if kind is not None else None
 
-    __slots__ = ()
-    type: Things
+
+def checked_thing(self: Any, kind: Things, found: Any) -> Thing:
+    """An object that was read, once its class is certain."""
+    thing = Thing(kind, found)
+    if kind.python is not None:
+        flag = self.emit("has_class", [found, self.object_value(class_object(self, thing))], FLAG)
+        self.emit("require", [flag], None, exits=True)
+    return thing
 
 
-def things_iterated(self: Any, samples: Sequence[Any]) -> Optional[Things]:
-    """What to expect of the items of a list of objects that is iterated, if the loop does nothing with them but read
-    and store attributes; else None."""
-    some = samples[:LOOKED_AT]
-    if not some or not all(map(_is_thing, some)):
+def as_thing(self: Any, owner: Abstract, name: str) -> Optional[Thing]:
+    """An object of a list, or one from outside that may be one of those into which captured code stores."""
+    if isinstance(owner, Thing):
+        return owner
+    sample = owner.sample if isinstance(owner, Opaque) else None
+    if sample is None or not is_stored_in_things(self.facts.changed, type(sample), name):
         return None
-    name, body = _loop_of(self)
-    found: Dict[str, Any] = {}
-    for attribute in (_attributes_used(name, body) if name is not None else None) or ():
-        held = [read_attribute(one, attribute) for one in some]
-        alike = list_like(held) if not any(one is UNBOUND for one in held) else None
-        if not isinstance(alike, (ListOf, Holding)):
-            return None
-        found[attribute] = alike.items
-    return Things(found) if found else None
-
-
-def _is_thing(sample: Any) -> bool:
-    return attribute_rule(sample) == "instance" and not issubclass(type(sample), NO_THINGS)
-
-
-def _loop_of(self: Any) -> Any:
-    """The variable of the loop that GET_ITER is for, also in a comprehension, and the instructions of its body."""
-    instructions, header = self.function.instructions, self.instr.index + 1
-    following, made = instructions[header:], self.state.stack[-1] if self.state.stack else None
-    if self.instr.opname == "GET_ITER" and following[0].opname == "CALL_FUNCTION" and isinstance(made, Made):
-        following = decode(made.code).instructions
-        first = next((k for k, instr in enumerate(following) if instr.opname == "FOR_ITER"), None)
-        following = following[first:] if first is not None else []
-    if self.instr.opname != "GET_ITER" or [instr.opname for instr in following[:2]] != ["FOR_ITER", "STORE_FAST"]:
-        return None, []
-    if following[0] is instructions[header]:  # what leaves the loop may stand in the middle of it
-        body = set().union(*(loop.body for loop in self.cfg.loops if loop.header == self.cfg.block_of[header]))
-        return following[1].value, [instr for instr in following[2:] if self.cfg.block_of[instr.index] in body]
-    return following[1].value, [instr for instr in following[2:] if instr.index < following[0].target]
-
-
-def _attributes_used(name: str, body: List[Instr]) -> Optional[List[str]]:
-    """The attributes that a loop reads and stores of its variable; None where it does anything else with it."""
-    found = []
-    for here, then, behind in zip(body, body[1:] + body[:1], body[2:] + body[:2]):
-        if here.value != name or here.opname not in ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "DELETE_FAST"):
-            continue
-        read = behind if then.opname == "DUP_TOP" else then
-        if here.opname != "LOAD_FAST" or read.opname not in ("LOAD_ATTR", "STORE_ATTR"):
-            return None
-        found.append(read.value)
-    return list(dict.fromkeys(found))
+    kind = self.facts.base.seen.things([sample], (type(sample), name))
+    return Thing(kind, self.object_value(owner)) if kind is not None else None
 
 
 def thing_attribute(self: Any, owner: Thing, name: str) -> Abstract:
     """``owner.name``."""
-    kind = owner.type.attributes.get(name)
-    if kind is None:
-        raise Break("PJ204", attribute=name, object="object of a list")
-    operands = self.object_value(owner), self.object_value(Const(name))
-    return self.typed_item("load_attr", *operands, kind)  # type: ignore[no-any-return]
+    kind, python = self.facts.base.seen.attribute(owner.type, name), owner.type.python
+    owner = self.use(owner)
+    if kind is not None:
+        operands = self.object_value(owner), self.object_value(Const(name))
+        return self.typed_item("load_attr", *operands, kind)  # type: ignore[no-any-return]
+    raw = class_value(python, name) if python is not None else UNBOUND
+    bound = None
+    if raw is not UNBOUND:
+        if class_value(type(raw), "__set__") is UNBOUND and has_dict(python):
+            flag = self.emit("lacks_own", [self.object_value(owner), self.object_value(Const(name))], FLAG)
+            self.emit("require", [flag], None, exits=True)
+        bound = bind_attribute(self, raw, class_place(self, owner).then(ClassAttr, name), owner, python)
+    if bound is None:
+        raise Break("PJ204", attribute=name, object=type_name(python) if python is not None else "object of a list")
+    return bound
 
 
 def store_in_thing(self: Any, owner: Thing, name: str, value: Abstract) -> None:
     """``owner.name = value``: of any object that has the attribute, so nothing may be known of that."""
-    why = "it is in a callee" if self.facts.depth else None
-    if any(True for _ in records_in(value)):
-        why = "the value is, or holds, an object that is made here"
+    python = owner.type.python
+    self.facts.base.seen.store(owner.type, name, kind_of_attribute(value))
     for known in list(self.state.locals.values()) + self.state.stack:
-        if any(name in record.names and not record.writable for record in records_in(known)):
-            why = "it may be %s" % describe(known)
-    if why is not None:
-        raise Break("PJ220", attribute=name, object="object of a list", because=why)
-    self.facts.changed.add((Thing, name))
+        for record in records_in(known):
+            if name in record.names and not record.writable and python in (None, record.python):
+                raise Break("PJ220", attribute=name, object="object of a list",
+                            because="it may be a known object of class %s" % type_name(record.python))
+    value = shared(self, [self.as_object(value)])[0]
+    self.facts.changed.add((Thing, name) if python is None else ((Thing, name), id(python)))
     self.facts.mutates = True
     operands = [self.object_value(owner), self.object_value(Const(name)), self.stored_value(value)]
     forget_items(self.state)

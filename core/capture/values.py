@@ -15,7 +15,8 @@ from pijit.core.capture.abstract import Abstract, HeldMethod, Slice, SliceDispla
 from pijit.core.capture.array_kinds import array_type, is_captured
 from pijit.core.capture.libraries import in_library
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Scalar, Type, Vacant, numpy_scalar
+from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Scalar, Things, Type, Vacant
+from pijit.core.graph.types import numpy_scalar
 from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import Inner
 
@@ -65,6 +66,13 @@ class Instance(Typed):
 
     def key(self) -> Any:
         return self.type, getattr(self.type, "items", None)
+
+
+class Thing(Instance):
+    """An object like those that the capture has seen: of one class, or of any."""
+
+    __slots__ = ()
+    type: Things
 
 
 class Known(Instance):
@@ -377,6 +385,11 @@ def class_of(value: Abstract) -> Optional[type]:
     if isinstance(value, Instance):
         return value.type.python
     return {Tensor: np.ndarray, Sequence: tuple, Range: range}.get(type(value)) or value.python
+
+
+def has_class(value: Abstract) -> bool:
+    """Whether a value is an object, from outside or of a long list, of a class that is known."""
+    return isinstance(value, Opaque) or isinstance(value, Thing) and value.type.python is not None
 
 
 def scalar_type(value: Any) -> Optional[Scalar]:

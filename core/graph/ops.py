@@ -185,6 +185,8 @@ OPS: Dict[str, OpInfo] = {
     # that is missing or not exactly of the result's type
     "length": OpInfo("o", (), False, "len(list, tuple, dict or set) as a py int"),
     "load_item": OpInfo("o s", (), False, "list[index] or tuple[index], the index being a WORD"),
+    "has_class": OpInfo("o o", (), False, "FLAG: the class of the first object is the second one"),
+    "lacks_own": OpInfo("o o", (), False, "FLAG: an object has no attribute of this name in a dict of its own"),
     "load_attr": OpInfo("o o", (), False, "object.name, the name being an object; exits where reading it runs code"),
     "load_key": OpInfo("o o", (), False, "dict[key], the key being an exact int or string"),
     "load_int": OpInfo("o s", (), False, "dict[key], the key being a py int"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
@@ -107,19 +108,31 @@ class Object:
 
 
 class Things(Object):
-    """An object of any class; ``attributes`` are the types that some of its attributes are expected to have, by name.
+    """An object of one class, or of any where ``python`` is None. ``seen`` is the number of those that the capture
+    has seen and that it is like, or the types of its attributes by name. Whoever reads one makes sure of its type.
 
-    Whoever reads one makes sure.
+    Graphs may outlive the class, and no guard on it holds any more then.
     """
 
-    __slots__ = ("attributes",)
+    __slots__ = ("reference", "seen")
 
-    def __init__(self, attributes: Dict[str, "Type"]) -> None:
-        super().__init__(None)  # type: ignore[arg-type]
-        self.attributes = attributes
+    def __init__(self, python: Optional[type], seen: Union[int, Dict[str, Optional["Type"]]]) -> None:
+        self.reference = weakref.ref(python) if python is not None else None
+        self.seen = seen
+
+    @property
+    def python(self) -> Any:  # type: ignore[override]
+        """The class, while it lives."""
+        return self.reference() if self.reference is not None else None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Things) and self.reference is other.reference
+
+    def __hash__(self) -> int:
+        return id(self.reference)
 
     def __repr__(self) -> str:
-        return "object"
+        return "object" if self.python is None else super().__repr__()
 
 
 class ListOf(Object):

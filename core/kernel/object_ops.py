@@ -11,6 +11,7 @@ from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, Thi
 BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
 _BOX_OBJECT = -4
 SIZE_OFFSET = object.__basicsize__
+CLASS_OFFSET = SIZE_OFFSET - 8
 """Where objects of variable size, and dicts, say how large they are."""
 _RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_member": "set_add"}
 _READ_ARRAY = -5
@@ -78,6 +79,11 @@ def _of_object(emitter: Any, op: Op) -> None:
 
 def _list_size(emitter: Any, op: Op) -> None:
     emitter.define(op.result, "ld_i8(%s, %d)" % (emitter.text[op.args[0]], SIZE_OFFSET))
+
+
+def _has_class(emitter: Any, op: Op) -> None:
+    owner, cls = (emitter.text[value] for value in op.args)
+    emitter.define(op.result, "ld_i8(%s, %d) == %s" % (owner, CLASS_OFFSET, cls))
 
 
 def _plain(emitter: Any, op: Op) -> None:
@@ -192,5 +198,6 @@ OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
     "length": _asked, "next_entry": _asked, "char_code": _asked, "has_key": _has_key, "has_text": _has_key,
     "char_at": _char_at, "text_add": _text_add, "byte_at": _byte_at, "store_byte": _plain, "same_text": _same_text,
+    "has_class": _has_class, "lacks_own": _same_text,
 }
 OBJECT_OPERATIONS.update(dict.fromkeys(FOUND, _read))

@@ -295,6 +295,8 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "changed_instance": lambda emitter, op: "changed_instance(%s)" % ", ".join(_args(op)),
     "origin": lambda emitter, op: "id(%s)" % _name(op.args[0]),
     "new_tuple": lambda emitter, op: _shape(_args(op)),
+    "has_class": lambda emitter, op: "type(%s) is %s" % tuple(_args(op)),
+    "lacks_own": lambda emitter, op: "lacks_own(%s, %s)" % tuple(_args(op)),
     "char_code": lambda emitter, op: "ord(%s[%s])" % tuple(_args(op)),
     "text_add": lambda emitter, op: "%s + %s" % tuple(_args(op)),
     "same_text": lambda emitter, op: "%s == %s" % tuple(_args(op)),

@@ -21,7 +21,7 @@ from pijit.core.kernel.python_runtime import fitting
 from pijit.guards._evaluate import attribute_rule, find
 from pijit.guards.facts import is_exactly
 from pijit.guards.held import is_heap_type
-from pijit.guards.reading import class_value, read_attribute
+from pijit.guards.reading import class_value, instance_dict, read_attribute
 from pijit.guards.source import UNBOUND
 
 _QUIET = (int, float, complex, bool, str, bytes, type(None))
@@ -257,6 +257,10 @@ def load_attr(owner: Any, name: str, kind: Any) -> Any:
     return _found(found, kind)
 
 
+def lacks_own(owner: Any, name: str) -> bool:
+    return name not in (instance_dict(owner) or {})
+
+
 def load_key(owner: Any, key: Any, kind: Any) -> Any:
     return _found(_value(owner, key, UNBOUND), kind)
 
@@ -406,5 +410,6 @@ NAMES: Dict[str, Any] = {
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
     "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
     "deque_appendleft": deque_appendleft, "hold": hold, "new_set": new_set, "has_key": has_key,
+    "lacks_own": lacks_own,
     "collect_pair": store_key, "collect_member": set_add,
 }

@@ -27,6 +27,16 @@ attribute_find(PyObject *object, PyObject *name)
     return value != NULL || found == NULL || Py_TYPE(found)->tp_descr_get != NULL ? value : found;
 }
 
+/* Whether an object certainly has no attribute of this name in a dict of its own. */
+static int64_t
+runtime_lacks_own(int64_t owner, int64_t name)
+{
+    PyObject **dict = _PyObject_GetDictPtr((PyObject *)owner);
+    PyObject *value;  /* borrowed */
+    return dict == NULL || *dict == NULL
+        || (PyDict_CheckExact(*dict) && dict_find(*dict, (PyObject *)name, &value) == LOOKUP_ABSENT);
+}
+
 static int64_t
 runtime_load_attr(int64_t frame, int64_t owner, int64_t name, int64_t spec)
 {

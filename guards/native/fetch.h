@@ -408,6 +408,10 @@ inner_fetch(PyObject *object, Py_ssize_t part)
         value = PyCFunction_GET_SELF(object);
         value = value != NULL ? value : Py_None;
     }
+    else if (part == 12) {
+        value = PyWeakref_CheckRefExact(object) ? PyWeakref_GET_OBJECT(object) : Py_None;
+        value = value != Py_None ? value : NULL;
+    }
     else if (part >= 8 && PySlice_Check(object)) {
         value = slice_part(object, part);
     }

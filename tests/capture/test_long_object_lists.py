@@ -215,7 +215,7 @@ PROGRAMS = [
     (of_others, (particles(40), 0.5), [(particles(3), 0.5)]),
 ]
 IDS = [row[0].__name__ for row in PROGRAMS]
-NOT_CAPTURED = (called, one_of_them, own_and_theirs, of_others)
+NOT_CAPTURED = (called, own_and_theirs, of_others)
 
 
 @pytest.mark.parametrize("f, args, others", PROGRAMS, ids=IDS)
