@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.kernel.arrays import ArrayVariable, contiguous_last, memory_code
+from pijit.core.kernel.arrays import ArrayVariable, contiguous_last, is_literal, memory_code
 
 _LARGE = 2 ** 31
 
@@ -27,11 +27,11 @@ def write_part(emitter: Any, op: Op) -> None:
 
 
 def _define_view(emitter: Any, op: Op, array: ArrayVariable, data: str, shape: List[str],
-                 strides: List[str], shown: List[str]) -> None:
+                 strides: List[str], shown: List[str], origin: Optional[Tuple[str, int]] = None) -> None:
     name = "v%d_o" % op.result.id
     emitter.line("%s = 0" % name)
     emitter.arrays[op.result] = ArrayVariable(op.result.type, data, name, shape,
-                                              contiguous_last(op.result.type, strides), array.base, shown)
+                                              contiguous_last(op.result.type, strides), array.base, shown, origin)
 
 
 def write_identical(emitter: Any, op: Op) -> None:
@@ -109,6 +109,7 @@ def write_store(emitter: Any, op: Op) -> None:
 
 def write_view(emitter: Any, op: Op) -> None:
     array = emitter.arrays[op.args[0]]
+    origin = _known_origin(emitter, op, array)
     values, axis = iter(op.args[1:]), 0
     offsets: List[str] = []
     shape: List[str] = []
@@ -130,21 +131,49 @@ def write_view(emitter: Any, op: Op) -> None:
             one = ArrayVariable(array.type, array.data, array.object, [size], [stride])
             offsets.append("imul(%s, %s)" % (_positions(emitter, op, one, [next(values)])[0], stride))
         else:
-            start, length, step = _slice(emitter, op, item, values, size)
+            start, length, step, shown_step = _slice(emitter, op, item, values, size)
             if start != "(0)":
                 offsets.append("imul(%s, %s)" % (start, stride))
             shape.append(length)
-            for kept, one in ((strides, stride), (shown, seen)):
-                kept.append(one if step == "(1)" else emitter.pure("imul(%s, %s)" % (one, step)))
+            strides.append(_scaled(emitter, stride, step))
+            shown.append(_scaled(emitter, seen, shown_step))
     data = array.data
     for offset in offsets:
         data = "iadd(%s, %s)" % (data, offset)
     _define_view(emitter, op, array, emitter.pure(data), shape + list(array.shape[axis:]),
-                 strides + list(array.strides[axis:]), shown + list(array.shown[axis:]))
+                 strides + list(array.strides[axis:]), shown + list(array.shown[axis:]), origin)
+    if emitter.goes_by_rows(op.args[0]):
+        emitter.by_rows.add(op.result)
 
 
-def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) -> Tuple[str, str, str]:
-    """(start, length, step) as NumPy's indexing has them: start 0 and step 1 when nothing is selected."""
+def _known_origin(emitter: Any, op: Op, array: ArrayVariable) -> Optional[Tuple[str, int]]:
+    """Where the elements of a view are, if constants say how many bytes behind those of the array."""
+    values, axis, (root, offset) = iter(op.args[1:]), 0, array.origin
+    for item in op.attrs["index"]:
+        if item == "n":
+            continue
+        given = "" if item == "e" else item[1:] or "v"
+        parts = {part: next(values) for part, one in zip(("start", "stop", "step"), given) if one == "v"}
+        first = emitter.constants.get(parts["start"], -1) if "start" in parts else 0
+        backwards = "step" in parts and emitter.constants.get(parts["step"], -1) < 0
+        stride = array.strides[axis]
+        if backwards or first < 0 or first and not is_literal(stride):
+            return None
+        offset += first * int(stride.strip("()")) if first else 0
+        axis += 1
+    return root, offset
+
+
+def _scaled(emitter: Any, stride: str, step: str) -> str:
+    """The stride behind a slice with this step: a literal where both are."""
+    if is_literal(stride) and is_literal(step):
+        return "(%d)" % (int(stride.strip("()")) * int(step.strip("()")))
+    return stride if step == "(1)" else emitter.pure("imul(%s, %s)" % (stride, step))  # type: ignore[no-any-return]
+
+
+def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) -> Tuple[str, str, str, str]:
+    """(start, length, step, shown step) as NumPy's indexing has them: start 0 and shown step 1 when nothing is
+    selected."""
     start, stop, step = (next(values) if part == "v" else None for part in item[1:])
     known = 1 if step is None else emitter.constants.get(step)
     if known == 1:
@@ -152,20 +181,21 @@ def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) 
         if cut is not None:
             length = emitter.pure("shorter(%s, %d)" % (size, sum(cut)))
             front = emitter.pure("choose(%s == 0, 0, %d)" % (length, cut[0])) if cut[0] else "(0)"
-            return front, length, "(1)"
+            return front, length, "(1)", "(1)"
         first = "(0)" if start is None else emitter.pure("clip_up(%s, %s)" % (emitter.text[start], size))
         end = size if stop is None else emitter.pure("clip_up(%s, %s)" % (emitter.text[stop], size))
         if first == "(0)":
-            return first, end, "(1)"
+            return first, end, "(1)", "(1)"
         length = emitter.pure("span(%s, %s)" % (first, end))
-        return emitter.pure("choose(%s == 0, 0, %s)" % (length, first)), length, "(1)"
+        return emitter.pure("choose(%s == 0, 0, %s)" % (length, first)), length, "(1)", "(1)"
     stride = emitter.text[step]
-    emitter.guard(op, "either(%s == 0, %s == (%d))" % (stride, stride, -2 ** 63))
+    if known is None or known in (0, -2 ** 63):
+        emitter.guard(op, "either(%s == 0, %s == (%d))" % (stride, stride, -2 ** 63))
     down = emitter.pure("%s < 0" % stride)
     first = emitter.pure(_end(emitter, start, down, size, "isub(%s, 1)" % size, "0"))
     end = emitter.pure(_end(emitter, stop, down, size, "-1", size))
     length = emitter.pure("stepped(%s, %s, %s)" % (first, end, stride))
-    return (emitter.pure("choose(%s == 0, 0, %s)" % (length, first)), length,
+    return (emitter.pure("choose(%s == 0, 0, %s)" % (length, first)), length, stride,
             emitter.pure("choose(%s == 0, 1, %s)" % (length, stride)))
 
 

@@ -33,13 +33,14 @@ class ArrayVariable:
 
     ``strides`` lead to elements; ``shown`` are those that NumPy shows. They differ where the layout says what a
     stride is: NumPy calls an array contiguous whatever the strides of an axis of length 1, or of an empty array,
-    are.
+    are. ``origin`` is another data address and how many bytes behind it the elements are, if there are any.
     """
 
-    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy", "in_slot")
+    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy", "in_slot", "origin")
 
     def __init__(self, type: Array, data: str, object: str, shape: Sequence[str], strides: Sequence[str],
-                 base: Optional[str] = None, shown: Optional[Sequence[str]] = None) -> None:
+                 base: Optional[str] = None, shown: Optional[Sequence[str]] = None,
+                 origin: Optional[Tuple[str, int]] = None) -> None:
         self.type = type
         self.data = data
         self.object = object
@@ -49,13 +50,15 @@ class ArrayVariable:
         self.base = object if base is None else base
         self.lazy = base is not None
         self.in_slot = False
+        self.origin = (data, 0) if origin is None else origin
 
     @property
     def last_stride(self) -> str:
         """What is certain of the last stride, as nests want to know it."""
         if self.shape[-1] == "(1)" or self.strides[-1] == "(0)":
             return nests.ZERO
-        return nests.UNIT if self.strides[-1] == "(%d)" % self.type.dtype.itemsize else nests.ANY
+        known = self.strides[-1].strip("()")
+        return nests.step_kind(int(known), self.type.dtype.itemsize) if is_literal(known) else nests.ANY
 
     @classmethod
     def named(cls, value: Value) -> "ArrayVariable":
@@ -124,7 +127,7 @@ class ArrayWriter:
         self.params = {param for block in graph.blocks[1:] for param in block.params}
         self.inherited: Set[Value] = set()  # arrays whose memory has become another value
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
-        self.by_rows: Set[Value] = set()  # results whose last stride is the item size but for odd shapes
+        self.by_rows: Set[Value] = set()  # arrays whose last stride is the smallest but for odd shapes
         self.buffered = False
         self.slots = 0
         self.reports_own = False  # whether only the kernel's own arithmetic raises what the next ``raised`` looks for
@@ -284,7 +287,7 @@ class ArrayWriter:
         return one is not other and known and (one in self.made or other in self.made)
 
     def goes_by_rows(self, value: Value) -> bool:
-        """Whether the last stride of an array is 0 or the item size, for certain or most likely."""
+        """Whether the last stride of an array is the smallest one, for certain or most likely."""
         return self.arrays[value].last_stride != nests.ANY or value in self.by_rows
 
     def need_buffer(self, op: Op, size: str) -> None:

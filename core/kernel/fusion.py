@@ -33,7 +33,7 @@ from pijit.core.kernel.arrays import ArrayVariable, type_number
 from pijit.core.kernel.element_operations import can_convert
 from pijit.core.kernel.elision import like_size
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
-from pijit.core.kernel.nests import ANY, ZERO, Nest
+from pijit.core.kernel.nests import ANY, UNIT, ZERO, Nest, likely_kind
 from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
 from pijit.core.kernel.slots import made_array
@@ -55,12 +55,12 @@ def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
 
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:
-    """Whether the nest does what NumPy does, and better: last strides are 0 or the item size, or most likely."""
+    """Whether the nest does what NumPy does, and better: last strides are the smallest ones, or most likely."""
     arrays, scalars = find_leaves(group)
     last = group[-1]
     written = [] if last.name in MAKING else [last.args[0]]
     if not arrays or any(not emitter.arrays[value].shape or not emitter.goes_by_rows(value)
-                         for value in arrays + written):
+                         and (value.type.ndim > 1 or len(group) == 1) for value in arrays + written):
         return False
     if written and max(value.type.ndim for value in arrays) > written[0].type.ndim:
         return False
@@ -166,13 +166,13 @@ def count_true(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List
     first, last, dtype = group[0], group[-1], np.dtype(np.int64)
     steps = _watched_steps(emitter, group)
     shape, arrays = _as_one_axis(emitter, group, shape, arrays)
-    lasts, words = _operands(emitter, shape, arrays)
+    lasts, words, beside = _operands(emitter, shape, arrays)
     tables = _tables(emitter, group)
     at = emitter.layout.scratch(1)
     target = [emitter.let("address_of_word(frame, %d)" % at)] + ["(0)"] * (len(shape) - 1)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), True, _kinds(tables),
-                emitter.flavour.least, watched=steps, whole=True)
+                emitter.flavour.least, watched=steps, whole=True, beside=beside and beside + (-1,))
 
     def write(odd: str) -> None:
         _run_nest(emitter, group, nest, shape, words + target + scalars, tables, odd)
@@ -211,17 +211,17 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
     same = next((k for k, array in enumerate(arrays) if array is result), -1)
     if not block:
         shape, (*arrays, result) = _as_one_axis(emitter, group, shape, arrays + [result])
-    lasts, words = _operands(emitter, shape, arrays + [result])
+    lasts, words, beside = _operands(emitter, shape, arrays + [result])
     sizes = list(shape)
     if block:
         sizes[0] = block[1]
-        for first in range(0, len(arrays) * (1 + len(shape)), 1 + len(shape)):
+        for first in [k * (1 + len(shape)) for k in range(len(arrays)) if not beside or beside[k] < 0]:
             words[first] = "iadd(%s, imul(%s, %s))" % (words[first], block[0], words[first + 1])
     tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
                 emitter.flavour.least, same,
-                _watched_steps(emitter, group) if odd else ())
+                _watched_steps(emitter, group) if odd else (), beside=beside)
     _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd)
 
 
@@ -258,17 +258,34 @@ def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], w
     emitter.guard(group[0], "%s != 0" % emitter.let(call))
 
 
-def _operands(emitter: Any, shape: Sequence[str], arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str]]:
-    """(kinds of last strides, data and strides of each array) for a nest over a shape."""
-    lasts, words = "", []  # type: Tuple[str, List[str]]
+def _operands(emitter: Any, shape: Sequence[str],
+              arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str], Tuple[int, ...]]:
+    """(kinds of last strides, data and strides of each array, which are parts of others) for a nest over a shape."""
+    lasts, words, beside = "", [], []  # type: str, List[str], List[int]
+    alike = [array.strides[-1] for array in arrays if array.last_stride == ANY]  # as parts of one array are
     for array in arrays:
         strides = ["(0)"] * (len(shape) - len(array.shape))
         strides += ["(0)" if size == "(1)" else emitter.broadcast_stride(array, axis, shape)
                     for axis, size in enumerate(array.shape)]
         kind = array.last_stride
-        lasts += kind if kind == ZERO or array.shape[-1] == shape[-1] else ANY
-        words += [array.data] + strides
-    return lasts, words
+        if kind != ZERO and array.shape[-1] != shape[-1]:
+            kind = ANY
+        elif kind == ANY:
+            kind = likely_kind(alike.count(array.strides[-1]))
+        first = -1 if kind in (ZERO, UNIT) else _part_of(array, arrays[:len(lasts)])
+        data = array.data if first < 0 else "(%d)" % (array.origin[1] - arrays[first].origin[1])
+        lasts += kind
+        words += [data] + strides
+        beside.append(first)
+    return lasts, words, tuple(beside) if max(beside) >= 0 else ()
+
+
+def _part_of(array: ArrayVariable, others: Sequence[ArrayVariable]) -> int:
+    """The number of the first one that steps alike and is known to be some bytes from this array, or -1."""
+    def facts(one: ArrayVariable) -> Tuple[Any, ...]:
+        return one.origin[0], one.strides, one.shape, one.type.dtype
+
+    return next((k for k, other in enumerate(others) if facts(other) == facts(array)), -1)
 
 
 def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
@@ -283,7 +300,7 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
     else:
         emitter.arrays[last.result], sums = new_result(emitter, last, first, shape)
         target = [sums.data] + list(sums.strides)
-    lasts, words = _operands(emitter, shape, arrays)
+    lasts, words, beside = _operands(emitter, shape, arrays)
     tables = _tables(emitter, group)
     pairwise: List[str] = []
     if dtype.kind == "f" and not emitter.flavour.fast:
@@ -293,7 +310,8 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         emitter.clear_flags()
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), True, _kinds(tables),
-                emitter.flavour.least, halves=bool(pairwise) and _launcher.sums_known())
+                emitter.flavour.least, halves=bool(pairwise) and _launcher.sums_known(),
+                beside=beside and beside + (-1,))
     _run_nest(emitter, group, nest, shape, words + target + scalars + pairwise, tables)
     if pairwise:
         emitter.guard(first, emitter.raised_flags(*group))

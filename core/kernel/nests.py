@@ -3,8 +3,8 @@
 A :class:`Nest` says what is computed per element. Its call is ``nest(sizes..., arrays..., scalars...)``,
 where an array is its data address and one stride per axis, the last array being the one that is written.
 Elements keep the width they have in memory, so integers wrap as NumPy's do. Where the last strides of some
-arrays are known only at run time, the loops exist several times: for unit strides, for one operand that is a column,
-and for any.
+arrays are known only at run time, the loops exist several times: for those that are likely, for one operand that is a
+column, and for any.
 """
 
 from __future__ import annotations
@@ -20,12 +20,28 @@ from pijit.core.kernel.row_sums import PAIRWISE_LEAST, fetch_ahead, local, loop,
 
 UNIT, ZERO, ANY = "u", "0", "?"
 
+STEPS = {UNIT: 1, ZERO: 0, "r": -1, "2": 2, "3": 3, "4": 4}
+"""Last strides that loops may rely on, counted in elements: LLVM loads elements that far apart by whole vectors."""
+
+LIKELY = {ANY: UNIT, "b": "2", "c": "3", "d": "4"}
+"""Last strides that are known at run time only, and what they most likely are."""
+
+
+def step_kind(stride: int, itemsize: int) -> str:
+    """The kind of a last stride."""
+    return next((kind for kind, step in STEPS.items() if step * itemsize == stride), ANY)
+
+
+def likely_kind(step: int) -> str:
+    """The kind of a last stride that is known at run time only and most likely so many elements."""
+    return next((kind for kind, usual in LIKELY.items() if STEPS[usual] == step), ANY)
+
 
 class Nest(NamedTuple):
     """What a nest computes.
 
     ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters, ``lasts`` tells each array's last stride
-    (UNIT, ZERO or ANY). ``steps`` are (operation, dtype letters of its operands, operand numbers): operands
+    (of STEPS or LIKELY). ``steps`` are (operation, dtype letters of its operands, operand numbers): operands
     count arrays read, then scalars, then steps. The last step's result goes to the last array.
 
     With ``least`` threads share a nest of at least so much work (parallel.py).
@@ -35,6 +51,9 @@ class Nest(NamedTuple):
     PAIRWISE_RUN elements; without these they are added up in any order. With ``halves`` these are for NaN alone.
 
     With ``whole`` integers are added up along all axes, to the one element of the last array, whose strides are 0.
+
+    With ``beside`` some arrays are parts of earlier ones, of the same strides: it has the numbers of these, or -1, and
+    the data address of a part is the distance to the other one. LLVM loads elements between each other at once then.
 
     ``same`` is the number of an array that is read and has the memory and strides of the last one, or -1: LLVM would
     find that the two overlap.
@@ -60,6 +79,7 @@ class Nest(NamedTuple):
     watched: Tuple[int, ...] = ()
     halves: bool = False
     whole: bool = False
+    beside: Tuple[int, ...] = ()
 
 
 # ---- loops ----
@@ -69,15 +89,15 @@ MOST_BROADCAST = 3
 
 
 def _versions(nest: Nest) -> List[str]:
-    """The kinds of last strides that loops are written for: units, one operand broadcast along the last axis, any."""
-    unknown = [k for k, last in enumerate(nest.lasts) if last == ANY]
+    """The kinds of last strides that loops are written for: likely ones, one operand that is a column, any."""
+    unknown = [k for k, last in enumerate(nest.lasts) if last in LIKELY]
     if not unknown:
         return [nest.lasts]
-    units = nest.lasts.replace(ANY, UNIT)
+    likely = "".join(LIKELY.get(last, last) for last in nest.lasts)
     read = [k for k in unknown if k < len(nest.lasts) - 1]
     columns = read if nest.ndim > 1 and len(read) <= MOST_BROADCAST else []
-    return [units] + [units[:k] + ZERO + units[k + 1:] for k in columns] + [nest.lasts]
-
+    return [likely] + [likely[:k] + ZERO + likely[k + 1:] for k in columns if nest.lasts[k] == ANY] + [
+        "".join(ANY if last in LIKELY else last for last in nest.lasts)]
 
 
 class _Writer:
@@ -134,17 +154,17 @@ class _Writer:
             return
         holds = ir.Constant(I1, 1)
         for k, (known, last) in enumerate(zip(self.nest.lasts, versions[0])):
-            if known == ANY:
-                wanted = self._size(k) if last == UNIT else ir.Constant(I64, 0)
-                holds = builder.and_(holds, builder.icmp_signed("==", self.strides[k][-1], wanted))
+            if known in LIKELY:
+                holds = builder.and_(holds, builder.icmp_signed("==", self.strides[k][-1], self._stride(k, last)))
         with builder.if_else(holds) as (then, other):
             with then:
                 self._axis(0, self.data, versions[0])
             with other:
                 self._write_versions(versions[1:])
 
-    def _size(self, array: int) -> Any:
-        return ir.Constant(I64, self.dtypes[array].itemsize)
+    def _stride(self, array: int, last: str) -> Any:
+        """The last stride of an array, of this kind."""
+        return self.strides[array][-1] if last == ANY else ir.Constant(I64, STEPS[last] * self.dtypes[array].itemsize)
 
     def _axis(self, axis: int, rows: List[Any], lasts: str) -> None:
         builder = self.builder
@@ -154,13 +174,27 @@ class _Writer:
                            for row, strides in zip(rows, self.strides)], lasts))
             return
         # LLVM follows pointers that differ from one base, not integers that become pointers
-        rows = [builder.inttoptr(row, I8.as_pointer()) for row in rows]
+        rows = self._pointers(rows)
         with builder.if_else(builder.icmp_signed("<", ir.Constant(I64, 0), self.sizes[axis])) as (then, empty):
             with then:
                 self._row(self.sizes[axis], rows, lasts)
             with empty:
                 if self.nest.sums and not self.nest.whole:
                     self._store(rows[-1], self._nothing())
+
+    def _pointers(self, rows: List[Any]) -> List[Any]:
+        pointers: List[Any] = []
+        for k, row in enumerate(rows):
+            first = self._beside(k)
+            pointers.append(self.builder.inttoptr(row, I8.as_pointer()) if first < 0 else
+                            self.builder.gep(pointers[first], [self.data[k]]))
+        return pointers
+
+    def _beside(self, array: int) -> int:
+        """The array whose part this one is, or -1."""
+        if array == len(self.data) - 1 and self.nest.same >= 0:
+            array = self.nest.same
+        return self.nest.beside[array] if self.nest.beside else -1
 
     def _nothing(self) -> Any:
         return ir.Constant(memory_type(self.dtypes[-1]), 0)
@@ -214,8 +248,7 @@ class _Writer:
         """Where the elements of rows are, whose last strides are as ``lasts`` says."""
         places = []
         for k, (row, last) in enumerate(zip(rows, lasts)):
-            stride = self._size(k) if last == UNIT else ir.Constant(I64, 0) if last == ZERO else self.strides[k][-1]
-            places.append(self.builder.gep(row, [self.builder.mul(index, stride)]))
+            places.append(self.builder.gep(row, [self.builder.mul(index, self._stride(k, last))]))
         return places
 
     def value(self, places: List[Any], fixed: Dict[int, Any]) -> Any:
@@ -292,10 +325,27 @@ def _moving(nest: Nest) -> List[Tuple[int, int]]:
     """The positions of each array's address and of its stride along the first axis, among the nest's arguments."""
     first = nest.ndim
     found = []
-    for _ in nest.arrays:
-        found.append((first, first + 1))
+    for k in range(len(nest.arrays)):
+        if not nest.beside or nest.beside[k] < 0:
+            found.append((first, first + 1))
         first += 1 + nest.ndim
     return found
+
+
+def _with_long_rows(builder: Any, nest: Nest, values: List[Any]) -> List[Any]:
+    """The arguments with axes that are one run in every array as one axis: each row costs time before its first
+    vector."""
+    if nest.ndim < 2 or nest.sums and not nest.whole:
+        return values
+    last, sizes, holds = nest.ndim - 1, values[:nest.ndim], ir.Constant(I1, 1)
+    moving = _moving(nest)[:-1 if nest.sums else None]
+    for axis in reversed(range(last)):
+        for _, first in moving:
+            run = builder.mul(values[first + last], sizes[last])
+            holds = builder.and_(holds, builder.icmp_signed("==", values[first + axis], run))
+        sizes[last] = builder.select(holds, builder.mul(sizes[last], sizes[axis]), sizes[last])
+        sizes[axis] = builder.select(holds, ir.Constant(I64, 1), sizes[axis])
+    return sizes + values[nest.ndim:]
 
 
 def nest_intrinsic(nest: Nest) -> Intrinsic:
@@ -310,11 +360,12 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         scalars = slice(first, first + len(nest.scalars))
         values[scalars] = [_narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
         if not nest.least or not can_share(nest) or isinstance(values[0], ir.Constant):
-            return _Writer(builder, nest, values).write()
+            return _Writer(builder, nest, _with_long_rows(builder, nest, values)).write()
         units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
         rest = len(values) - scalars.stop - sum(1 + 2 * axes for _, axes in nest.tables)
         buffer = scalars.stop + 2 if rest else -1
         answer = write_shared(builder, runtime, values, _moving(nest), nest.ndim, units, nest.least, buffer,
-                              lambda inner, own: _Writer(inner, nest, own).write())
+                              lambda inner, own: _Writer(inner, nest, own).write(),
+                              lambda inner, own: _with_long_rows(inner, nest, own))
         return answer if nest.tables or nest.watched else ir.Constant(I64, 0)
     return Intrinsic(INT, None, build)

@@ -37,7 +37,8 @@ _RUN = ir.FunctionType(I64, [I64] * 6)
 
 
 def write_shared(builder: Any, runtime: Any, operands: List[Any], moving: Sequence[Any], sizes: int, units: int,
-                 least: int, buffer: int, write: Callable[[Any, List[Any]], Any]) -> Any:
+                 least: int, buffer: int, write: Callable[[Any, List[Any]], Any],
+                 alone: Callable[[Any, List[Any]], List[Any]] = lambda builder, operands: operands) -> Any:
     """Write a nest that threads share where it is large; the result has the bits of all their results.
 
     Arguments:
@@ -48,6 +49,7 @@ def write_shared(builder: Any, runtime: Any, operands: List[Any], moving: Sequen
         least: from how much work on.
         buffer: the position of an address that each thread has of its own, or -1.
         write: writes the nest for operands, and gives its result.
+        alone: the operands for one thread.
     """
     passed = [k for k, value in enumerate(operands) if not isinstance(value, ir.Constant)]
     nest = _function(builder, "nest", ir.FunctionType(I64, [operands[k].type for k in passed]))
@@ -62,7 +64,8 @@ def write_shared(builder: Any, runtime: Any, operands: List[Any], moving: Sequen
     answer = builder.gep(words, [ir.Constant(I64, len(given))])
     with builder.if_else(builder.icmp_signed("<", work, ir.Constant(I64, least))) as (small, large):
         with small:
-            builder.store(builder.call(nest, given), answer)
+            own = alone(builder, operands)
+            builder.store(builder.call(nest, [own[k] for k in passed]), answer)
         with large:
             part = _part(builder, nest, operands, passed, moving, buffer)
             builder.store(ir.Constant(I64, 0), answer)

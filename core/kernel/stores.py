@@ -17,7 +17,7 @@ import numpy as np
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fuse import raises_flags, scalar_operation
 from pijit.core.kernel.array_ops import fits_into
-from pijit.core.kernel.arrays import ArrayVariable
+from pijit.core.kernel.arrays import ArrayVariable, is_literal
 from pijit.core.kernel.calm import count_elements
 from pijit.core.kernel.fusion import asked, compute, find_leaves, finds
 from pijit.core.kernel.parallel import units_of
@@ -173,8 +173,8 @@ def _destination(store: _Store, overlap: str) -> ArrayVariable:
     if overlap == "True":
         return ArrayVariable(target.type, "buffer_d", "0", target.shape, strides)
     data = emitter.let("choose(%s, buffer_d, %s)" % (overlap, target.data))
-    strides[:-1] = [emitter.let("choose(%s, %s, %s)" % (overlap, own, there))
-                    for own, there in zip(strides[:-1], target.strides)]
+    strides = [own if own == there else emitter.let("choose(%s, %s, %s)" % (overlap, own, there))
+               for own, there in zip(strides, target.strides)]
     return ArrayVariable(target.type, data, "0", target.shape, strides)
 
 
@@ -245,7 +245,8 @@ def _rows_of_block(store: _Store, packed: str) -> str:
     if unsure or apart == "True" or any(array.strides != target.strides for array in own):
         return rows
     conditions = ["%s == 1" % store.calm] if store.raising else []
-    conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:-1]]
+    conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:]
+                                           if not is_literal(stride) or stride.startswith("(-")]
     conditions += ["%s == %s" % pair for array in own for pair in zip(array.shape, target.shape)
                    if pair[0] != pair[1]]
     conditions += ["not %s" % apart] if apart != "False" else []

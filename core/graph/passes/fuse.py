@@ -305,7 +305,7 @@ def _looks_at_floats(user: Op, maker: Op) -> bool:
 
 
 def _by_rows(op: Op) -> bool:
-    """Whether NumPy's inner loop would run once per row, however short: ranks differ, or an array is a part of
-    another."""
+    """Whether NumPy's inner loop would run once per row, however short, or along elements that are apart: ranks
+    differ, or an array is a part of another."""
     kinds = [value.type for value in operands(op) if isinstance(value.type, Array)]
-    return len({kind.ndim for kind in kinds}) > 1 or any(kind.ndim > 1 and kind.layout == "A" for kind in kinds)
+    return len({kind.ndim for kind in kinds}) > 1 or any(kind.ndim > 0 and kind.layout == "A" for kind in kinds)
