@@ -9,13 +9,11 @@ from typing import Any, Callable, Dict, List, Tuple
 
 from llvmlite import ir
 from pijit.core.kernel.float_intrinsics import (
-    finite,
     float_call,
     new_special,
     not_normal,
     product_flags,
     quotient_flags,
-    rarely,
     real,
 )
 from pijit.core.kernel.intrinsics import (
@@ -60,8 +58,9 @@ def _of_two(build: Callable[..., Any], result: str = "") -> Intrinsic:
 # ---- arithmetic: each operation notes what it did, for whoever asks about floating-point flags ----
 
 
-class _Steps:
-    """Floating-point operations in a row, and the questions whether they raised a flag."""
+class Steps:
+    """Floating-point operations in a row. ``done`` has of each the function that tells whether it raised a flag, and what
+    that asks for; ``compared`` is whether numbers without an order were compared."""
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
@@ -85,28 +84,14 @@ class _Steps:
     def div(self, a: Any, b: Any) -> Any:
         return self._do("fdiv", quotient_flags, a, b)
 
-    def raised(self) -> Any:
-        """Whether one of them raised a flag; the exact answer is off the road of ordinary results."""
-        builder, suspicious = self.builder, ir.Constant(ir.IntType(1), 0)
-        for flags, result, _, _ in self.done:
-            odd = builder.not_(finite(builder, result)) if flags is new_special else not_normal(builder, result)
-            suspicious = builder.or_(suspicious, odd)
-
-        def certain() -> Any:
-            found = ir.Constant(ir.IntType(1), 0)
-            for flags, result, a, b in self.done:
-                found = builder.or_(found, flags(builder, result, a, b))
-            return found
-        return rarely(builder, suspicious, certain)
-
 
 def _sum(name: str) -> Callable[..., Parts]:
-    def build(steps: _Steps, a: Parts, b: Parts) -> Parts:
+    def build(steps: Steps, a: Parts, b: Parts) -> Parts:
         return getattr(steps, name)(a[0], b[0]), getattr(steps, name)(a[1], b[1])
     return build
 
 
-def _product(steps: _Steps, a: Parts, b: Parts) -> Parts:
+def _product(steps: Steps, a: Parts, b: Parts) -> Parts:
     return (steps.sub(steps.mul(a[0], b[0]), steps.mul(a[1], b[1])),
             steps.add(steps.mul(a[0], b[1]), steps.mul(a[1], b[0])))
 
@@ -114,7 +99,7 @@ def _product(steps: _Steps, a: Parts, b: Parts) -> Parts:
 def _quotient(by_scale: bool) -> Callable[..., Parts]:
     """By the divisor's larger part first, then by what remains: NumPy multiplies by its reciprocal, CPython
     divides."""
-    def build(steps: _Steps, a: Parts, b: Parts) -> Parts:
+    def build(steps: Steps, a: Parts, b: Parts) -> Parts:
         builder = steps.builder
         sizes = [float_call(builder, "llvm.fabs", part) for part in b]
         first = builder.fcmp_ordered(">=", *sizes)
@@ -133,16 +118,7 @@ def _quotient(by_scale: bool) -> Callable[..., Parts]:
 
 
 def _arithmetic(build: Callable[..., Parts]) -> Callable[..., Any]:
-    return lambda builder, a, b: _pair(builder, *build(_Steps(builder), a, b))
-
-
-def _flags(build: Callable[..., Parts]) -> Callable[..., Any]:
-    """Whether an operation raised a flag that NumPy reports; LLVM sees that it is the operation just done."""
-    def question(builder: Any, a: Parts, b: Parts) -> Any:
-        steps = _Steps(builder)
-        build(steps, a, b)
-        return builder.or_(steps.raised(), steps.compared) if steps.compared is not None else steps.raised()
-    return question
+    return lambda builder, a, b: _pair(builder, *build(Steps(builder), a, b))
 
 
 def _unordered_divisor(builder: Any, re: Any, im: Any) -> Any:
@@ -204,12 +180,15 @@ def _store(half: Any) -> Callable[..., Any]:
     return build
 
 
+WRITTEN = {"complex product": _product, "complex quotient": _quotient(True)}
+"""What NumPy does, by the name in float_checks.py."""
+
+
 def _rows() -> Dict[str, Intrinsic]:
     rows: Dict[str, Intrinsic] = {"cpair": same_kind(2, _pair, PAIRS)}
     for name, build in (("cadd", _sum("add")), ("csub", _sum("sub")), ("cmul", _product), ("cdiv", _quotient(False)),
                         ("cscaled", _quotient(True))):
         rows[name] = _of_two(_arithmetic(build))
-        rows[name + "_flags"] = _of_two(_flags(build), BOOL)
     rows["ctrue"] = _of_pair(_true, BOOL)
     rows["cdivides_badly"] = _of_pair(_unordered_divisor, BOOL)
     rows["cinfinite"] = _of_pair(_infinite, BOOL)

@@ -1,12 +1,13 @@
-"""Checks of floating-point flags that wait for those of the same statement, so that few compares serve all.
+"""Checks of floating-point flags that wait for those of later operations, so that few compares serve all.
 
-What is infinite or NaN stays so in the sums, products and quotients that are made of it (or a quotient by it becomes
-0, which is looked at as well), so of a chain of operations only the last result is compared. Products and quotients
-that are too small show in the smallest of them. If either is suspicious, each operation is asked whether it raised a
+What is infinite or NaN stays so in the sums, products and quotients that are made of it (but not in a quotient by it,
+so divisors are looked at), and of a chain of operations only the last result is compared. Products and quotients
+that are too small show in the smallest of them; those of complex numbers have several inside. If either is suspicious, each operation is asked whether it raised a
 flag. As zeros are as small, and NumPy ignores underflows unless it is told not to, a kernel that has met enough of
 them asks NumPy, and does not look any more where nobody wants to know.
 
-An operation that leaves elsewhere, has an effect, or must not see such values, does not begin before what waits.
+An operation that has an effect, or must not see such values, does not begin before what waits. One that leaves
+elsewhere, as those of the next statement do, leaves to where the first of those that wait does: nothing was done since.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy as np
 from pijit.core.graph.ir import Op, SideExit
+from pijit.core.graph.types import half_of
 
 WAITING_FOR = frozenset(("add sub mul truediv neg abs same const compare flag truth not and or select load "
-                         "dim").split())
+                         "dim real imag complex").split())
 """Operations before which checks may wait: none of them has an effect, or a result that is no number at all."""
 
-CODES = {"sum": 0, "product": 1, "quotient": 2}
-LAST = 4
+CODES = {"sum": 0, "product": 1, "quotient": 2, "complex sum": 3, "complex product": 4, "complex quotient": 5}
+SUMS = ("sum", "complex sum")
+QUOTIENTS = ("quotient", "complex quotient")
+LAST = 8
 """Added to the code of a result that no later one shows."""
 
 ENOUGH = 16
@@ -63,15 +67,20 @@ class FloatChecks:
     def add(self, op: Op, what: str, result: str, operands: List[str]) -> None:
         if op.exit is None:
             return
-        if self.waiting and (self.waiting[0].kind != op.args[0].type.dtype or len(self.waiting) == ENOUGH):
+        operand = op.args[0].type
+        kind = half_of(operand).dtype if operand.dtype.kind == "c" else operand.dtype
+        if self.waiting and (self.waiting[0].kind != kind or len(self.waiting) >= ENOUGH):
             self.write()
-        self.exit = op.exit
-        self.waiting.append(Check(what, result, operands, op.args[0].type.dtype, op.attrs.get("heeded", 0)))
+        self.exit = self.exit if self.waiting else op.exit
+        self.waiting.append(Check(what, result, operands, kind, op.attrs.get("heeded", 0)))
 
-    def make_way(self, op: Op) -> None:
-        """Write what cannot wait for an operation."""
-        if self.waiting and (op.name not in WAITING_FOR or op.exit is not None and not op.exit.is_same(self.exit)):
+    def make_way(self, op: Op) -> Op:
+        """Write what cannot wait for an operation; the operation, which leaves to where those that wait do."""
+        if self.waiting and op.name not in WAITING_FOR:
             self.write()
+        if not self.waiting or op.exit is None or op.exit.is_same(self.exit):
+            return op
+        return Op(op.name, op.args, op.attrs, op.result, self.exit, op.lineno, op.origin)
 
     def write(self) -> None:
         """Write the check of all that wait."""
@@ -79,7 +88,7 @@ class FloatChecks:
         if not checks or exit is None:
             return
         self.waiting, self.exit = [], None
-        shown = {operand for check in checks for operand in check.operands}
+        shown = {operand for check in checks for operand in check.operands[:1 if check.what in QUOTIENTS else 2]}
         least, begin, none = LEAST[checks[0].kind.itemsize]
         heeds = any(check.heeded & UNDERFLOW for check in checks)
         least += "_heeded" if heeds else ""
@@ -91,7 +100,7 @@ class FloatChecks:
         emitter = self.emitter
         emitter.line("if float_suspect(%s):" % ", ".join(items))
         emitter.depth += 1
-        if any(check.what != "sum" for check in checks) and not heeds:
+        if any(check.what not in SUMS for check in checks) and not heeds:
             emitter.line("doubts = iadd(doubts, 1)")
             asked = emitter.runtime("flags_listened", UNDERFLOW)
             emitter.indented("if doubts == %d:" % DOUBTS, "%s = %s if %s == 0 else %s" % (least, none, asked, least))

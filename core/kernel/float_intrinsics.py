@@ -5,13 +5,11 @@ See intrinsics.py for what an intrinsic is here.
 
 from __future__ import annotations
 
-import functools
 import struct
 from typing import Any, Callable, Dict
 
 import numpy as np
 from llvmlite import ir
-from pijit.core.kernel.float_checks import CODES, LAST
 from pijit.core.kernel.intrinsics import (
     BOOL,
     F4,
@@ -24,7 +22,6 @@ from pijit.core.kernel.intrinsics import (
     UINT,
     Intrinsic,
     llvm_binary,
-    rare,
     same_kind,
     unary,
 )
@@ -142,37 +139,6 @@ def _narrow_flags(builder: Any, value: Any) -> Any:
     return builder.or_(overflow, builder.and_(_tiny(builder, result), _is_not_zero(builder, value)))
 
 
-def _checks(args: Any) -> Any:
-    """The operations that float_checks.py names: a code, and the values of the result and the operands."""
-    return [(args[at][1].constant, [value for _, value in args[at + 1:at + 4]]) for at in range(1, len(args), 4)]
-
-
-def _float_suspect(builder: Any, args: Any) -> Any:
-    """Whether one of some operations may have raised a floating-point flag; seldom."""
-    suspicious, smallest, least = ir.Constant(I1, 0), None, args[0][1]
-    for code, (result, _, _) in _checks(args):
-        if code & LAST:
-            suspicious = builder.or_(suspicious, builder.not_(finite(builder, result)))
-        if code & ~LAST != CODES["sum"]:
-            size = float_call(builder, "llvm.fabs", result)
-            smallest = size if smallest is None else builder.select(
-                builder.fcmp_ordered("<", smallest, size), smallest, size)
-    if smallest is not None:
-        suspicious = builder.or_(suspicious, builder.fcmp_ordered("<", smallest, least))
-    return rare(builder, suspicious)
-
-
-def _float_flags(builder: Any, args: Any) -> Any:
-    """Whether one of some operations raised a floating-point flag that NumPy reports."""
-    listened = builder.fcmp_ordered(">", args[0][1], real(args[0][1], 0.0))
-    answers = [_CERTAIN[code & ~LAST](builder, *values, listened) for code, values in _checks(args)]
-    return functools.reduce(builder.or_, answers)
-
-
-_CERTAIN = {CODES["sum"]: lambda builder, result, a, b, _: new_special(builder, result, a, b),
-            CODES["product"]: product_flags, CODES["quotient"]: quotient_flags}
-
-
 def _float_rows() -> Dict[str, Any]:
     def special(builder: Any, value: Any) -> Any:
         return builder.not_(finite(builder, value))
@@ -207,8 +173,6 @@ FLOAT_INTRINSICS: Dict[str, Intrinsic] = {
     "froot": same_kind(1, lambda builder, a: float_call(builder, "llvm.sqrt", a)),
     "fabs": same_kind(1, lambda builder, a: float_call(builder, "llvm.fabs", a)),
     "odd_size": same_kind(1, _odd_size, BOOL),
-    "float_suspect": Intrinsic(BOOL, None, _float_suspect),
-    "float_flags": Intrinsic(BOOL, None, _float_flags),
     "float32": unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4)),
 }
 FLOAT_INTRINSICS.update(_float_rows())

@@ -18,6 +18,7 @@ from pijit.core.kernel import complex_intrinsics, float_intrinsics, fusion, intr
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.arrays import HEEDED, LISTENING, ArrayVariable, ArrayWriter
 from pijit.core.kernel.calm import BOUNDS, Calm
+from pijit.core.kernel.check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.float_status import STATUS
@@ -36,7 +37,7 @@ from pijit.core.kernel.slots import SLOTS
 from pijit.core.kernel.stores import write_store
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
-             **BOUNDS, **SLOTS, **STATUS)
+             **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS)
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
@@ -170,14 +171,14 @@ class NumbaEmitter(ArrayWriter, Emitter):
         if op is not group[-1]:
             return
         self.layout.reuse_scratch()
-        self.float_checks.make_way(op)
+        leaving = self.float_checks.make_way(op)
         fused = op in self._groups and fusion.can_fuse(self, group)
         if fused:
             self.fused.update(group)
             (fusion.write_group if op.name in MAKING else write_store)(self, group)
         else:
             for member in group:
-                self._write(member)
+                self._write(leaving if member is op else member)
             if any(member.name in EFFECTS for member in group):
                 self.calm.forget()
         for member in group:

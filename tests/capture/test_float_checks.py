@@ -42,6 +42,33 @@ def maxima(x, y, out):
         out[i] = max(x[i] + y[i], x[i] * y[i]) - abs(x[i])
 
 
+def divided(x, y, out):
+    """Quotients that say nothing of how large their divisors have become."""
+    for i in range(len(x)):
+        out[i] = y[i] / (x[i] * x[i] + 1.0)
+
+
+def products(x, y, out):
+    for i in range(len(x)):
+        out[i] = x[i] * y[i] - y[i] * x[i] * 0.5 + 1.0
+
+
+def ratios(x, y, out):
+    for i in range(len(x)):
+        turned = x[i] / (y[i] + 1.0)
+        out[i] = turned - y[i]
+        out[i] = 1.0 / (x[i] * x[i] + 1.0) + turned.real * turned.imag
+
+
+def found(x, y, out, where):
+    """Indices out of range behind what may have raised flags, in statements without an effect between."""
+    for i in range(len(x)):
+        a = x[i] * y[i]
+        b = y[where[i]] + a
+        c = int(b.real) if where[i] == 3 else 0
+        out[i] = b - c
+
+
 def pairs(dtype, special=SPECIAL):
     with np.errstate(all="ignore"):
         x, y = np.meshgrid(np.array(special, dtype), np.array(special, dtype))
@@ -54,7 +81,7 @@ def zeros_and(tail, dtype=float):
     return x, np.full(x.size, TINY, dtype), np.zeros(x.size, dtype)
 
 
-FUNCTIONS = [chain, quotients, unused, of_statements, maxima]
+FUNCTIONS = [chain, quotients, unused, of_statements, maxima, divided]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
@@ -76,3 +103,36 @@ def test_single_precision():
     special = [0.0, 1.0, 3e38, -3e38, 1e-30, np.inf, np.nan]
     with np.errstate(under="warn"):
         check(chain, *pairs(np.float32, special), others=[zeros_and([1e-30, 1.0], np.float32)])
+
+
+PARTS = [0.0, -0.0, 1.0, -2.5, HUGE, TINY, 5e-324, np.inf, np.nan]
+
+
+def complex_pairs(dtype, parts):
+    """All pairs of complex numbers with these parts, and zeros before them, for the kernel to ask NumPy."""
+    with np.errstate(all="ignore"):
+        numbers = np.array([complex(re, im) for re in parts for im in parts], dtype)
+        x, y = np.meshgrid(numbers, numbers[::3])
+    x, y = (np.concatenate([np.zeros(200, dtype), z.ravel()]) for z in (x, y))
+    return x, y, np.zeros(x.size, dtype)
+
+
+@pytest.mark.parametrize("f", [products, ratios], ids=lambda f: f.__name__)
+@fail_unless_captured()
+def test_complex_numbers(f):
+    single = complex_pairs("F", [0.0, 1.0, 3e38, 1e-30, np.nan])
+    calls = [complex_pairs("D", [1.0, -2.5, 0.0]), complex_pairs("D", PARTS)] + [single] * (f is products)
+    check(f, *calls[0], others=calls[1:], calls=1)
+    with np.errstate(under="warn", over="raise"):
+        check(f, *complex_pairs("D", [1.0, TINY, 0.0]), others=[complex_pairs("D", [0.0, 1.0, HUGE])], calls=1)
+
+
+@pytest.mark.parametrize("dtype", ["d", "D"])
+@fail_unless_captured()
+def test_what_raises_behind_what_warns(dtype):
+    x, y, where = np.arange(1.0, 41.0).astype(dtype), np.full(40, 2.0, dtype), np.arange(40) % 7
+    huge, infinite, outside = x.copy(), x.copy(), where.copy()
+    huge[20], infinite[9:11], outside[20] = HUGE, np.inf, 1000
+    out = np.zeros(40, dtype)
+    calls = [(huge, y, out, where), (huge, y * 2.0, out, outside), (x, y, out, outside), (infinite, -y, out, where)]
+    check(found, x, y, out, where, others=calls, calls=1)
