@@ -59,8 +59,8 @@ def _of_two(build: Callable[..., Any], result: str = "") -> Intrinsic:
 
 
 class Steps:
-    """Floating-point operations in a row. ``done`` has of each the function that tells whether it raised a flag, and what
-    that asks for; ``compared`` is whether numbers without an order were compared."""
+    """Floating-point operations in a row. ``done`` has of each the function that tells whether it raised a flag, and
+    what that asks for; ``compared`` is whether numbers without an order were compared."""
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder

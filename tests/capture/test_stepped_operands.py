@@ -19,7 +19,7 @@ def numbers(count, code="d", special=False):
         return x.astype(code)
 
 
-VECTORS = ("x[::2] + x[1::2]", "x[::-1] * 0.5", "x[::3] * x[1::3] + x[2::3]", "-x[::4] * c + x.size",
+VECTORS = ("x[::2] + x[1::2]", "x[::-1] * 0.5", "x[::3] * x[1::3] + x[2::3]", "abs(x[::4]) * c + x.size",
            "x[:n][::2] * x[:n][1::2] + x[:n][::2]", "x[-2::-2] - x[::-2]", "np.where(x[::2] > c, x[1::2], -x[::2])",
            "x[::n] * c - x[::n]", "np.minimum(x[::-1], x) + c", "abs(x[8:2:-1]) - x[2:8]")
 
@@ -53,7 +53,8 @@ def test_channels(expression):
     pixels = (np.arange(24 * 10 * 3) * 37 % 256).astype(np.uint8).reshape(24, 10, 3)
     calls = [(image, 0.5), (odd, 0.5), (odd[1:, 2:], 0.5), (np.asfortranarray(image), 0.5),
              (image.transpose(1, 0, 2), 0.5), (numbers(24 * 10 * 4).reshape(24, 10, 4), 0.5), (image[:0], 0.5),
-             (image[::-1, :, ::-1], 0.5), (image[:1, :2], 0.5), (image * 1e308, 1e308), (pixels, 0.5), (pixels[..., ::-1], 0.5), (image.astype(np.float32), 0.5),
+             (image[::-1, :, ::-1], 0.5), (image[:1, :2], 0.5), (image * 1e308, 1e308), (pixels, 0.5),
+             (pixels[..., ::-1], 0.5), (image.astype(np.float32), 0.5),
              (numbers(2400 * 3).reshape(2, 1200, 3), 0.5)]
     with fail_unless_captured(1):
         check(f, *calls[0], others=calls[1:], config=NUMBA, calls=1)
