@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, FrozenSet, Optional, Sequence
 import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.array_calls import METHODS
-from pijit.core.capture.bound import bound_attribute, super_attribute
+from pijit.core.capture.bound import bound_attribute, class_object, super_attribute
 from pijit.core.capture.complex_numbers import is_complex, part_of
 from pijit.core.capture.conditions import ClassHolds
 from pijit.core.capture.library_calls import named_items
@@ -28,7 +28,7 @@ from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.library import METHODS as LIBRARY_METHODS
 from pijit.core.graph.types import FLAG, INT, WORD, Array
 from pijit.guards.facts import is_among, type_name
-from pijit.guards.source import UNBOUND, Attr, is_plain_tuple, read_attribute
+from pijit.guards.source import UNBOUND, Attr, is_plain_tuple, read_attribute, read_class_attribute
 
 ARRAY_METHODS = frozenset(name for name in frozenset(METHODS) | frozenset(LIBRARY_METHODS)
                           if callable(getattr(np.ndarray, name, None)))
@@ -44,6 +44,7 @@ CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
 """Attributes of immutable objects, which are known when the object is."""
 
 
+CLASS = object.__dict__["__class__"]
 SCALAR_ATTRIBUTES = frozenset(["dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"])
 
 
@@ -174,6 +175,9 @@ class Attributes:
         constant = constant_attribute(sample, name) if isinstance(owner, Const) else UNBOUND
         if constant is not UNBOUND:
             return Const(constant)
+        if name == "__class__" and isinstance(owner, Opaque) and read_class_attribute(sample, name) is CLASS:
+            self.rely(owner, ClassHolds(name, CLASS))
+            return class_object(self, owner)
         if isinstance(owner, Opaque) and is_plain_tuple(sample):
             position = field_position(read_attribute(type(sample), name))
             if position is not None:

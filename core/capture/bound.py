@@ -98,6 +98,7 @@ def super_attribute(self: Any, found: Super, name: str) -> Abstract:
     of_class = isinstance(found.owner, Const)
     cls = found.owner if of_class else class_object(self, found.owner)
     mro = mro_of(cls.object)  # type: ignore[attr-defined]
+    self.apart_from_classes(name, mro)
     position = next(k for k, one in enumerate(mro) if one is found.cls) + 1
     raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
     if raw is not read_class_attribute(mro[position], name):

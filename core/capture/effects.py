@@ -7,7 +7,7 @@ done natively. So what bytecode repeats after a side exit has had no effect yet.
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Iterable, List, Optional
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
@@ -15,6 +15,7 @@ from pijit.core.capture.abstract import Parted
 from pijit.core.capture.bound import set_by_property
 from pijit.core.capture.objects import shared, store_in_record
 from pijit.core.capture.operators import describe
+from pijit.core.capture.owners import as_owner, is_plain_value, searched_for, why_not_shared
 from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
 from pijit.core.capture.range_objects import made_range
 from pijit.core.capture.record import Record
@@ -107,6 +108,12 @@ class Effects:
         changed, kind = self.facts.changed, type(owner.sample) if isinstance(owner, Opaque) else None
         if kind is not None and (((Record, place), id(kind)) in changed or is_stored_in_things(changed, kind, place)):
             raise Break("PJ219", object=describe(owner))
+        self.apart_from_classes(place, searched_for(owner))
+
+    def apart_from_classes(self, name: Any, classes: Iterable[type]) -> None:
+        """Captured code must not store an attribute into classes among which a read looks for it."""
+        if any((name, id(cls)) in self.facts.changed for cls in classes):
+            raise Break("PJ219", object=name)
 
     def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
         """Objects of which one place is changed and those of which it is read must not be the same."""
@@ -117,12 +124,11 @@ class Effects:
         """The place of an attribute if captured code of the function writes it."""
         if identity_of(owner) == id(self.facts.globals):
             return self.facts.global_place(name)  # type: ignore[no-any-return]
-        if not isinstance(owner, Opaque):
-            return None
-        place = self.facts.places.get((name, id(owner.sample)))
+        place = self.facts.places.get((name, identity_of(owner))) if identity_of(owner) is not None else None
         if place is not None:
-            self.apart_from_stores(name, owner)
-            self.note_access(name, owner, False, True)
+            self.use(owner)
+            self.apart_from_stores(name, as_owner(owner))
+            self.note_access(name, as_owner(owner), False, True)
         return place  # type: ignore[no-any-return]
 
     def read_place(self, place: HeapPlace) -> Abstract:
@@ -165,15 +171,19 @@ class Effects:
             store_in_thing(self, thing, name, value)
             return
         place = self.written_attribute(owner, name, "__setattr__")
+        if isinstance(owner, Const) and not is_plain_value(value):
+            raise Break("PJ220", attribute=name, object=describe(owner), because="its value decides what reads give")
         self._write_place(place, "store_attr", [self.object_value(owner), self.object_value(Const(name))], value)
 
     def written_attribute(self, owner: Abstract, name: str, hook: str) -> HeapPlace:
         """The place of an attribute that the instruction writes, as ``hook`` of plain classes does it."""
-        why = why_not_stored(owner, name, hook)
+        shared = isinstance(owner, Const)
+        why = why_not_shared(owner, name, hook, self.facts) if shared else why_not_stored(owner, name, hook)
         if why is not None:
             raise Break("PJ220", attribute=name, object=describe(owner), because=why)
+        owner = as_owner(owner)
         self.apart_from_stores(name, owner)
-        key = (name, id(owner.sample))  # type: ignore[attr-defined]
+        key = (name, identity_of(owner))
         if key not in self.facts.places:
             self.facts.places[key] = AttributePlace(owner, name)  # type: ignore[arg-type]
         self.changing(name, owner)
@@ -242,8 +252,6 @@ class Effects:
 def why_not_stored(owner: Abstract, name: str, hook: str) -> Optional[str]:
     """Why only bytecode can store or delete an attribute: doing it may run code of the user's, or the object is not
     known."""
-    if isinstance(owner, Const):
-        return "it is an attribute of a module or class"
     if not isinstance(owner, Opaque) or owner.source is None:
         return "the object is made here"
     kind = type(owner.sample)

@@ -21,7 +21,7 @@ from pijit.core.capture.rows import field_of, new_record, require_holdable
 from pijit.core.capture.values import Abstract, Const, Opaque, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import type_name
-from pijit.guards.reading import class_value
+from pijit.guards.reading import class_value, mro_of
 from pijit.guards.source import UNBOUND, Attr, ClassAttr
 
 def makes_natively(kind: Any) -> bool:
@@ -90,6 +90,7 @@ def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
     cls = self.use(owner.cls)
     if name == "__class__":
         return cls  # type: ignore[no-any-return]
+    self.apart_from_classes(name, mro_of(owner.python))
     raw = class_value(owner.python, name)
     place = Place(owner.source, owner.root) if owner.root is not None else Place(cls.source, cls.root)
     place = place.then(ClassAttr, name)

@@ -32,9 +32,12 @@ from pijit.guards.source import Attr, Cell, Global, Inner, Item, Local, read_att
 
 def identity_of(owner: Abstract) -> Optional[int]:
     """What tells an object from others at capture; a module is its namespace."""
-    if isinstance(owner, Const) and type(owner.object) is types.ModuleType:
-        return id(owner.object.__dict__)
-    return id(owner.sample) if isinstance(owner, Opaque) else None
+    if not isinstance(owner, (Const, Opaque)):
+        return None
+    sample = owner.object if isinstance(owner, Const) else owner.sample
+    if type(sample) is types.ModuleType:
+        return id(sample.__dict__)
+    return id(sample) if isinstance(owner, Opaque) or issubclass(type(sample), type) else None
 
 
 PREFIX = "place: "  # no name of a variable has a space; "." and "@" begin those that Python and pytest make
@@ -95,11 +98,12 @@ class OwnedPlace(HeapPlace):
         self.step = step
 
     def changed(self, facts: Any) -> Any:
-        return self.family, id(self.owner.sample)
+        return self.family, identity_of(self.owner)
 
     def root(self, head: State, cells: int) -> Any:
         for root, value in _variables(head):
-            if isinstance(value, Opaque) and value.sample is self.owner.sample:
+            sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
+            if sample is self.owner.sample:
                 return self.step(root)
         return super().root(head, cells)
 
@@ -240,8 +244,8 @@ def stored_by(instr: Instr, state: State, facts: Any) -> Optional[Tuple[HeapPlac
     key: Any = Global(instr.value) if scope == "GLOBAL" else None
     if scope == "DEREF":
         key = facts.cell_source(instr.arg or 0)
-    elif scope == "ATTR" and isinstance(value, Opaque):
-        key = (instr.value, id(value.sample))
+    elif scope == "ATTR" and identity_of(value) is not None:
+        key = (instr.value, identity_of(value))
         value = state.stack[-2] if kind == "STORE" else value
     if kind not in ("STORE", "DELETE") or key not in facts.places:
         return None

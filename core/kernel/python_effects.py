@@ -21,7 +21,7 @@ from pijit.core.kernel.python_runtime import fitting
 from pijit.guards._evaluate import attribute_rule, find
 from pijit.guards.facts import is_exactly
 from pijit.guards.held import is_heap_type
-from pijit.guards.reading import class_value, instance_dict, read_attribute
+from pijit.guards.reading import class_value, instance_dict, own_value, read_attribute
 from pijit.guards.source import UNBOUND
 
 _QUIET = (int, float, complex, bool, str, bytes, type(None))
@@ -79,6 +79,15 @@ def _give_up_attr(owner: Any, name: str) -> None:
 
 
 def store_attr(owner: Any, name: str, value: Any) -> None:
+    kind = type(owner)
+    if kind is types.ModuleType:
+        _replace(_value(owner.__dict__, name))
+        owner.__dict__[name] = value
+        return
+    if issubclass(kind, type) and class_value(kind, "__setattr__") is type.__setattr__:
+        _replace(own_value(owner, name))
+        type.__setattr__(owner, name, value)
+        return
     _give_up_attr(owner, name)
     object.__setattr__(owner, name, value)
 

@@ -280,10 +280,33 @@ own_dict(PyObject *object)
     return dict == NULL || *dict == NULL || !PyDict_CheckExact(*dict) || Py_REFCNT(*dict) > 1 ? NULL : *dict;
 }
 
+/* cls.name = value, where neither a metaclass nor a descriptor has a say in it. */
+static int64_t
+class_store(PyTypeObject *cls, PyObject *name, int64_t kind, int64_t address)
+{
+    PyObject *meta = _PyType_Lookup(Py_TYPE(cls), name);     /* borrowed */
+    PyObject *old = NULL;                                    /* borrowed */
+    if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE) || (meta != NULL && Py_TYPE(meta)->tp_descr_set != NULL)
+            || dict_find(cls->tp_dict, name, &old) < LOOKUP_ABSENT || (old != NULL && !dies_quietly(old))) {
+        PyErr_Clear();  /* bytecode asks again, and raises at its line */
+        return DECLINED;
+    }
+    PyObject *value = value_box(kind, address);              /* owned */
+    int status = value == NULL ? -1 : PyType_Type.tp_setattro((PyObject *)cls, name, value);
+    Py_XDECREF(value);
+    return status < 0 ? LAUNCHER_ERROR : 0;
+}
+
 static int64_t
 runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
 {
     PyObject *object = (PyObject *)owner, *key = (PyObject *)name;  /* borrowed */
+    if (PyType_Check(object) && Py_TYPE(object)->tp_setattro == PyType_Type.tp_setattro) {
+        return class_store((PyTypeObject *)object, key, kind, address);
+    }
+    if (PyModule_CheckExact(object)) {
+        return dict_store(PyModule_GetDict(object), key, kind, address, NULL);
+    }
     if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr || PyModule_Check(object)) {
         return DECLINED;
     }

@@ -44,7 +44,7 @@ CHANGES = (("GAIN", "GAIN = 2"), ("GAIN", "GAIN = np.float32(3)"), ("GAIN", "GAI
            ("STATE", "STATE['total'] = 0.5"), ("KEPT", "KEPT.gain = 2"), ("KEPT", "KEPT.w = KEPT.w * 2"),
            ("KEPT", "KEPT.w = KEPT.w.astype('f4')"), ("KEPT", "KEPT.scale = np.negative"), ("LIST",
                                                                                             "LIST[0] = LIST[-1]"),
-           ("LIST", "LIST.append(LIST[0])"))
+           ("LIST", "LIST.append(LIST[0])"), ("Box", "Box.seen = 0.5"), ("Box", "Box.seen = 3"))
 
 
 class Facts(NamedTuple):

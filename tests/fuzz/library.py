@@ -20,6 +20,8 @@ GLOBALS: Dict[str, str] = {
 
 BOX = '''\
 class Box:
+    seen = 0
+
     def __init__(self, w, gain):
         self.w, self.gain, self.items, self.label = w, gain, [gain], None
 
