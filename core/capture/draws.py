@@ -15,7 +15,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.draws import ALIASES, BY_NAME, LEGACY, NEW, PYTHONS, Draw, is_pythons_generator
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT
-from pijit.core.kernel.generators import drawn_methods
+from pijit.core.kernel.generators import is_drawn
 from pijit.guards.facts import is_among, type_module, type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import Inner
@@ -39,7 +39,7 @@ def draw_method(kind: type, name: str) -> Optional[Handler]:
 
 def _found(owner: str, name: str) -> Optional[Handler]:
     row = BY_NAME.get((owner, name))
-    return _handler(row, (owner, name) in ALIASES) if row is not None and row.number in drawn_methods() else None
+    return _handler(row, (owner, name) in ALIASES) if row is not None and is_drawn(row) else None
 
 
 def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:

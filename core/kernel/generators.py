@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, FrozenSet, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 from pijit.core import _launcher
-from pijit.core.graph.draws import DRAWS, LEGACY, NEW, Draw
+from pijit.core.graph.draws import LEGACY, NEW, Draw
 
-_SAMPLES = 400
-"""Numbers drawn of each kind, enough for the rare ways of the ziggurat and for pairs of normal numbers."""
+_SAMPLES = 100
+"""Numbers that are drawn to compare."""
 _DISTRIBUTIONS = ("random_standard_normal", "random_normal", "random_standard_exponential", "random_exponential",
                   "random_bounded_uint64_fill")
 _BOUNDS = [(0, 6), (-5, 2 ** 40), (3, 4)]
@@ -29,13 +29,19 @@ class _Missing(Exception):
 
 
 @functools.lru_cache(maxsize=None)
-def drawn_methods() -> FrozenSet[int]:
-    """The numbers of the methods in ``graph.draws.DRAWS`` that kernels draw bit for bit in this process."""
+def is_drawn(row: Draw) -> bool:
+    """Whether kernels of this process draw bit for bit what the method draws."""
+    return _is_ready() and _is_same(row)
+
+
+@functools.lru_cache(maxsize=None)
+def _is_ready() -> bool:
+    """Whether everything was found that kernels need; they know of it then."""
     try:
         _launcher.draws_configure(_words())
-        return frozenset(row.number for row in DRAWS if _is_same(row))
     except (ImportError, AttributeError, OSError, _Missing):
-        return frozenset()
+        return False
+    return True
 
 
 def _words() -> Tuple[int, ...]:
