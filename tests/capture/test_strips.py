@@ -68,3 +68,18 @@ def test_which_are_cut(f, cut):
 @fail_unless_captured()
 def test_same_answers(f, backend):
     check(f, X, others=[(X[:1],), (X[:1024],), (X[:1026],), (X[::2],)], config={"backend": backend})
+
+
+def test_loop_behind_a_loop_that_was_cut():
+    """The end of one loop leads to the header of another, which has versions: it is the strips' there too."""
+    def f(x, s, more):
+        for i in range(3):
+            if more:
+                for s, s in np.stack((x, x), 1):
+                    x = x
+                for i in range(len(x)):
+                    pass
+        return x, s, i
+
+    with fail_unless_captured():
+        check(f, np.arange(7.0), 0.5, True, others=[(np.arange(7.0), 0.5, False)], calls=4)

@@ -15,7 +15,7 @@ Templates = Dict[str, Tuple[str, ...]]
 GROUPS = ("core", "matrices", "maths", "views", "containers", "objects", "helpers", "globals", "closures",
           "iteration",
           "errors", "output", "library", "complex", "builtins", "dtypes", "records", "texts", "local",
-          "lists", "grown", "factories")
+          "lists", "grown", "factories", "draws")
 
 # Expressions without slots, besides the names in scope.
 LEAVES: Dict[str, Tuple[str, ...]] = {
@@ -85,6 +85,7 @@ VECTORS: Templates = {
                   "[made, abs][{int} % 2]({vec})"),
     "local": ("times({vec})", "times({vec}, {num})", "(lambda *vs: vs[-1])({num}, {vec})",
               "list(steps({vec}, 1))[-1]"),
+    "draws": ("rng.normal(size=len(x))", "({vec} * rng.random())", "np.array([rng.random() for _ in {vec}])"),
     "errors": ("({vec} + {short})", "{vec}[{int}:]", "np.reshape({vec}, (2, -1))", "({vec} / 0)"),
     "complex": ("({vec} * 1j)", "({vec} + {num} * 1j).real", "({vec} * (1 + 2j)).imag", "np.conj({vec})",
                 "abs({vec} - 0.5j)",
@@ -160,6 +161,9 @@ NUMBERS: Templates = {
                 "({num}).conjugate()", "({num} ** 2)", "({num} * (0.5 - 1j))", "({num} / (1 + 1j))",
                 "sum(e * 1j for e in {vec})",
                 "np.complex128({num})", "({vec} * 1j).sum()", "np.complex64({num})", "({num} + 1j) ** {int}"),
+    "draws": ("rng.random()", "rng.uniform(-1.0, 2.0)", "rng.normal()", "rng.standard_normal()", "gen.rand()",
+              "rng.normal({num}, 0.5)", "rng.uniform(0.0, {num})", "gen.randn()", "gen.uniform({num}, 1.0)",
+              "rng.exponential(2.0)", "gen.normal(scale={num})", "sum(rng.random() for _ in {vec})"),
     "errors": ("out[-1]", "({num} / 0)", "int('q')", "({int} // 0)", "{vec}[{int}]", "({num} % 0)"),
     "output": ("len(out)",),
     "dtypes": ("{vec}.astype('f4').sum()", "np.array({num})[()]", "np.array({num}).item()",
@@ -198,6 +202,7 @@ INTEGERS: Templates = {
     "matrices": ("M.shape[0]", "M.shape[1]", "M.ndim"),
     "containers": ("len(xs)", "len(d)", "sum([{int}, {int}])"),
     "globals": ("len(LOG)",),
+    "draws": ("gen.randint(3)", "rng.integers(5)", "int(rng.integers({int}, 4))", "gen.randint(-2, {int})"),
 }
 
 INDICES: Templates = {
@@ -226,6 +231,7 @@ CONDITIONS: Templates = {
     "iteration": ("any(e > 1 for e in {vec})", "all([e < 2 for e in {vec}])"),
     "output": ("(len(out) > 2)",),
     "records": ("(point == point)", "bool(point)", "isinstance(point, Vec)", "(point is not None)"),
+    "draws": ("(rng.random() < 0.5)", "(gen.rand() < {num})"),
     "texts": ("word.startswith('a')", "('a' in word)", "(word < 'b')", "(word[:1] == 'a')", "word.isdigit()"),
     "dtypes": ("(x.dtype == bool)", "({vec}.dtype.kind in 'iu')", "({vec}[:0].size == 0)",
                "bool(np.array({num}) > 1)"),

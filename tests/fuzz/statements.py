@@ -196,7 +196,8 @@ STARTS: Dict[str, str] = {
     "rows": "rows = []", "table": "table = {}", "made": "made = factory(2)",
     "out": "out = []", "part": "part = slice(1, None)", "queue": "queue = deque([s, t])", "heap": "heap = [0.5]",
     "got": "got = []", "pairs": "pairs = []", "put": "put = out.append", "step": "step = box.mixed",
-    "word": "word = 'a,b'", "point": "point = Vec(x, s)",
+    "word": "word = 'a,b'", "point": "point = Vec(x, s)", "rng": "rng = np.random.default_rng(7)",
+    "gen": "gen = np.random.RandomState(3)",
 }
 """Names that templates use as they are, and what binds them where a function begins."""
 

@@ -39,17 +39,25 @@ class Counted(NamedTuple):
 
 def cut_into_strips(graph: Graph) -> None:
     """Cut every loop where it is worth it; in place."""
-    before: Dict[Block, List[Block]] = {block: [] for block in graph.blocks}
-    for block in graph.blocks:
-        for jump in block.terminator.targets():
-            before[jump.block].append(block)
+    before = _predecessors(graph)
     for header in list(graph.blocks):
+        if header not in before:  # joined with another
+            continue
         if any(map(_is_polled, before[header])):
             _join_test(graph, header, before)
         loop = _counted(header, before)
         exit = _common_exit(loop) if loop is not None else None
         if loop is not None and exit is not None:
             _cut(graph, loop, exit, before[header])
+            before = _predecessors(graph)
+
+
+def _predecessors(graph: Graph) -> Dict[Block, List[Block]]:
+    before: Dict[Block, List[Block]] = {block: [] for block in graph.blocks}
+    for block in graph.blocks:
+        for jump in block.terminator.targets():
+            before[jump.block].append(block)
+    return before
 
 
 def _join_test(graph: Graph, header: Block, before: Dict[Block, List[Block]]) -> None:
