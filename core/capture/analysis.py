@@ -39,7 +39,7 @@ from pijit.core.capture.states import (
     same_values,
 )
 from pijit.core.capture.steering import Steering
-from pijit.core.capture.suspended import is_at_start, is_generating, kept_apart
+from pijit.core.capture.suspended import is_at_start, is_generating, kept_apart, points_of
 from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unbound, Unknown
 from pijit.core.capture.values import known_of
 from pijit.core.capture.versions import Version
@@ -317,7 +317,7 @@ class Analysis:
         interpreter, last = self.interpreter, self.function.instructions[version.block.end - 1]
         changed = []
         for slot, (target, state) in self._edges(version, last, interpreter).items():
-            if target == last.index + 1 and self._is_first_step(version, last):
+            if target == last.index + 1 and self._leads_elsewhere(version, last, state):
                 state.stack[-2] = kept_apart(state.stack[-2], True)
             loop = self.cfg.loop_of(version.block.index)
             if loop is not None and self.cfg.block_of[target] not in loop.body and slot not in version.edges:
@@ -326,13 +326,14 @@ class Analysis:
                 changed += self._reach(version, slot, target, state)
         return changed
 
-    def _is_first_step(self, version: Version, last: Instr) -> bool:
+    def _leads_elsewhere(self, version: Version, last: Instr, state: State) -> bool:
         """Whether a version of a loop's header takes the first step of a generator, as another one does for other
-        types: those are kept apart from later ones, for loops can be entered at one point only."""
+        types, or one to another yield: those are kept apart from later ones, for loops can be entered at one point
+        only."""
         if last.opname != "FOR_ITER" or last.index in version.breaks or last.index != version.block.start:
             return False
         if not is_at_start(version.state.stack[-1]):
-            return False
+            return points_of(version.state.stack[-1]) != points_of(state.stack[-2])
         if sum(is_at_start(other.state.stack[-1]) for other in self.by_block[version.block.index]) > 1:
             self.peeled.add(last.index)
         return last.index in self.peeled

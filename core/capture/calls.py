@@ -22,6 +22,7 @@ from pijit.core.capture.getters import GETTER_CALLS
 from pijit.core.capture.heaps import HEAP_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
+from pijit.core.capture.itertool_calls import ITERTOOL_CALLS
 from pijit.core.capture.library_effects import call_into, split_output
 from pijit.core.capture.library_calls import function_of, method_row
 from pijit.core.capture.made_functions import Closure
@@ -59,7 +60,7 @@ CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
                  NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
-                 HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS)
+                 HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS)
     for target, handler in rows}
 
 

@@ -18,6 +18,7 @@ from pijit.core.capture.facts import MadeFacts
 from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.states import State, knows_nothing
+from pijit.core.capture.resumed_iterators import RESUMED
 from pijit.core.capture.suspended import ENDED, Suspended, changed_makers, has_ended, worn
 from pijit.core.capture.values import Abstract, Const, LoopIterator, Made, Number, Sequence, Unbound, Unknown
 from pijit.core.errors import Break
@@ -145,6 +146,10 @@ def suspended_output(self: Any, value: Suspended) -> Output:
     if value.has_item or maker is None:
         raise Break("PJ202", value=repr(value))
     kind = KINDS.get(id(maker.code)) if isinstance(maker, Made) else None
+    made_of = RESUMED.get(id(maker.code)) if isinstance(maker, Made) else None
+    if made_of is not None:
+        named = {name: functools.partial(self._output, part) for name, part in zip(value.names, parts)}
+        return made_of(value.point == START, named, list(map(self._output, parts[len(value.names):])))
     if kind is None:
         code = maker.code if isinstance(maker, Made) else maker.function.__code__
         outputs = [function_output(self, maker)] + [self._output(part) for part in parts]
@@ -163,7 +168,7 @@ def function_output(self: Any, value: Any) -> Output:
         return Output("value", self._input(value.place.root, SKIP))
     if not isinstance(value, Made):
         return self._output(value)  # type: ignore[no-any-return]
-    if value.name is None or value.facts.depth:
+    if value.name is None or value.facts.depth and value.code.co_freevars:
         raise Break("PJ209", type="generator of an inlined function")
     facts, names = self.facts, self.function.cellvars + self.function.freevars
     cells = [facts.cell_owners(names.index(name))[-1].root for name in value.code.co_freevars]

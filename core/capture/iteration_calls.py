@@ -7,10 +7,11 @@ from typing import Any, List, Tuple
 
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.item_types import list_type
-from pijit.core.capture.iterators import iterator_over, reverse_iterator
+from pijit.core.capture.iterators import EACH_ITEM, iterator_over, reverse_iterator
 from pijit.core.capture.operators import describe
 from pijit.core.capture.states import rounds_of
-from pijit.core.capture.values import Abstract, Const, Instance, LoopIterator, Number, Range, class_of, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, Lazy, LoopIterator, Number, Range, class_of
+from pijit.core.capture.values import number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf
@@ -100,6 +101,8 @@ def call_iter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     """``iter(iterable)``."""
     only(arguments, keywords, "iter", 1)
     value, behind = arguments[0], self.function.instructions[self.instr.index + 1]
+    if isinstance(value, Lazy) and value.made.code is EACH_ITEM and value.made.name is not None:
+        raise Break("PJ209", type=value.made.name)
     kind = list_type(value) if class_of(value) is list and behind.opname == "STORE_FAST" else None
     if isinstance(kind, (ListOf, Holding)):  # no variable may hold one that is to be unrolled
         return LoopIterator("list", (self.word(Const(0)),), (Instance(kind, self.object_value(value)),))
@@ -109,7 +112,6 @@ def call_iter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 ITERATION_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.range, call_range),
     (builtins.enumerate, call_enumerate),
-    (builtins.zip, call_zip),
     (builtins.reversed, call_reversed),
     (builtins.iter, call_iter),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import builtins
+import itertools
 import sys
 import types
 from typing import Any, Dict, List, Optional, Tuple
@@ -18,6 +19,7 @@ from pijit.core.capture.container_effects import EFFECT_METHODS, found_position
 from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.deques import DEQUE_METHODS
 from pijit.core.capture.draws import draw_method
+from pijit.core.capture.itertool_calls import call_chain_from
 from pijit.core.capture.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.objects import store_in_record
@@ -209,6 +211,8 @@ def _list_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 def method_of(owner: Abstract, name: str) -> Optional[Handler]:
     """The handler of a method of a builtin class that is no array, or None."""
     kind = class_of(owner)
+    if isinstance(owner, Const) and kind is type:
+        return CLASS_METHODS.get((id(owner.object), name))
     rows = OBJECT_METHODS.items()
     found = next((handler for (cls, method), handler in rows if cls is kind and method == name), None)
     return found if found is not None or kind is None else draw_method(kind, name)
@@ -224,6 +228,7 @@ def _string_method(name: str) -> Handler:
 
 
 ANSWER_NUMBERS = frozenset(["count", "find", "rfind"])
+CLASS_METHODS: Dict[Tuple[int, str], Handler] = {(id(itertools.chain), "from_iterable"): call_chain_from}
 OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(name) for name in STRING_METHODS}
 OBJECT_METHODS[(dict, "get")] = call_dict_get
 OBJECT_METHODS.update({(dict, "keys"): _dict_view("forwards"), (dict, "values"): _dict_view("values"),

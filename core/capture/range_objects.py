@@ -33,20 +33,21 @@ def range_words(self: Any, value: Abstract) -> Optional[Tuple[Optional[Value], .
     return tuple(self.word(Number(INT, number)) for number in numbers)
 
 
-def _numbers(self: Any, value: Abstract) -> Tuple[Number, ...]:
+def range_numbers(self: Any, value: Abstract) -> Tuple[Number, ...]:
+    """Start, step and length of a range as ints."""
     return tuple(Number(INT, self.emit("same", [word], INT)) for word in range_words(self, value) or ())
 
 
 def range_length(self: Any, value: Abstract) -> Number:
     """``len`` of a range."""
-    return _numbers(self, value)[2]
+    return range_numbers(self, value)[2]
 
 
 def range_item(self: Any, value: Abstract, index: Abstract) -> Abstract:
     """``value[index]`` of a range and an int; the kernel leaves where there is no such item."""
     if number_type(index) is None or number_type(index).dtype.kind != "i":  # type: ignore[union-attr]
         raise Break("PJ205", index=describe(index))
-    start, step, length = _numbers(self, value)
+    start, step, length = range_numbers(self, value)
     at = Number(INT, self.emit("same", [self.word(index)], INT))
     negative = self.truth(self.compare("<", at, Const(0)))
     wrapped = self.emit("select", [negative, self.binary("+", at, length).value, at.value], INT)
@@ -59,7 +60,7 @@ def range_contains(self: Any, value: Abstract, number: Abstract) -> Abstract:
     """``number in value`` of a range and an int."""
     if number_type(number) != INT:
         raise Break("PJ203", operand=describe(number))
-    start, step, length = _numbers(self, value)
+    start, step, length = range_numbers(self, value)
     offset = self.binary("-", number, start)
     found = _is_inside(self, self.binary("//", offset, step), length)
     whole = self.truth(self.compare("==", self.binary("%", offset, step), Const(0)))

@@ -110,6 +110,13 @@ def is_at_start(value: Abstract) -> bool:
     return isinstance(value, Suspended) and value.point == START
 
 
+def points_of(value: Abstract) -> Tuple[Any, ...]:
+    """Where the generators of an iterator wait."""
+    if isinstance(value, LoopIterator):
+        return tuple(map(points_of, value.parts))
+    return (value.point,) if isinstance(value, Suspended) else ()
+
+
 def kept_apart(value: Abstract, apart: bool) -> Abstract:
     """An iterator whose generator is `Suspended.apart`, or not."""
     if isinstance(value, LoopIterator) and is_generating(value):

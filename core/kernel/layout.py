@@ -32,7 +32,7 @@ ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "r
 _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
 MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip",
                            "dict_keys", "dict_values", "dict_items", "text_iterator", "bytes_iterator", "map", "filter",
-                           "function", "generator", "instance", "kept_instance", "changed_instance", "stepped",
+                           "called", "function", "generator", "instance", "kept_instance", "changed_instance", "stepped",
                            "stepped_reversed", "stepped_values", "stepped_items"))
 INSTANCES = ("instance", "kept_instance", "changed_instance")
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}

@@ -33,6 +33,7 @@ static const CodeRow output_rows[] = {
     {"reversed_iterator", OUT_REVERSED_ITERATOR, 3, 1},
     {"enumerate", OUT_ENUMERATE, 3, 1}, {"zip", OUT_ZIP, 2, 0},
     {"map", OUT_MAP, 2, 0}, {"filter", OUT_FILTER, 2, 0}, {"function", OUT_FUNCTION, 2, 0},
+    {"called", OUT_CALLED, 2, 0},
     {"instance", OUT_INSTANCE, 3, 0}, {"kept_instance", OUT_KEPT_INSTANCE, 4, 1},
     {"changed_instance", OUT_CHANGED_INSTANCE, 4, 1}, {"generator", OUT_GENERATOR, 3, 0},
     {"dict_keys", OUT_DICT_KEYS, 3, 3}, {"dict_values", OUT_DICT_VALUES, 3, 3},

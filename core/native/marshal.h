@@ -289,6 +289,17 @@ again_build(const Output *output, ValueSource *source)
     return result;
 }
 
+/* What the first of the parts, which runs no Python code, makes of the others. */
+static PyObject *
+called_build(PyObject *parts)
+{
+    PyObject *arguments = PyTuple_GetSlice(parts, 1, PyTuple_GET_SIZE(parts));  /* owned */
+    PyObject *result = arguments == NULL ? NULL
+        : PyObject_Call(PyTuple_GET_ITEM(parts, 0), arguments, NULL);  /* new: the result */
+    Py_XDECREF(arguments);
+    return result;
+}
+
 /* What is made of a tuple of its parts. */
 static PyObject *
 composite_build(const Output *output, ValueSource *source)
@@ -302,6 +313,7 @@ composite_build(const Output *output, ValueSource *source)
     case OUT_ZIP: result = PyObject_Call((PyObject *)&PyZip_Type, parts, NULL); break;
     case OUT_MAP: result = PyObject_Call((PyObject *)&PyMap_Type, parts, NULL); break;
     case OUT_FILTER: result = PyObject_Call((PyObject *)&PyFilter_Type, parts, NULL); break;
+    case OUT_CALLED: result = called_build(parts); break;
     case OUT_FUNCTION: result = function_make(parts, source->globals); break;
     default: result = generator_make(output->object, parts); break;
     }
@@ -327,6 +339,7 @@ output_build(const Output *output, ValueSource *source)
     case OUT_ZIP:
     case OUT_MAP:
     case OUT_FILTER:
+    case OUT_CALLED:
     case OUT_FUNCTION:
     case OUT_GENERATOR:
         return composite_build(output, source);
