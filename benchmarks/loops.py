@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from benchmarks.case import INTEGERS, LOOPS, Case, grids, noise, side, uniform
 
@@ -157,6 +159,16 @@ def best_path_tuned(cost):
     return above.min()
 
 
+def metropolis(rng, count, step):
+    x, total, accepted = 0.0, 0.0, 0
+    for _ in range(count):
+        new = x + rng.normal(0.0, step)
+        if rng.random() < math.exp(0.5 * (x * x - new * new)):
+            x, accepted = new, accepted + 1
+        total += x
+    return total / count, accepted
+
+
 def _texts(n, dtype):
     return uniform(dtype, side(n), low=0, high=4), uniform(dtype, side(n), low=0, high=4, seed=1)
 
@@ -178,4 +190,6 @@ CASES = (
     Case("bubble sort", bubbles, lambda n, d: (uniform(d, 4 * side(n), low=0, high=1000),), bubbles,
          dtypes=("int64", "float64"), sizes={"L1": 2 << 10, "L2/L3": 8 << 10, "memory": 64 << 10}),
     Case("cheapest path through a grid", best_path, grids(1), best_path_tuned),
+    Case("Metropolis chain", metropolis, lambda n, d: (np.random.default_rng(1), n, 0.8), metropolis,
+         dtypes=("float64",), sizes=BITS),
 )
