@@ -190,6 +190,6 @@ CASES = (
     Case("bubble sort", bubbles, lambda n, d: (uniform(d, 4 * side(n), low=0, high=1000),), bubbles,
          dtypes=("int64", "float64"), sizes={"L1": 2 << 10, "L2/L3": 8 << 10, "memory": 64 << 10}),
     Case("cheapest path through a grid", best_path, grids(1), best_path_tuned),
-    Case("Metropolis chain", metropolis, lambda n, d: (np.random.default_rng(1), n, 0.8), metropolis,
+    Case("Metropolis chain", metropolis, lambda n, d: (np.random.default_rng(1), n, 0.8),
          dtypes=("float64",), sizes=BITS),
 )
