@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List
 
+import numpy as np
 from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
@@ -59,19 +60,29 @@ def write_gufunc(emitter: Any, op: Op) -> None:
     pointers = _words(emitter, [emitter.arrays[value].data for value in op.args] + [place])
     dims = ["1"] + [sizes.get(name, "1") for name in cores.names]
     steps = ["0"] * len(cores.operands) + _steps(emitter, arrays, cores.operands)
+    steps += ["0"] * (sum(map(len, cores.operands + (cores.operands,))) - len(steps))
     work = "1"
     for size in dims[1:] + shape[:1]:
         work = emitter.let("imul(%s, %s)" % (work, size)) if work != "1" else size
     table = emitter.let("%s()" % emitter.loop_table(loop["ufunc"], loop["loop"]))
-    if loop["errors"] != IGNORED:
-        emitter.line(emitter.runtime("flags_clear"))
-    emitter.checked("gufunc", "ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims),
-                    _words(emitter, steps), work, int(loop["errors"] == RAISED), op=op)
-    if loop["errors"] == REPORTED:
-        heeded = op.attrs.get("heeded", 0)
-        emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", LISTENING | heeded << HEEDED))
+    run = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims), _words(emitter, steps)]
+    run.append(work)
+    mask = 0 if loop["errors"] == IGNORED else LISTENING | op.attrs.get("heeded", 0) << HEEDED
+    kind = op.args[0].type.dtype
+    if loop["ufunc"] is np.matmul and kind.char in "fd":
+        emitter.checked("matmul", *run, kind.itemsize, mask, op=op)
+    else:
+        _run_loop(emitter, op, run, mask)
     if isinstance(op.result.type, Scalar):
         emitter.define(op.result, emitter.element(op.result.type.dtype, ("frame", str(8 * at))))
+
+
+def _run_loop(emitter: Any, op: Op, run: List[str], mask: int) -> None:
+    if mask:
+        emitter.line(emitter.runtime("flags_clear"))
+    emitter.checked("gufunc", *run, int(op.attrs["errors"] == RAISED), op=op)
+    if op.attrs["errors"] == REPORTED:
+        emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", mask))
 
 
 def write_product(emitter: Any, op: Op) -> None:

@@ -111,6 +111,8 @@
  *   gufunc(function, data, pointers, dims, steps, work, fatal) -> 0, 1 or LAUNCHER_ERROR
  *       Runs a generalised ufunc's inner loop, which takes about `work` multiplications. `fatal`: 1 when it has set the
  *       flag for an invalid operation.
+ *   matmul(function, data, pointers, dims, steps, work, size, mask) -> 0, LAUNCHER_ERROR or flags
+ *       The same for products of floats of `size` bytes, which need not be computed by the loop; reports errors (flags_test).
  *   product(frame, left, right, wanted, out)
  *       np.dot of two arrays; its answer and result are as invoke's.
  *   scatter(spec), add_at(spec, floating) -> 0, or 1 when nothing was done

@@ -100,6 +100,6 @@ nogil_asked(int64_t signals)
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(new_slice) X(bound_method) X(new_cell) X(new_function) X(new_object) X(box) \
     X(own) X(copied) \
     X(invoke) X(product) X(gufunc) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
-    X(clear_exception) X(parallel) X(copy_apart)
+    X(clear_exception) X(parallel) X(copy_apart) X(matmul)
 
 #endif

@@ -1,12 +1,13 @@
 """Products and np.linalg by inner loops of NumPy's ufuncs: bits, layouts, errors and warnings are NumPy's."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, fail_unless_captured
+from tests.harness import check, fail_unless_captured, jitted
 from tests.capture.test_scalars import define
 
 DIRECT = {"force_breaks": None, "perf_statistics": False, "cache_limit": 64}
@@ -56,6 +57,66 @@ def test_products(call, code):
     pairs = list(operands(code))
     with fail_unless_captured():
         check(f, *pairs[-1], others=pairs, config=dict(DIRECT, backend="numba"), calls=1)
+
+
+def small_pairs(code):
+    """All small shapes, in all layouts in turn: their products are computed without the library."""
+    source = np.random.RandomState(7)
+    with np.errstate(over="ignore", under="ignore"):
+        odd = np.array([0.0, -0.0, 1e-30, -1e-300, 1e30, 1e200, np.inf, -np.inf, np.nan, -np.nan]).astype(code)
+    depths = (1, 2, 3, 4, 5, 6, 7, 8, 15, 17)
+    for number, (m, k, n) in enumerate(itertools.product(range(10), depths, range(10))):
+        shapes = ((m, k) if m else (k,)), ((k, n) if n else (k,))
+        for turn in range(3):
+            x, y = (layouts(code, *shape) for shape in shapes)
+            x, y = x[(number + turn) % len(x)], y[(number // 3 + turn) % len(y)]
+            for each in (x, y):
+                each[...] = source.standard_normal(each.shape) * 10.0 ** source.randint(-3, 3, each.shape)
+                if turn:
+                    each[source.random_sample(each.shape) < 0.2] *= 0.0
+                if turn == 2:
+                    chosen = source.random_sample(each.shape) < 0.1
+                    each[chosen] = source.choice(odd, chosen.sum())
+            yield x, y
+
+
+@pytest.mark.parametrize("call", ("x @ y", "np.dot(x, y)"))
+@pytest.mark.parametrize("code", "df")
+def test_small_products(code, call):
+    """Sums in the library's order, whatever it is: signed zeros, NaN and its sign, and all warnings."""
+    f = define("def f(x, y):\n    return " + call)
+    with fail_unless_captured(), np.errstate(under="warn"):
+        j = jitted(f, dict(DIRECT, backend="numba"))
+        for x, y in small_pairs(code):
+            outcomes = []
+            for function in (f, j, j):
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    result = function(x, y)
+                outcomes.append((type(result), result.tobytes(), result.shape, [str(one.message) for one in caught]))
+            assert outcomes[1:] == outcomes[:1] * 2, (x, y)
+
+
+def multiplied(x, y, v, n):
+    """Products by itself, of views, and into arrays that the next round reads."""
+    total = np.zeros(x.shape[0])
+    for i in range(n):
+        v = x @ v
+        total = total + v + (x @ x.T) @ v + x.T @ (y @ v)
+        z = x[:2, :2] @ y[::-1, ::-1][:2, 1:3] @ x[1:3, 2:0:-1]
+        v = v / (np.dot(v, v) + v[:2] @ z @ v[1:3])
+        x = x @ y
+        x = x / 4.0
+    return total, v, x
+
+
+@pytest.mark.parametrize("config", ({"backend": "numba"}, {"backend": "numba", "nogil": True}))
+def test_small_products_in_loops(config):
+    source = np.random.RandomState(1)
+    x, y, v = source.standard_normal((3, 3)), source.standard_normal((3, 3)), source.standard_normal(3)
+    others = [(np.asfortranarray(x), y.T, v, 20), (x, np.eye(3), v, 20), (x * 1e150, y, v, 20), (x, y, v * np.inf, 3)]
+    with fail_unless_captured(), np.errstate(all="ignore"):
+        check(multiplied, x, y, v, 20, others=others, config=config)
 
 
 def squares(code):
