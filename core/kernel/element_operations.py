@@ -51,8 +51,14 @@ def _llvm(name: str) -> Callable[..., Any]:
 
 def _function(name: str) -> Callable[..., Any]:
     def build(builder: Any, dtype: np.dtype, value: Any) -> Any:
-        kind = ir.FunctionType(value.type, [value.type])
-        return builder.call(builder.module.declare_intrinsic(name, [value.type], kind), [value])
+        element, lanes = value.type, ""
+        if isinstance(element, ir.VectorType):
+            element, lanes = element.element, "v%d" % element.count
+        symbol = "%s.%s%s" % (name, lanes, element.intrinsic_name)
+        function = builder.module.globals.get(symbol)
+        if function is None:
+            function = ir.Function(builder.module, ir.FunctionType(value.type, [value.type]), symbol)
+        return builder.call(function, [value])
     return build
 
 
@@ -145,6 +151,10 @@ OPERATIONS.update(("to_" + code, _to(np.dtype(code))) for code in "bBhHiIlLqQ")
 COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
                "not_equal": "!="}
 OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items())
+
+
+WIDE = frozenset("add sub mul truediv neg abs sqrt square".split())
+"""Operations that are written for vectors of floats as for single ones."""
 
 
 def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:

@@ -9,14 +9,14 @@ column, and for any.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 from llvmlite import ir
-from pijit.core.kernel.element_operations import OPERATIONS, converted, memory_type, oddness, result_dtype, value_type
+from pijit.core.kernel.element_operations import OPERATIONS, WIDE, converted, memory_type, oddness, result_dtype, value_type
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.parallel import units_of, write_shared
-from pijit.core.kernel.row_sums import local, loop, write_sum
+from pijit.core.kernel.row_sums import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
 
 UNIT, ZERO, ANY = "u", "0", "?"
 
@@ -206,9 +206,9 @@ class _Writer:
         fixed = self._with_steps(fixed)
         if self.nest.sums:
             start = self._load(rows[-1], self.dtypes[-1]) if self.nest.whole else self._nothing()
-            row = rows[0] if not self.nest.steps and lasts[0] == UNIT and len(rows) == 2 else None
+            lanes = self._lanes(rows, lasts, fixed) if self.nest.halves and self._can_be_wide(lasts) else None
             write_sum(self.builder, size, start, self.pairwise, self.nest.halves, rows[-1],
-                      lambda index: self.value(self._places(rows[:-1], index, lasts), fixed), row)
+                      lambda index: self.value(self._places(rows[:-1], index, lasts), fixed), lanes)
             return
 
         def body(index: Any) -> None:
@@ -216,6 +216,33 @@ class _Writer:
             self._store(places[-1], self.value(places[:-1], fixed))
 
         loop(self.builder, size, body)
+
+    def _can_be_wide(self, lasts: str) -> bool:
+        """Whether the elements of a row can be computed by vectors."""
+        code = self.nest.arrays[-1]
+        letters = self.nest.arrays + self.nest.scalars + "".join(codes for _, codes, _ in self.nest.steps)
+        return set(letters) == {code} and ANY not in lasts and all(name in WIDE for name, _, _ in self.nest.steps)
+
+    def _lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any]) -> Callable[[Any], Any]:
+        """What makes vectors of the elements of a row from an index on."""
+        kind = ir.VectorType(memory_type(self.dtypes[-1]), PAIRWISE_LEAST)
+        same = {k: self._repeated(value, kind) for k, value in fixed.items()}
+
+        def lanes(index: Any) -> Any:
+            values = dict(same)
+            for k, place in enumerate(self._places(rows[:-1], index, lasts)):
+                if k not in same:
+                    if not self.nest.steps:
+                        fetch_ahead(self.builder, place)
+                    values[k] = self.builder.load(self.builder.bitcast(place, kind.as_pointer()), align=1)
+            return self._with_steps(values)[len(self.kinds) - 1]
+        return lanes
+
+    def _repeated(self, value: Any, kind: Any) -> Any:
+        """A vector that has a number everywhere."""
+        builder, words = self.builder, ir.VectorType(ir.IntType(32), kind.count)
+        first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+        return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(words, [0] * kind.count))
 
     def _places(self, rows: List[Any], index: Any, lasts: str) -> List[Any]:
         """Where the elements of rows are, whose last strides are as ``lasts`` says."""

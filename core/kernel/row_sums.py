@@ -2,8 +2,8 @@
 ``add.reduce``.
 
 NumPy adds pairwise: halves of a run, until at most 128 elements are left, in eight sums that take every eighth element.
-Such a leaf is computed into a few cache lines and added up by vectors. Which NaN of several comes out depends on machine
-code, so a run whose sum is NaN is computed again for NumPy's own loop.
+Such a leaf is computed and added up by vectors, or where that cannot be written, into a few cache lines first. Which NaN of
+several comes out depends on machine code, so a run whose sum is NaN is computed again for NumPy's own loop.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
 
 
 def write_sum(builder: Any, size: Any, start: Any, pairwise: Sequence[Any], halves: bool, target: Any,
-              value: Callable[[Any], Any], row: Any = None) -> None:
+              value: Callable[[Any], Any], lanes: Optional[Callable[[Any], Any]] = None) -> None:
     """Store the sum of ``value(index)`` over ``range(size)`` at ``target``, added to ``start``, which is 0 for floats.
 
     ``pairwise`` are function, data and buffer for floats: NumPy adds 8 or more of them pairwise, in its own loop. With
-    ``halves`` it is known how. ``row`` is the address of the values if they lie one behind the other.
+    ``halves`` it is known how. ``lanes(index)`` is a vector of the PAIRWISE_LEAST values from an index on.
     """
     kind = start.type
     target = builder.bitcast(target, kind.as_pointer())
@@ -60,7 +60,7 @@ def write_sum(builder: Any, size: Any, start: Any, pairwise: Sequence[Any], halv
         with then:
             _add_up(builder, size, start, target, value)
         with other:
-            known = _Halves(builder, kind, row) if halves else None
+            known = _Halves(builder, kind, lanes) if halves else None
             _add_pairwise(builder, size, kind, pairwise, known, target, value)
 
 
@@ -78,9 +78,9 @@ def _add_up(builder: Any, size: Any, start: Any, target: Any, value: Callable[[A
     builder.store(builder.load(total), target, align=1)
 
 
-def _fetch(builder: Any, place: Any) -> None:
-    """Ask for the memory at an address, which need not exist: to read it, more than once, as data."""
-    word = ir.IntType(32)
+def fetch_ahead(builder: Any, place: Any) -> None:
+    """Ask for memory behind an address, which need not exist: to read it, more than once, as data."""
+    word, place = ir.IntType(32), builder.gep(place, [_number(_AHEAD)])
     signature = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
     fetch = builder.module.declare_intrinsic("llvm.prefetch", (place.type,), signature)
     builder.call(fetch, [place, ir.Constant(word, 0), ir.Constant(word, 3), ir.Constant(word, 1)])
@@ -140,18 +140,49 @@ class _NumPysLoop:
 class _Halves:
     """The sum of a run: what is left to do at each depth, and what was done, are in memory of the function's own."""
 
-    def __init__(self, builder: Any, kind: Any, row: Any) -> None:
+    def __init__(self, builder: Any, kind: Any, lanes: Optional[Callable[[Any], Any]]) -> None:
         self.builder = builder
         self.kind = kind
-        self.row = None if row is None else builder.bitcast(row, kind.as_pointer())
-        self.leaf = local(builder, kind, _LEAF)
-        self.leaf.align = _LINE
+        self.lanes = lanes
+        if lanes is None:
+            self.leaf = local(builder, kind, _LEAF)
+            self.leaf.align = _LINE
         self.done, self.open = local(builder, kind, _DEPTH), local(builder, I64, _DEPTH)
         self.depth, self.at, self.count = (local(builder, I64, 1) for _ in range(3))
         self.total = local(builder, kind, 1)
 
     def write(self, first: Any, count: Any, value: Callable[[Any], Any]) -> Any:
         """The sum of the values from ``first`` on."""
+        if self.lanes is None:
+            return self._write_halves(first, count, value)
+        builder, total = self.builder, local(self.builder, self.kind, 1)
+        whole = builder.icmp_signed("==", count, _number(PAIRWISE_RUN))
+        with builder.if_else(whole) as (then, other):
+            with then:
+                builder.store(self._add_leaves(first), total)
+            with other:
+                builder.store(self._write_halves(first, count, value), total)
+        return builder.load(total)
+
+    def _add_leaves(self, first: Any) -> Any:
+        """The sum of a whole run: its leaves one after the other, so that one begins before another has ended."""
+        builder, leaves = self.builder, PAIRWISE_RUN // _LEAF
+        totals = local(builder, self.kind, 2 * leaves - 1)  # behind those of leaves, those of two each
+
+        def leaf(number: Any) -> None:
+            start = builder.add(first, builder.mul(number, _number(_LEAF)))
+            builder.store(self._add_lanes(start, _number(_LEAF), self.lanes), builder.gep(totals, [number]))
+
+        def fold(number: Any) -> None:
+            even = builder.shl(number, _number(1))
+            pair = [builder.load(builder.gep(totals, [place])) for place in (even, builder.or_(even, _number(1)))]
+            builder.store(builder.fadd(*pair), builder.gep(totals, [builder.add(number, _number(leaves))]))
+
+        loop(builder, _number(leaves), leaf)
+        loop(builder, _number(leaves - 1), fold)
+        return builder.load(builder.gep(totals, [_number(2 * leaves - 2)]))
+
+    def _write_halves(self, first: Any, count: Any, value: Callable[[Any], Any]) -> Any:
         builder = self.builder
         halve, half, leaf, rise, fold, close, end = (builder.append_basic_block("sum." + name) for name in (
             "halve", "half", "leaf", "rise", "fold", "close", "end"))
@@ -196,33 +227,38 @@ class _Halves:
 
     def _add_leaf(self, value: Callable[[Any], Any]) -> None:
         """The total becomes the sum of the next ``count`` values."""
-        builder, at, count = self.builder, self.builder.load(self.at), self.builder.load(self.count)
-        leaf = self.leaf if self.row is None else builder.gep(self.row, [at])
-        if self.row is None:
+        builder, lanes, one = self.builder, self.lanes, value
+        at, count = builder.load(self.at), builder.load(self.count)
+        if lanes is None:
             loop(builder, count, lambda index: builder.store(value(builder.add(at, index)),
-                                                             builder.gep(leaf, [index])))
+                                                             builder.gep(self.leaf, [index])))
+            lanes, one = self._lanes_of_leaf, self._value_of_leaf
+        start = _number(0) if self.lanes is None else at
         builder.store(builder.add(at, count), self.at)
         builder.store(ir.Constant(self.kind, 0), self.total)
         whole = builder.and_(count, _number(-PAIRWISE_LEAST))
         with builder.if_then(builder.icmp_signed("<", _number(0), whole)):
-            builder.store(self._add_lanes(leaf, whole), self.total)
+            builder.store(self._add_lanes(start, whole, lanes), self.total)
+        behind = builder.add(start, whole)
         loop(builder, builder.sub(count, whole), lambda index: builder.store(builder.fadd(builder.load(
-            self.total), builder.load(builder.gep(leaf, [builder.add(whole, index)]))), self.total))
+            self.total), one(builder.add(behind, index))), self.total))
 
-    def _add_lanes(self, leaf: Any, whole: Any) -> Any:
-        """The sum of a multiple of eight elements."""
-        builder, eight = self.builder, ir.VectorType(self.kind, PAIRWISE_LEAST)
-        sums, align = local(builder, eight, 1), 4 if isinstance(self.kind, ir.FloatType) else 8
+    def _value_of_leaf(self, index: Any) -> Any:
+        return self.builder.load(self.builder.gep(self.leaf, [index]))
 
-        def lanes(index: Any) -> Any:
-            place = builder.gep(leaf, [builder.mul(index, _number(PAIRWISE_LEAST))])
-            if self.row is not None:
-                _fetch(builder, builder.gep(builder.bitcast(place, I8.as_pointer()), [_number(_AHEAD)]))
-            return builder.load(builder.bitcast(place, eight.as_pointer()), align=align)
+    def _lanes_of_leaf(self, index: Any) -> Any:
+        builder, eight = self.builder, ir.VectorType(self.kind, PAIRWISE_LEAST).as_pointer()
+        place = builder.bitcast(builder.gep(self.leaf, [index]), eight)
+        return builder.load(place, align=4 if isinstance(self.kind, ir.FloatType) else 8)
 
-        builder.store(lanes(_number(0)), sums)
+    def _add_lanes(self, start: Any, whole: Any, lanes: Callable[[Any], Any]) -> Any:
+        """The sum of a multiple of eight values."""
+        builder = self.builder
+        sums = local(builder, ir.VectorType(self.kind, PAIRWISE_LEAST), 1)
+        builder.store(lanes(start), sums)
+        following = builder.add(start, _number(PAIRWISE_LEAST))
         loop(builder, builder.sub(builder.lshr(whole, _number(3)), _number(1)), lambda index: builder.store(
-            builder.fadd(builder.load(sums), lanes(builder.add(index, _number(1)))), sums))
+            builder.fadd(builder.load(sums), lanes(builder.add(following, builder.shl(index, _number(3))))), sums))
         total = builder.load(sums)
         parts: List[Any] = [builder.extract_element(total, _number(lane)) for lane in range(PAIRWISE_LEAST)]
         while len(parts) > 1:

@@ -29,6 +29,25 @@ def test_bits_of_floats(code):
         check(sums, *calls[3], others=calls, config={"backend": "numba"}, calls=1)
 
 
+def wide(x, y, a, column):
+    return ((np.abs(-x) / np.sqrt(y * y + a)).sum(), ((x - a) ** 2).sum(), (column * x + y).sum(axis=-1),
+            (1.0 / (y * y + 0.5) - x).sum())
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_all_that_vectors_compute(code):
+    """Whole runs of 8192, which have a loop of their own, what is left behind them, and errors in either."""
+    calls = [(noise(code, n), noise(code, n)[::-1].copy(), np.dtype(code).type(0.25), noise(code, 3, 1))
+             for n in (9, 127, 300, 8192, 8200, 3 * 8192 + 131)]
+    x, y, a, column = calls[-1]
+    least, most = np.finfo(code).tiny, np.finfo(code).max
+    calls += [(x * least, y * least, a, column), (x * 0, y * -0.0, a * 0, column), (x * most, y, a, column),
+              (x, y * most, -a, column), (x, y[:1], a, column[:, :0])]
+    with np.errstate(all="warn"), fail_unless_captured():
+        check(wide, *calls[0], others=calls, config={"backend": "numba"}, calls=1)
+
+
 def with_nans(code, size, places):
     """Noise with NaNs at some places, each of its own bits, and of either sign."""
     x = noise(code, size)

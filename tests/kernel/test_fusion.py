@@ -160,6 +160,27 @@ def test_rows_against_a_vector(function, layout):
     assert run(np.full((2, 3), 1.5e308), np.array([1.5e308, -1.5e308, 1e-10])) == (1,)
 
 
+def test_roots_of_a_vector_are_not_computed_for_each_row():
+    matrix, whole = Array(np.dtype("d"), 2, "C"), Array(np.dtype("d"), 2, "A")
+    b = Builder("norm", matrix, VECTOR)
+    x, y = b.inputs
+    exit = b.exit(1)
+    more = ufunc(b, VECTOR, np.add, "dd->d", y, y, exit=exit)
+    roots = ufunc(b, VECTOR, np.sqrt, "d->d", more, exit=exit)
+    less = ufunc(b, VECTOR, np.negative, "d->d", y, exit=exit)
+    centred = ufunc(b, whole, np.add, "dd->d", x, less, exit=exit)
+    result = ufunc(b, whole, np.true_divide, "dd->d", centred, roots, exit=exit)
+    b.leave(2, result)
+    groups = {group[-1].result: [op.result for op in group] for group in find_groups(b.graph).values()}
+    assert groups == {roots: [more, roots], result: [less, centred, result]}
+    x, y = np.random.RandomState(1).rand(7, 30), np.linspace(0.5, 2.0, 30)
+    run = b.run("numba")
+    for x, y in ((x, y), (x[:, :1], y[:1]), (x[:0], y), (x[:, :0], y[:0]), (x, y[:1])):
+        got, want = run(x, y)[1], (x + -y) / np.sqrt(y + y)
+        assert got.tobytes() == want.tobytes() and got.strides == want.strides
+    assert run(x, -y) == (1,) and run(x, np.ones(2)) == (1,)
+
+
 def test_an_effect_ends_a_group():
     b = Builder("effect", VECTOR, VECTOR)
     x, y = b.inputs

@@ -92,6 +92,7 @@ _PASSING = frozenset(("add", "sub", "mul", "square", "sqrt", "neg", "abs"))
 """Operations whose result is infinite or NaN where an operand is."""
 _TELLING = frozenset(COMPARISONS).union(PREDICATES)
 _EXTREMES = {np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"}
+_COSTLY = frozenset(("truediv", "sqrt", "reciprocal"))
 _SLOW = frozenset([np.sign])
 """Ufuncs whose loops NumPy does not vectorise."""
 _INTEGER_CODES = "bBhHiIlLqQ"
@@ -276,13 +277,20 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
         for user in list(group):
             for value in operands(user):
                 maker = makers.get(value)
-                if maker is None or maker in group or maker in excluded or value in escaping:
+                if maker is None or maker in group or maker in excluded or value in escaping \
+                        or _is_repeated(maker, op):
                     continue
                 if all(one in group and not _writes(one, value) for one in users[value]) and (
                         _can_be_watched(group | {maker}, op) or not watched(group | {maker})):
                     group.add(maker)
                     changed = True
     return group
+
+
+def _is_repeated(maker: Op, root: Op) -> bool:
+    """Whether a group that ends with ``root`` would compute elements of few axes for each of the others, and slowly."""
+    whole = (root.result if root.name in ("ufunc", "where", "gather") else root.args[0]).type
+    return scalar_operation(maker) in _COSTLY and maker.result.type.ndim < whole.ndim  # type: ignore[union-attr]
 
 
 def _writes(user: Op, value: Value) -> bool:
