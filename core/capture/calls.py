@@ -21,6 +21,7 @@ from pijit.core.capture.draws import draw_of, pythons_draw
 from pijit.core.capture.getters import GETTER_CALLS
 from pijit.core.capture.heaps import HEAP_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
+from pijit.core.capture.index_iterators import INDEX_CALLS
 from pijit.core.capture.iteration_calls import ITERATION_CALLS
 from pijit.core.capture.itertool_calls import ITERTOOL_CALLS
 from pijit.core.capture.library_effects import call_into, split_output
@@ -60,7 +61,8 @@ CALLS: Dict[int, Handler] = {
     id(target): handler
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
                  NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
-                 HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS)
+                 HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS,
+                 INDEX_CALLS)
     for target, handler in rows}
 
 

@@ -171,6 +171,15 @@ def product_of(ranges: Tuple[bool, ...]) -> CodeType:
 
 
 @functools.lru_cache(maxsize=None)
+def elements_of(axes: int) -> CodeType:
+    """``ndenumerate`` of an array ``x`` with so many axes, whose lengths are given."""
+    lines = ["for i%d in R(n%d):" % (axis, axis) for axis in range(axes)]
+    index = "".join("i%d, " % axis for axis in range(axes))
+    names = ["n%d" % axis for axis in range(axes)]
+    return _generator("elements", ["R", "x"] + names, lines + ["yield (%s), x[%s]" % (index, index)])
+
+
+@functools.lru_cache(maxsize=None)
 def chosen_from(count: int, ordered: bool, item: str) -> CodeType:
     """``combinations`` of so many items, or ``permutations`` if ``ordered``, of ``n`` ones: ``item`` is what is at
     one position, of a pool ``P`` or of a range that begins at ``S`` and whose step is ``D``."""

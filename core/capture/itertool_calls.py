@@ -46,9 +46,9 @@ ENDLESS = 2 ** 61
 """How many numbers stand for all: counting them takes longer than anybody waits."""
 
 
-def _stand_in(self: Any, name: str, code: CodeType, arguments: List[Abstract]) -> Lazy:
+def stand_in(self: Any, name: str, code: CodeType, arguments: List[Abstract], module: str = "itertools") -> Lazy:
     """What yields what the generator of this code does."""
-    made = Made(code, (), self.facts, name="itertools." + name)
+    made = Made(code, (), self.facts, name="%s.%s" % (module, name))
     parts = tuple(self.as_object(value) for value in arguments)
     waiting = Suspended(made, START, code.co_varnames[:code.co_argcount], parts, born=self.instr.index)
     return _at_once(self, waiting)
@@ -128,7 +128,7 @@ def call_product(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
     for pool in [_native(self, pool) for pool in pools] * times:
         given += pool.parts if isinstance(pool, Range) else [pool]
     ranges = tuple(isinstance(pool, Range) for pool in pools) * times
-    return _stand_in(self, "product", code_of.product_of(ranges), given)
+    return stand_in(self, "product", code_of.product_of(ranges), given)
 
 
 def _choice(name: str, ordered: bool) -> Handler:
@@ -158,7 +158,7 @@ def _choice(name: str, ordered: bool) -> Handler:
             parts, item = [none, start, step], "S + %s * D"
             if step == Const(1):
                 item = "%s" if start == Const(0) else "S + %s"
-        return _stand_in(self, name, code_of.chosen_from(count, ordered, item), [Const(builtins.range), size] + parts)
+        return stand_in(self, name, code_of.chosen_from(count, ordered, item), [Const(builtins.range), size] + parts)
     return call
 
 
@@ -175,14 +175,14 @@ def call_accumulate(self: Any, arguments: List[Abstract], keywords: Arguments) -
     if function == Const(None):
         by = []
     if first == Const(None):
-        return _stand_in(self, "accumulate", code_of.FOLDED if by else code_of.ADDED_UP, items + by)
-    return _stand_in(self, "accumulate", code_of.FOLDED_FROM if by else code_of.ADDED_UP_FROM, items + by + start)
+        return stand_in(self, "accumulate", code_of.FOLDED if by else code_of.ADDED_UP, items + by)
+    return stand_in(self, "accumulate", code_of.FOLDED_FROM if by else code_of.ADDED_UP_FROM, items + by + start)
 
 
 def call_chain(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.chain(a, b, ...)``."""
     only(arguments, keywords, "chain", *range(1, code_of.MOST_CHAINED + 1))
-    return _stand_in(self, "chain", code_of.chained(len(arguments)), [_to_iterate(self, one) for one in arguments])
+    return stand_in(self, "chain", code_of.chained(len(arguments)), [_to_iterate(self, one) for one in arguments])
 
 
 def _to_iterate(self: Any, value: Abstract) -> Abstract:
@@ -193,7 +193,7 @@ def _to_iterate(self: Any, value: Abstract) -> Abstract:
 def call_chain_from(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.chain.from_iterable(iterables)``."""
     only(arguments, keywords, "from_iterable", 2)
-    return _stand_in(self, "chain", code_of.CHAINED_FROM, [iterator_over(self, arguments[1])])
+    return stand_in(self, "chain", code_of.CHAINED_FROM, [iterator_over(self, arguments[1])])
 
 
 def call_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -205,7 +205,7 @@ def call_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     if number_type(start) != INT or number_type(step) != INT:
         if number_type(start) is None or number_type(step) is None:
             raise Break("PJ203", operand=describe(start))
-        return _stand_in(self, "count", code_of.COUNTED, [start, step])
+        return stand_in(self, "count", code_of.COUNTED, [start, step])
     by = self.constant(step)
     if type(by) is not int or not 0 < abs(by) < 2 ** 31:
         raise Break("PJ203", operand=describe(step))
@@ -225,7 +225,7 @@ def call_cycle(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     items = self.items_of(value) if class_of(value) is tuple and is_short(self, value) else None
     if not items or len(items) > self.facts.unrolling:
         raise Break("PJ209", type=describe(value))
-    return _stand_in(self, "cycle", code_of.CYCLED, [Sequence([self.use(item) for item in items])])
+    return stand_in(self, "cycle", code_of.CYCLED, [Sequence([self.use(item) for item in items])])
 
 
 def call_repeat(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -234,9 +234,9 @@ def call_repeat(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
     if len(arguments) + len(keywords) != 1 + len(given) or len(given) > 1:
         raise Break("PJ211", callee="repeat")
     if not given:
-        return _stand_in(self, "repeat", code_of.REPEATED, arguments)
+        return stand_in(self, "repeat", code_of.REPEATED, arguments)
     numbers = iterator_over(self, call_range(self, given, {}))
-    return _stand_in(self, "repeat", code_of.REPEATED_TIMES, [arguments[0], numbers])
+    return stand_in(self, "repeat", code_of.REPEATED_TIMES, [arguments[0], numbers])
 
 
 def call_islice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -259,8 +259,8 @@ def call_islice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
     numbers = iterator_over(self, call_range(self, [stop], {}))
     pairs = LoopIterator("zip", (), (numbers, iterator_over(self, arguments[0])))
     if not known and step == 1:
-        return _stand_in(self, "islice", code_of.FIRST_ONES, [pairs])
-    return _stand_in(self, "islice", code_of.SLICED, [pairs, Const(known), Const(step)])
+        return stand_in(self, "islice", code_of.FIRST_ONES, [pairs])
+    return stand_in(self, "islice", code_of.SLICED, [pairs, Const(known), Const(step)])
 
 
 def call_zip_with(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -273,7 +273,7 @@ def call_zip_with(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     given = [call_zip(self, [value for value, kind in zip(arguments, kinds) if kind == "each"], {})]
     given += [_native(self, part) if kind == "cycle" else part for part, kind in held]
     given += [Const(len(part.items)) for part, kind in held if kind == "cycle"]
-    return _stand_in(self, "zip", code_of.zipped_with(kinds), given)
+    return stand_in(self, "zip", code_of.zipped_with(kinds), given)
 
 
 def _kind_in_zip(value: Abstract) -> str:
@@ -285,14 +285,14 @@ def _kind_in_zip(value: Abstract) -> str:
 def _of_items(name: str, code: CodeType) -> Handler:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return _stand_in(self, name, code, [iterator_over(self, arguments[0])])
+        return stand_in(self, name, code, [iterator_over(self, arguments[0])])
     return call
 
 
 def _by_function(name: str, code: CodeType) -> Handler:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return _stand_in(self, name, code, [iterator_over(self, arguments[1]), arguments[0]])
+        return stand_in(self, name, code, [iterator_over(self, arguments[1]), arguments[0]])
     return call
 
 
@@ -300,7 +300,7 @@ def call_compress(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     """``itertools.compress(items, selectors)``."""
     only(arguments, keywords, "compress", 2)
     pairs = LoopIterator("zip", (), tuple(iterator_over(self, argument) for argument in arguments))
-    return _stand_in(self, "compress", code_of.SELECTED, [pairs])
+    return stand_in(self, "compress", code_of.SELECTED, [pairs])
 
 
 ITERTOOL_CALLS: List[Tuple[Any, Handler]] = [
