@@ -96,7 +96,7 @@ class Displays:
 
     def new_list(self, items: List[Abstract]) -> Known:
         """A new list of these values."""
-        items = shared(self, items)
+        items = shared(self, list(map(self.as_object, items)))
         made = self.emit("new_list", [self.stored_value(item) for item in items], Object(list))
         return Known(Object(list), None, items, made)
 
@@ -104,7 +104,7 @@ class Displays:
         """A new dict of these keys, each an int or a string, and values."""
         if any(not is_exactly(key, KEY_CLASSES) for key in keys) or len(set(keys)) != len(keys):
             raise Break("PJ216", keys="equal, or no ints and strings")
-        values = shared(self, values)
+        values = shared(self, list(map(self.as_object, values)))
         pairs = [self.stored_value(part) for key, value in zip(keys, values) for part in (Const(key), value)]
         return Known(Object(dict), tuple(keys), values, self.emit("new_dict", pairs, Object(dict)))
 

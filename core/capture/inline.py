@@ -37,7 +37,7 @@ from pijit.core.capture.propagator import TypePropagator
 from pijit.core.capture.ready_managers import HELPER, managed, managing_function
 from pijit.core.capture.record import LENT
 from pijit.core.capture.segments import Region, whole_region
-from pijit.core.capture.states import State, forget_items, is_confined, parts_of
+from pijit.core.capture.states import State, expect_items, is_confined, parts_of
 from pijit.core.capture.steering import STEERING
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import UNBOUND, Abstract, Made
@@ -409,7 +409,7 @@ class Inliner:
         result = lent.given_back(interpreter.enter(analysis, facts, entry.copy()))
         if analysis.facts.mutates:  # the caller may have any list or dict that the callee has
             interpreter.facts.mutates = True
-            forget_items(interpreter.state)
+            expect_items(interpreter.state)
         return result  # type: ignore[no-any-return]
 
     def analyse(self, body: Body, name: str, facts: Facts, entry: State) -> CalleeAnalysis:

@@ -68,7 +68,7 @@ def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
     if times is None or not is_short(self, owner) or self.length_of(owner) * times > LONGEST_REPEATED:
         made = list_type(owner) if kind is list else Object(kind)
         return made_by(self, "operator.mul", made, [self.object_value(owner), self.number_value(count)])
-    items = [self.use(item) for item in self.items_of(owner)]
+    items = [self.as_object(self.use(item)) for item in self.items_of(owner)]
     if kind is list:
         return self.new_list(items * times)  # type: ignore[no-any-return]
     if times == 1:

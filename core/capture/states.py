@@ -357,7 +357,9 @@ def is_lossy(left: State, right: State) -> bool:
     def loses(a: Abstract, b: Abstract) -> bool:
         if a is b or a == b:
             return False
-        return knows_nothing(join(a, b))
+        both = join(a, b)
+        entries = isinstance(a, Known) and isinstance(b, Known) and a.keys == b.keys is not None
+        return knows_nothing(both) or entries and not isinstance(both, Known)
 
     return (any(loses(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals)
             or any(loses(a, b) for a, b in zip(left.stack, right.stack)))

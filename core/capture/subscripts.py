@@ -9,6 +9,7 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.characters import is_text
 from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.gathering import elements_at, elements_where, rows_at, store_elements
+from pijit.core.capture.known_stores import store_into_known
 from pijit.core.capture.library_effects import held_by, set_items
 from pijit.core.capture.listed_arrays import array_of
 from pijit.core.capture.operators import describe, operand_of
@@ -19,6 +20,7 @@ from pijit.core.capture.states import State
 from pijit.core.capture.values import (
     Abstract,
     Const,
+    Known,
     Number,
     Sequence,
     Slice,
@@ -78,6 +80,8 @@ class Subscripts:
         """``owner[index] = value``."""
         if pointer_class(owner) is list and isinstance(index, Slice):
             store_part(self, owner, index, value)
+            return
+        if isinstance(owner, Known) and store_into_known(self, owner, index, value):
             return
         if pointer_class(owner) is list:
             self.store_item(owner, index, value)

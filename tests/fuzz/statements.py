@@ -88,6 +88,10 @@ SIMPLE: Templates = {
                  "out.append('%g %s' % ({num}, {int}))"),
     "lists": ("got.append({num})", "got.append(float({num}))", "got = []", "got = [{num}]",
               "got += [{num}, {num}]", "del got[40:]",
+              "got = [{num}, {num}]", "got[0] = {num}", "got[-1] = got[0]",
+              "got = [{num}, {num}]; spare = got if {cond} else [{num}, {num}]; spare[0] = {num}; "
+              "out.append((got[:], spare))",
+              "spare = {'a': {num}, 'b': {int}}; spare['b'] = {vec}; spare['a'] += {num}; out.append(spare)",
               "got.extend(e * {num!} for e in {vec})", "got.extend(range({bound}))", "got.sort(key=lambda e: -e)",
               "got.extend(map(abs, {vec}))", "got[{index}] = {num}", "pairs.append(({num}, {int}))", "pairs = []",
               "pairs.append([{num}, {num}])", "pairs.sort(key=lambda p: p[0])", "out.append(got[:])",
