@@ -27,7 +27,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
 from pijit.core.capture.specials import is_object
 from pijit.core.capture.texts import TEXT, TEXT_METHODS
-from pijit.core.capture.values import Abstract, Const, Lazy, Made, Number, Opaque, class_of
+from pijit.core.capture.values import Abstract, Const, Lazy, Made, Number, Opaque, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import STRING_METHODS
 from pijit.core.graph.types import BOOL, INT
@@ -118,6 +118,17 @@ def call_callable(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
             raise Break("PJ201", callee="callable")
         self.rely(arguments[0], ClassHolds("__call__", found))
     return Const(found is not UNBOUND)
+
+
+def call_isscalar(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.isscalar(x)`` of numbers, strings, arrays, containers and None."""
+    only(arguments, keywords, "isscalar", 1)
+    kind = _known_class(arguments[0])
+    if number_type(arguments[0]) is not None or is_among(kind, (str, bytes)):
+        return Const(True)
+    if isinstance(arguments[0], Tensor) or is_among(kind, (list, tuple, dict, set, type(None))):
+        return Const(False)
+    raise Break("PJ203", operand=describe(arguments[0]))
 
 
 def call_hasattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -265,6 +276,7 @@ OBJECT_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.isinstance, call_isinstance),
     (builtins.issubclass, call_issubclass),
     (builtins.callable, call_callable),
+    (np.isscalar, call_isscalar),
     (builtins.hasattr, call_hasattr),
     (builtins.getattr, call_getattr),
     (builtins.setattr, call_setattr),

@@ -151,3 +151,12 @@ def test_user_code_in_a_list_runs_once():
         del calls[:]
         assert j(LONG + [Number()], X)[0] == f(LONG + [0.5], X)[0]
         assert len(calls) == 1
+
+
+@pytest.mark.parametrize("v", [2, 2.5, True, 1j, np.float32(1.5), "a", b"a", None, X, (1, 2), [1], {"a": 1}])
+def test_isscalar(v):
+    def f(x, v):
+        return np.isscalar(v), (x * 2.0 if np.isscalar(v) else x + 1.0), np.isscalar(x[0]), np.isscalar(x)
+
+    with fail_unless_captured():
+        check(f, X, v, others=[(X, 3), (X, X)])
