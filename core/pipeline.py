@@ -18,7 +18,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 from pijit.core import _hook, stance
 from pijit.core._launcher import spare_clear
 from pijit.core.bytecode.moves import STACK
-from pijit.core.capture.analysis import why_not_captured
+from pijit.core.capture.entry import why_not_captured
 from pijit.core.capture.arrival import slots_at_entry
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.hints import Hints, TypeHintWarning

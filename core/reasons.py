@@ -91,8 +91,9 @@ _ROWS = (
            "numbers, strings and tuples of these on dicts and defaultdicts. OrderedDict and Counter run code of their own.",
            "Use basic indexing where it says the same."),
     Reason("PJ206", "entry or exit of a with block, or of an exception handler",
-           "A kernel leaves before anything is raised, so handlers are Python's, and so are context managers whose "
-           "methods are not compiled, or whose block has a loop; what is in such a block is compiled.",
+           "Kernels make no exceptions. Where one is raised for a reason that they can see, and the handler does not look at "
+           "it, they go on at the handler; all others leave, and Python handles them. Context managers whose methods are "
+           "not compiled, or whose block has a loop, are Python's; what is in such a block is compiled.",
            "Nothing to do, unless a with block is entered in the innermost loop: then move it out."),
     Reason("PJ207", "import of a module that is not there yet",
            "Importing can run a whole module. Kernels look up modules that were imported before, and names in them, "

@@ -287,13 +287,16 @@ _SPECIAL: Dict[str, Callable[[_Tracer, Instr, Blocks, int], None]] = {
 _SPECIAL.update((name, _Tracer._setup) for name in BLOCK_PUSHES)
 
 
-def unwound_level(blocks: Blocks, opname: str) -> Optional[int]:
-    """The operand stack depth to which 3.7's BREAK_LOOP or CONTINUE_LOOP unwinds; None if that does more."""
+def unwound_level(blocks: Blocks, opname: str, handled: bool = False) -> Optional[int]:
+    """The operand stack depth to which 3.7's BREAK_LOOP or CONTINUE_LOOP unwinds; None if that does more.
+
+    ``handled``: no exception was made that handlers on the way have.
+    """
     level = None
     for entry in reversed(blocks):
         if entry.kind == "loop":
             return entry.level if opname == "BREAK_LOOP" else level
-        if entry.kind != "except":
+        if entry.kind != "except" and not (handled and entry.kind == "handler"):
             return None
         level = entry.level
     return None

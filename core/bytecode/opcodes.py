@@ -19,6 +19,9 @@ _TRY_AND_WITH = """
     SETUP_WITH POP_EXCEPT BEGIN_FINALLY CALL_FINALLY POP_FINALLY END_FINALLY RERAISE
     JUMP_IF_NOT_EXC_MATCH WITH_CLEANUP_START WITH_CLEANUP_FINISH WITH_EXCEPT_START""".split()
 
+# Of exceptions that nobody looks at.
+_CAUGHT = "JUMP_IF_NOT_EXC_MATCH POP_EXCEPT RERAISE END_FINALLY"
+
 _ROWS = (
     # The symbolic interpreter can have a handler.
     (CAPTURED, "LOAD_FAST STORE_FAST DELETE_FAST LOAD_CONST LOAD_GLOBAL STORE_GLOBAL LOAD_DEREF STORE_DEREF"),
@@ -36,8 +39,9 @@ _ROWS = (
     (CAPTURED, "DELETE_SUBSCR DELETE_ATTR DELETE_GLOBAL DELETE_DEREF"),
     # Always the interpreter's: exception handling, dicts, sets, strings, pattern matching.
     (CAPTURED, "SETUP_WITH"),  # in functions that are inlined
-    (FALLBACK, " ".join(name for name in _TRY_AND_WITH if name != "SETUP_WITH")),
-    (FALLBACK, "RAISE_VARARGS LOAD_ASSERTION_ERROR"),
+    (CAPTURED, _CAUGHT + " RAISE_VARARGS"),
+    (FALLBACK, " ".join(name for name in _TRY_AND_WITH if name not in ("SETUP_WITH " + _CAUGHT).split())),
+    (FALLBACK, "LOAD_ASSERTION_ERROR"),
     (FALLBACK, "LOAD_BUILD_CLASS"),
     (CAPTURED, "IMPORT_NAME IMPORT_FROM"),  # of modules that are there
     (CAPTURED, "BUILD_MAP BUILD_CONST_KEY_MAP BUILD_MAP_UNPACK_WITH_CALL MAP_ADD DICT_MERGE BUILD_SET SET_ADD"),

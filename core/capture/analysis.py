@@ -7,11 +7,11 @@ instead of a value of unknown type. So the first iteration of a loop is peeled e
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG, Block
-from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.opcodes import LOCAL_LOADS
 from pijit.core.bytecode.usedef import UseDef
@@ -21,6 +21,7 @@ from pijit.core.capture.comprehensions import may_be_object
 from pijit.core.capture.edges import edges_of, outcome_edges
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import apply_fallback, causes_of, is_shuffle
+from pijit.core.capture.handlers import caught_edges, way_edges, without_raised
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.managers import Manager, forget_managers, stranded
 from pijit.core.capture.record_values import after_bytecode_saw
@@ -38,13 +39,10 @@ from pijit.core.capture.states import (
     rounds_of,
     same_values,
 )
-from pijit.core.capture.steering import Steering
 from pijit.core.capture.suspended import is_at_start, is_generating, kept_apart, points_of
-from pijit.core.capture.values import FRAGILE, UNBOUND, Abstract, Unbound, Unknown
-from pijit.core.capture.values import known_of
+from pijit.core.capture.values import FRAGILE, Abstract, Raised, Unbound, Unknown, raised_in
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
-from pijit.guards.source import Local
 
 CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST",
                   "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_FINALLY", "SETUP_EXCEPT"])
@@ -53,6 +51,7 @@ MAX_VERSIONS = 4
 PARTED_VERSIONS = 8
 """Where calls have several outcomes, and in loops over generators: each doubles the versions of what is behind it, and
 of what is summed there."""
+UNWINDING = frozenset(["BREAK_LOOP", "CONTINUE_LOOP"])
 INLINING = frozenset(["PJ230", "PJ231"])
 """Why calls are not inlined: that is shown where a method is looked up too."""
 MAKERS = frozenset(["LOAD_CLOSURE", "BUILD_TUPLE", "MAKE_FUNCTION"])
@@ -81,6 +80,7 @@ class Analysis:
         self.rarely_poisoned: Dict[int, Optional[Break]] = {}
         self.known_rarely: FrozenSet[int] = frozenset()
         self.refused: Dict[int, Break] = {}
+        self.unhandled: Set[int] = set()
         self.parted: Dict[int, Outcomes] = {}
         self.peeled: Set[int] = set()
         self.made: Dict[Any, Optional[Abstract]] = {}
@@ -91,6 +91,7 @@ class Analysis:
         self.behind: Dict[Version, Dict[int, Tuple[int, State]]] = {}
         self.likely = True
         self.interpreter = self.propagator(cfg.function, facts, cfg, liveness)
+        self.interpreter.unhandled = self.unhandled
 
     def run(self) -> "Analysis":
         """Propagate until stable; again when a value turned out that cannot leave a kernel, or an effect."""
@@ -100,7 +101,9 @@ class Analysis:
             known, self.wanted = self._turned_out(), len(self.facts.base.objects)
             self._propagate_all()
             if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
-                self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items())
+                self.unhandled.update(index for index, outcomes in self.parted.items() if outcomes.raises())
+                self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items()
+                                    if not outcomes.raises())
                 known = None
         self._drop_abandoned()
         for version in self.versions:
@@ -123,7 +126,8 @@ class Analysis:
     def _turned_out(self) -> Tuple[int, ...]:
         """How much is known of what makes another run necessary."""
         facts = self.facts
-        return (len(self.poisoned), len(self.rarely_poisoned), len(self.peeled), len(facts.changed), len(facts.places),
+        return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),
+                len(facts.changed), len(facts.places),
                 len(facts.base.texts), len(facts.base.objects), len(facts.base.by_bytecode), len(facts.looping),
                 len(facts.leaving), len(facts.base.seen.stored))
 
@@ -202,6 +206,8 @@ class Analysis:
                 changed += self._reach_handler(block, handled)
             version.unrolled = instr.opname == "FOR_ITER" and is_confined(interpreter.state.stack[-1])
             broken = self._why_forced(index, interpreter.state, version.likely)
+            if index in self.facts.leaving and raised_in(interpreter.state.stack) is not None:
+                broken = Break("PJ206", opcode=instr.opname)
             before = interpreter.state.copy() if index in self.facts.leaving else None
             if broken is None:
                 try:
@@ -212,6 +218,10 @@ class Analysis:
                 except Break as error:
                     broken = error.without_frames()
             version.breaks[index] = broken
+            if self._is_unhandled(raised_in(interpreter.state.stack)):
+                version.breaks.update((later, broken) for later in range(index + 1, block.end))
+                version.edges.clear()
+                return changed
             if not self.facts.depth:
                 self.facts.seen.reject(instr, interpreter.state.stack)
             if broken.passing and not self.facts.depth:
@@ -233,6 +243,12 @@ class Analysis:
                 depth = self.cfg.stack_depth[index + 1] or 0
                 interpreter.state = self._after_break(instr, interpreter.state, depth)
         return changed + self._leave(version)
+
+    def _is_unhandled(self, raised: Optional[Raised]) -> bool:
+        """Note of an exception that was not made and has to be that bytecode raises it; whether there is one."""
+        if raised is not None:
+            self.unhandled.add(raised.born)
+        return raised is not None
 
     def _why_forced(self, index: int, state: State, likely: bool) -> Optional[Break]:
         instr = self.function.instructions[index]
@@ -261,6 +277,8 @@ class Analysis:
 
     def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """Let bytecode make the values of ``state`` that cannot leave a kernel; whether there were any."""
+        if self._is_unhandled(raised_in(state.stack)):
+            return True
         base = self.facts.base
         functions = {value.code for value in state.stack if may_be_object(value)} - base.by_bytecode
         if functions:  # what else could not leave is looked at when all is analysed again, with these as objects
@@ -360,15 +378,19 @@ class Analysis:
     def _edges(self, version: Version, last: Instr, interpreter: Interpreter) -> Dict[int, Tuple[int, State]]:
         state = interpreter.state
         if last.index in version.breaks:
+            if last.opname in UNWINDING:
+                level = unwound_level(self.cfg.block_stack[last.index] or (), last.opname, True)
+                state = State(state.locals, state.stack[:level or 0])
             return {slot: (target, self._after_break(last, state, self.cfg.stack_depth[target] or 0))
                     for slot, target in enumerate(self.cfg.successors[last.index] or [])}
+        ways = way_edges(interpreter)
         top = state.stack[-1] if state.stack else None
         if isinstance(top, Outcomes):
             self.parted[last.index] = top
-            return outcome_edges(top, last, state)
+            return {**caught_edges(interpreter, outcome_edges(top, last, state)), **ways}
         if last.opname == "BREAK_LOOP":
             return {1: (self.cfg.successors[last.index][0], state)}
-        return edges_of(interpreter.flow, last, state)
+        return {**edges_of(interpreter.flow, last, state), **ways}
 
     def _is_handled(self, block: Block, instr: Instr, state: State, handled: Optional[State]) -> bool:
         """Whether there is nothing to do for an exception of an instruction.
@@ -389,7 +411,7 @@ class Analysis:
         program's own leads there with; signals come between any two instructions.
         """
         handler = self.cfg.blocks[block.exception_successors[0]]
-        pruned = self._as_handler(self._prune(state, handler.start), handler.start)
+        pruned = self._as_handler(self._prune(without_raised(state), handler.start), handler.start)
         forget_iterators(pruned)
         return self._enter_at(handler, pruned)
 
@@ -406,7 +428,7 @@ class Analysis:
     def _as_handler(self, state: State, target: int) -> State:
         """What a handler or finally body starts with: above its level nothing is known, however it is entered."""
         entry = self.cfg.flow.handlers.get(target)
-        if entry is None:
+        if entry is None or raised_in(state.stack[entry.level:]) is not None:
             return state
         unknown = [Unknown("PJ206", target) for _ in range((self.cfg.stack_depth[target] or 0) - entry.level)]
         entered = State(state.locals, state.stack[:entry.level] + unknown)
@@ -418,6 +440,10 @@ class Analysis:
         if self.function.instructions[target].opname == "FOR_ITER":
             state.stack[-1] = kept_apart(state.stack[-1], False)
         block = self.cfg.blocks[self.cfg.block_of[target]]
+        raised = raised_in(state.stack)
+        if target <= version.block.start and raised is not None and raised.born >= target:
+            self.unhandled.add(raised.born)  # a loop in a handler
+            return []
         successor = version.edges.get(slot)
         if successor is None or successor.block is not block or _rounds(successor.state) != _rounds(state):
             successor = self._choose(block, state)
@@ -425,6 +451,8 @@ class Analysis:
                 version.edges[slot] = self._new_version(block, state)
                 return [version.edges[slot]]
             version.edges[slot] = successor
+        if is_lossy(successor.state, state) and self._is_unhandled(raised):
+            return []
         return self._join_into(successor, state)
 
     def _choose(self, block: Block, state: State) -> Optional[Version]:
@@ -456,29 +484,3 @@ def _raises(instr: Instr, state: State) -> bool:
 
 def _rounds(state: State) -> List[Any]:
     return [rounds_of(value) for value in state.stack]
-
-
-def entry_state(function: Function, localsplus: List[Any], unbound: Any, steering: Steering = Steering()) -> State:
-    """What is known at function entry: arguments by their kind, other locals unbound."""
-    locals: Dict[str, Abstract] = {}
-    cells = set(function.cellvars)
-    for index, name in enumerate(function.varnames):
-        value = localsplus[index]
-        if value is unbound:
-            locals[name] = Unknown("PJ208") if name in cells else UNBOUND
-        else:
-            locals[name] = steering.arriving(known_of(value, Local(index, name)))
-    return State(locals, [])
-
-
-def why_not_captured(code: Any) -> Optional[str]:
-    """The id of the reason why a whole code object is not captured, or None."""
-    if code.co_flags & inspect.CO_COROUTINE:
-        return "PJ102"
-    if code.co_flags & inspect.CO_ASYNC_GENERATOR:
-        return "PJ103"
-    if code.co_flags & inspect.CO_GENERATOR:
-        return "PJ101"
-    if not code.co_flags & inspect.CO_OPTIMIZED:
-        return "PJ104"
-    return "PJ106" if len(code.co_code) > 20000 else None

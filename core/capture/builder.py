@@ -12,15 +12,17 @@ from pijit.core.capture.abstract import Parted
 from pijit.core.capture.aliases import Aliases
 from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.captured import Access, Captured, Fact, Refusal
+from pijit.core.capture.catching import Catching, arm_alone
 from pijit.core.capture.edges import edges_of, outcome_edges
 from pijit.core.capture.exits import Exits
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.fallback import reach
 from pijit.core.capture.interpreter import Interpreter
+from pijit.core.capture.handlers import caught_edges
 from pijit.core.capture.iterators import iterator_input
 from pijit.core.capture.made_functions import Closure, named_function
 from pijit.core.capture.managers import Manager
-from pijit.core.capture.outcomes import Outcome, Outcomes
+from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.parted import found_parted, made_slice, parted_parameters, parted_values
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record_values import made_object, record_parameters, record_parts
@@ -30,8 +32,8 @@ from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.states import State, forgotten
 from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import Abstract, Const, Instance, Known, LoopIterator, Made, Number, Opaque, Range
-from pijit.core.capture.values import Sequence, SliceDisplay, Tensor, Typed, Unknown, Unrolled
-from pijit.core.capture.values import number_type, object_type
+from pijit.core.capture.values import Sequence, SliceDisplay, Tensor, Typed, Unknown, Unrolled, number_type, object_type
+from pijit.core.capture.values import raised_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS, SURE
@@ -39,7 +41,7 @@ from pijit.core.graph.types import CELL, ITERATOR_WORDS, WORD, Object, Type
 from pijit.guards.source import Constant, Item
 
 
-class GraphBuilder(Aliases, Exits, Interpreter):
+class GraphBuilder(Aliases, Exits, Catching, Interpreter):
     """One use per region: ``GraphBuilder(analysis, region).build()``."""
 
     def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
@@ -63,6 +65,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         self.captured = Captured(region, self.graph, depth, len(self.head.stack))
         self.block: Block = self.graph.new_block()
         self.resume: Optional[Tuple[int, State]] = None
+        self.unhandled = analysis.unhandled
+        self.resumptions: Dict[Any, Optional[Tuple[int, State]]] = {}
         self.leaving: Set[int] = set()
         self.wrote = False
         self.blocks: Dict[Piece, Block] = {}
@@ -162,8 +166,9 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             return value.like(tuple(self._parameters(part, block, hint, part_like)
                                     for part, part_like in zip(value.parts, likes)), maker)
         if isinstance(value, Manager):
+            known = like if isinstance(like, Manager) else value
             owner = self._parameters(value.owner, block, hint, like.owner if isinstance(like, Manager) else None)
-            return with_owner(value, value.function, owner)
+            return with_owner(value, known.function, owner)
         if isinstance(value, (Const, Opaque)):
             return rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
@@ -287,7 +292,8 @@ class GraphBuilder(Aliases, Exits, Interpreter):
     def _run(self, piece: Piece, state: State) -> None:
         self.block = self.blocks[piece]
         self.state = state.copy()
-        self.resume = None
+        self.version = piece.version.number
+        self.resume, self.wrote = self.resumption_of(raised_in(state.stack))
         base = len(state.stack)
         for index in range(piece.start, piece.end):
             depth = len(self.state.stack)
@@ -300,6 +306,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
                 raise
             except Break as error:
                 raise self._refused(instr, error)
+        self.lead_to_handler(piece)
         last = self.function.instructions[piece.end - 1]
         if not piece.at_end:
             self.block.terminator = Leave(self.exit_to(piece.end, self.state, False))
@@ -310,11 +317,14 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         if self.flow[0] == "iterate":
             self._enter_body(piece, last)
             return
+        if self.flow == "raise":
+            return
         top = self.state.stack[-1] if self.state.stack else None
         if isinstance(top, Outcomes):
-            for slot, (target, after) in outcome_edges(top, last, self.state).items():
+            self.note_outcomes(top)
+            for slot, (target, after) in caught_edges(self, outcome_edges(top, last, self.state)).items():
                 self.block = top.ways[slot].block  # type: ignore[assignment]
-                self.block.terminator = _arm_alone(self._arm(piece, slot, target, after))
+                self.block.terminator = arm_alone(self._arm(piece, slot, target, after))
             return
         if last.opname == "BREAK_LOOP":
             edges = {1: (self.cfg.successors[last.index][0], self.state)}  # type: ignore[index]
@@ -323,12 +333,6 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         arms = {slot: self._arm(piece, slot, target, after) for slot, (target, after) in edges.items()}
         self.block.terminator = self._terminator(arms)
 
-    def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
-        """The outcomes of a call, each in a block of its own."""
-        blocks = [self.graph.new_block(self.instr.lineno or 0) for _ in range(2)]
-        self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
-        return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
-
     def _enter_body(self, piece: Piece, last: Instr) -> None:
         """The end of a loop's header: the item is made in a block of its own, only where there is one."""
         _, more, enter = self.flow
@@ -336,7 +340,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
         ended = self._arm(piece, 1, last.target, state)
         self.block = self.graph.new_block(last.lineno or 0)
         header.terminator = Branch(more, Jump(self.block, []), ended)
-        self.block.terminator = _arm_alone(self._arm(piece, 0, last.index + 1, State(state.locals, state.stack + enter())))
+        self.block.terminator = arm_alone(self._arm(piece, 0, last.index + 1, State(state.locals, state.stack + enter())))
 
     def _refused(self, instr: Instr, error: Break) -> Break:
         """What to raise where an instruction cannot be built."""
@@ -357,7 +361,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
 
     def _terminator(self, arms: Dict[int, Any]) -> Any:
         if len(arms) == 1:
-            return _arm_alone(next(iter(arms.values())))
+            return arm_alone(next(iter(arms.values())))
         _, flag, _ = self.flow
         return Branch(flag, arms[1], arms[0])
 
@@ -389,6 +393,7 @@ class GraphBuilder(Aliases, Exits, Interpreter):
 
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
+        self.note_effect(name, exits)
         result = self.graph.new_value(type) if type is not None else None
         exit = self.side_exit() if exits and not (self.wrote and name in SURE) else None
         self.wrote = self.wrote or name in EFFECTS
@@ -477,10 +482,6 @@ class GraphBuilder(Aliases, Exits, Interpreter):
             self.graph.inputs.append(known)
             self.captured.inputs.append(root)
         return known
-
-
-def _arm_alone(arm: Any) -> Any:
-    return Leave(arm) if isinstance(arm, SideExit) else arm
 
 
 def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:

@@ -19,6 +19,7 @@ from pijit.core.capture.complex_numbers import COMPLEX_CALLS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.draws import draw_of, pythons_draw
 from pijit.core.capture.getters import GETTER_CALLS
+from pijit.core.capture.handlers import thrown
 from pijit.core.capture.heaps import HEAP_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
 from pijit.core.capture.index_iterators import INDEX_CALLS
@@ -188,6 +189,9 @@ class Calls:
         if handler is not None or row is not None:
             return self._call_known(handler, row, arguments, keywords)
         arguments, keywords = self._as_objects(arguments, keywords)
+        raised = thrown(self, callee) if issubclass(type(target), type) else None  # type: ignore[arg-type]
+        if raised is not None:
+            return raised
         inlines = self.facts.inliner is not None
         if inlines and makes_natively(target):
             return construct(self, callee, arguments, keywords)  # type: ignore[arg-type]

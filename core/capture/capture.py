@@ -11,9 +11,10 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
 from pijit.core.bytecode.normal import normal_code
 from pijit.core.capture import cost
-from pijit.core.capture.analysis import Analysis, entry_state
+from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.builder import GraphBuilder, state_at
-from pijit.core.capture.captured import Captured, Refusal
+from pijit.core.capture.captured import Captured, Refusal, Unhandled
+from pijit.core.capture.entry import entry_state
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.hints import Hinted, Hints, Said
 from pijit.core.capture.inline import Inliner
@@ -172,7 +173,8 @@ def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, glob
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
             return Capture(cfg, analysis, candidates, _build_reentries(analysis, candidates, code.co_name))
-        analysis.refused.update((error.index, error) for error in refusals)
+        analysis.unhandled.update(error.index for error in refusals if isinstance(error, Unhandled))
+        analysis.refused.update((error.index, error) for error in refusals if not isinstance(error, Unhandled))
 
 
 def _regions(analysis: Analysis, cut: bool) -> List[Region]:

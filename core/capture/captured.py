@@ -124,3 +124,7 @@ class Refusal(Break):
         super().__init__(error.reason_id, **error.facts)
         self.trail = error.trail
         self.index = index
+
+
+class Unhandled(Refusal):
+    """A kernel cannot jump to the handler of an instruction after all."""

@@ -27,6 +27,8 @@ def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State
     target = last.target if last.target is not None else -1
     if flow == "fall":
         return {0: (last.index + 1, state)}
+    if flow == "raise":
+        return {}
     if flow == "jump":
         return {1: (target, state)}
     kind, _, kept = flow

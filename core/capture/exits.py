@@ -9,7 +9,7 @@ from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.report import Report
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.abstract import Parted
-from pijit.core.capture.captured import Refusal
+from pijit.core.capture.captured import Refusal, Unhandled
 from pijit.core.capture.record_values import record_output
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.generators import function_output, suspended_output
@@ -27,6 +27,7 @@ from pijit.core.capture.values import (
     LoopIterator,
     Made,
     Number,
+    Raised,
     Sequence,
     Thing,
     Typed,
@@ -140,6 +141,8 @@ class Exits:
         return tuple(names), outputs, [item_output(self, value) for value in reversed(state.stack[self.depth:])]
 
     def _output(self, value: Abstract) -> Output:
+        if isinstance(value, Raised):
+            raise Unhandled(value.born, Break("PJ206"))
         if isinstance(value, Unbound) and value.born >= 0:
             raise Refusal(value.born, Break("PJ212"))
         if isinstance(value, Made) and value.name is not None and value.root is None:

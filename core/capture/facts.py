@@ -47,12 +47,13 @@ class Facts:
     hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
     their class is known. ``objects`` are the codes of functions that something else than a call on the spot gets,
     ``by_bytecode`` of those whose calls are not inlined. ``stepped`` are by calls of ``next`` the variables whose
-    iterators they step. ``seen`` are objects that stand for those in long lists.
+    iterators they step. ``seen`` are objects that stand for those in long lists. ``catches``: the caller handles
+    what the function raises, see `handlers`.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
                  "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees",
-                 "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen")
+                 "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen", "catches")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -80,6 +81,7 @@ class Facts:
         self.objects: Set[CodeType] = set()
         self.by_bytecode: Set[CodeType] = set()
         self.seen = seen if seen is not None else Seen()
+        self.catches = False
 
     @property
     def base(self) -> "Facts":

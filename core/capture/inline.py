@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import copy
 import functools
-from types import CodeType, FunctionType
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
+from types import FunctionType
+from typing import Any, Dict, List, Optional, Set, Tuple
 
-from pijit.core.bytecode.blocks import CFG, Block, build_cfg
+from pijit.core.bytecode.blocks import Block
 from pijit.core.bytecode.cells import without_cells
 from pijit.core.bytecode.consume import GENERATOR, Consumer, consumed
-from pijit.core.bytecode.decode import Instr, decode
-from pijit.core.bytecode.liveness import Liveness
-from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.resume import Resumed, StepLiveness, delegating, resumed
-from pijit.core.capture.analysis import Analysis, why_not_captured
+from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.asides import Aside, is_aside, long_behind
 from pijit.core.capture.binding import bind, with_dicts
+from pijit.core.capture.bodies import Body, body_of, body_with
 from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of, find_callee
 from pijit.core.capture.conditions import HasCode
+from pijit.core.capture.entry import why_not_captured
 from pijit.core.capture.facts import Facts, MadeFacts
 from pijit.core.capture.generators import generator_of
 from pijit.core.capture.inline_builder import InlineBuilder
@@ -40,21 +40,11 @@ from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, expect_items, is_confined, parts_of
 from pijit.core.capture.steering import STEERING
 from pijit.core.capture.suspended import Suspended
-from pijit.core.capture.values import UNBOUND, Abstract, Made
+from pijit.core.capture.values import UNBOUND, Abstract, Made, Thrown, raised_in
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break, Step
 from pijit.core.reasons import REASONS, reason
 from pijit.guards.facts import is_exactly
-
-
-class Body(NamedTuple):
-    """What does not depend on the arguments: flow, liveness, and the blocks after which nothing returns; of a
-    generator's step the returns that stand for yields."""
-
-    cfg: CFG
-    liveness: Liveness
-    doomed: FrozenSet[int]
-    yields: Optional[Dict[int, int]] = None
 
 
 class CalleePropagator(TypePropagator):
@@ -149,7 +139,8 @@ class CalleeAnalysis(Analysis):
 
         A loop that may run no time gives a type of its own then (``0.0`` in place of a sum of ``float64``).
         """
-        doomed = {version for version in self.versions if version.block.index in self.doomed or version in self.left}
+        doomed = {version for version in self.versions
+                  if version.block.index in self.doomed and not self._is_caught(version) or version in self.left}
         returning = [version for version in self.versions if version in self.returned]
         if not returning:
             never = Break("PJ230", callee=self.name, because="it never returns")
@@ -162,9 +153,24 @@ class CalleeAnalysis(Analysis):
             doomed.update(version for version in returning if version not in common)
             self._sort(common)
         ways = MAX_OUTCOMES if self.yields is None else max(MAX_OUTCOMES, self.facts.unrolling + 1)
+        if self.outcomes and all(isinstance(outcome.result, Thrown) for outcome in self.outcomes):
+            raise Break("PJ230", callee=self.name, because="it never returns")
         if len(self.outcomes) > ways or not all(outcome.is_known() for outcome in self.outcomes):
             raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
+
+    def _is_caught(self, version: Version) -> bool:
+        """Whether what a path raises is handled in the callee, or is what the call gives: it returns after all."""
+        todo, found = [version], {version}
+        if version in self.returned:
+            return True
+        while todo:
+            new = [after for after in todo.pop().edges.values() if after not in found]
+            if any(after.block.index not in self.doomed or after in self.returned for after in new):
+                return True
+            found.update(new)
+            todo += new
+        return False
 
     def _sort(self, versions: List[Version]) -> None:
         """Set what the call gives and leaves if control comes from these."""
@@ -222,7 +228,8 @@ class CalleeAnalysis(Analysis):
 
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
         if interpreter.flow == "return":
-            if any(block.kind == "handler" for block in self.cfg.block_stack[last.index] or ()):  # 3.7's finally bodies
+            handling = any(block.kind == "handler" for block in self.cfg.block_stack[last.index] or ())
+            if handling and raised_in(interpreter.state.stack) is None:  # 3.7's finally bodies
                 raise self._refusal(last.index, Break("PJ206", opcode=last.opname))
             self.returned[version] = Outcome(interpreter.returned, {
                 name: value for name, value in interpreter.state.locals.items() if is_place(name)})
@@ -388,6 +395,20 @@ class Inliner:
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
     def _enter(self, interpreter: Any, body: Body, name: str, facts: Facts, locals: Dict[str, Abstract]) -> Abstract:
+        """The result of a call, with these variables; where the caller handles what it raises, that is an outcome."""
+        if not interpreter.may_catch():
+            return self._enter_body(interpreter, body, name, facts, locals)
+        before, catching = interpreter.state.copy(), copy.copy(facts)
+        catching.catches = True
+        try:
+            return self._enter_body(interpreter, body, name, catching, locals)
+        except Break:
+            interpreter.catch_no_more()
+            interpreter.state = before
+            return self._enter_body(interpreter, body, name, facts, locals)
+
+    def _enter_body(self, interpreter: Any, body: Body, name: str, facts: Facts,
+                    locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call, with these variables; places are variables of both."""
         outer = interpreter.state.locals
         entry = State(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
@@ -415,8 +436,8 @@ class Inliner:
     def analyse(self, body: Body, name: str, facts: Facts, entry: State) -> CalleeAnalysis:
         """The analysis of a callee; Break if it cannot be inlined."""
         values = tuple(entry.locals.values())
-        key = (id(body), facts.identity(), facts.depth, len(facts.changed), len(facts.base.objects), tuple(entry.locals),
-               values, tuple(map(sources_of, values)))
+        key = (id(body), facts.identity(), facts.depth, facts.catches, len(facts.changed), len(facts.base.objects),
+               tuple(entry.locals), values, tuple(map(sources_of, values)))
         while key not in self.analyses:
             try:
                 self.analyses[key] = CalleeAnalysis(self.parted.get(id(body), body), facts, entry, name).finish()
@@ -453,30 +474,3 @@ def _at_home(interpreter: Any, result: Abstract) -> Abstract:
 def sources_of(value: Abstract) -> Any:
     """Where a value and its parts come from: what analyses of equal values may differ in."""
     return value.source, tuple(map(sources_of, parts_of(value)))
-
-
-def body_of(code: CodeType, globals: Dict[str, Any]) -> Body:
-    """The decoded body of a function's code."""
-    cfg = build_cfg(decode(code))
-    plain = plain_module_calls(cfg, globals)
-    if plain is not None:
-        cfg = build_cfg(decode(plain))
-    return body_with(cfg)
-
-
-def body_with(cfg: CFG) -> Body:
-    """The body with these blocks."""
-    return Body(cfg, Liveness(cfg), doomed_blocks(cfg))
-
-
-def doomed_blocks(cfg: CFG) -> FrozenSet[int]:
-    """The blocks from which no path returns."""
-    instructions = cfg.function.instructions
-    todo = [block.index for block in cfg.blocks if instructions[block.end - 1].opname == "RETURN_VALUE"]
-    returning = set(todo)
-    while todo:
-        for index in cfg.blocks[todo.pop()].predecessors:
-            if index not in returning:
-                returning.add(index)
-                todo.append(index)
-    return frozenset(block.index for block in cfg.blocks) - returning

@@ -12,7 +12,7 @@ from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.abstract import Parted
 from pijit.core.capture.builder import GraphBuilder
-from pijit.core.capture.captured import InlinedCall
+from pijit.core.capture.captured import InlinedCall, Unhandled
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.managers import Errors, given, item_output
 from pijit.core.capture.outcomes import Outcome, Outcomes
@@ -76,9 +76,12 @@ class InlineBuilder(GraphBuilder):
         self.captured.inlined += len(self.function.instructions)
         if self.captured.inlined > MAX_INLINED:
             raise Break("PJ230", callee=self.function.code.co_name, because="too much code is inlined")
-        params = self._run_pieces()
-        self._start(start, params)
-        self._connect(params)
+        try:
+            params = self._run_pieces()
+            self._start(start, params)
+            self._connect(params)
+        except Unhandled as error:  # it is the callee's
+            raise Break("PJ231", **error.facts)
         first = self.blocks[self.region.head]
         self.captured.has_loop = self.captured.has_loop or self.region.has_loop
         result = self._continue()

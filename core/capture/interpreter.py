@@ -8,7 +8,7 @@ graph is built (``emit`` adds operations). A handler that meets something it can
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.flow import unwound_level
@@ -28,7 +28,9 @@ from pijit.core.capture.deletions import Deletions
 from pijit.core.capture.displays import Displays
 from pijit.core.capture.effects import Effects
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.foreseen import foresee
 from pijit.core.capture.generators import Generators
+from pijit.core.capture.handlers import Handlers, Way
 from pijit.core.capture.imports import Imports
 from pijit.core.capture.iteration import Iteration
 from pijit.core.capture.library_calls import LibraryCalls
@@ -54,6 +56,7 @@ from pijit.core.capture.values import (
     Made,
     Number,
     Opaque,
+    Raised,
     Sequence,
     Tensor,
     Unbound,
@@ -61,6 +64,7 @@ from pijit.core.capture.values import (
     Unrolled,
     known_of,
     number_type,
+    raised_in,
     scalar_type,
 )
 from pijit.core.errors import Break
@@ -82,7 +86,7 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
                   Comprehensions, Generators, Iteration, Effects, Deletions, ContainerEffects, Matching, Texts,
-                  Characters, Managers, Imports):
+                  Characters, Managers, Imports, Handlers):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -97,6 +101,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.state = State({}, [])
         self.instr: Instr = function.instructions[0]
         self.flow: Any = "fall"
+        self.ways: List[Way] = []
+        self.before = self.state
+        self.unhandled: Set[int] = set()
         self.derived = False
 
     # what the two users define
@@ -179,9 +186,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     def step(self, instr: Instr) -> None:
         """Interpret ``instr``; on Break the state is as before."""
         self.instr = instr
-        self.flow = "fall"
-        saved = self.state.copy()
+        self.flow, self.ways = "fall", []
+        saved = self.before = self.state.copy()
         try:
+            foresee(self, instr)
             self._dispatch(instr)
         except Break:
             self.state = saved
@@ -300,14 +308,14 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             value = worn(value)
         elif isinstance(value, Made):
             self.want_object(value)
-        elif isinstance(value, FRAGILE) or rounds_of(value) or is_generating(value):
+        elif isinstance(value, FRAGILE) and not isinstance(value, Raised) or rounds_of(value) or is_generating(value):
             raise Break("PJ202", value=describe(value))
         self.state.locals[instr.value] = value
 
     def op_DELETE_FAST(self, instr: Instr) -> None:
         """Of a number or an array; the end of anything else may run code, when the variable lets go of it."""
         value = self.state.locals.get(instr.value, Unknown("PJ212"))
-        if not isinstance(value, (Number, Tensor)):
+        if not isinstance(value, (Number, Tensor)) and value != Const(None):
             raise Break("PJ212" if isinstance(value, (Unbound, Unknown)) else "PJ202", name=instr.value)
         self.use(value)  # which makes sure that the variable has a value
         self.state.locals[instr.value] = Unbound(None, instr.index)
@@ -351,6 +359,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     # comparison and jumps
 
     def op_COMPARE_OP(self, instr: Instr) -> None:
+        if instr.value == "exception match":
+            self.push(Const(self.matches(self.pop(), self.take(), instr)))
+            return
         right, left = self.pop(), self.pop()
         self.push(self.compare(instr.value, left, right))
 
@@ -431,7 +442,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def op_BREAK_LOOP(self, instr: Instr) -> None:
         """3.7: out of the innermost loop, and of the blocks in it, or on with the next round."""
-        level = unwound_level(self.cfg.block_stack[instr.index], instr.opname)
+        handled = raised_in(self.state.stack) is not None
+        level = unwound_level(self.cfg.block_stack[instr.index], instr.opname, handled)
         if level is None:
             raise Break("PJ206", opcode=instr.opname)
         self.state.stack = self.state.stack[:level]

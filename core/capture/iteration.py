@@ -11,6 +11,7 @@ from pijit.core.capture.states import State
 from pijit.core.capture.suspended import is_generating
 from pijit.core.capture.values import Abstract, Const
 from pijit.core.errors import Break
+from pijit.core.graph.types import FLAG
 
 
 class Iteration:
@@ -24,6 +25,9 @@ class Iteration:
     function: Function
     flow: Any
     state: State
+    handler: Callable[[], Any]
+    raise_where: Callable[..., None]
+    end_block: Callable[[], None]
     step_generator: Callable[[Abstract], None]
 
     def is_stepped_alone(self, instr: Instr) -> bool:
@@ -40,7 +44,11 @@ class Iteration:
         step = step_of(self, self.use(self.state.locals[name]))
         if step.more is False:
             raise Break("PJ209", type="iterator that has ended")
-        if step.more is not True:
+        if step.more is not True and self.handler() is not None:
+            self.raise_where(lambda: self.emit("not", [step.more], FLAG), StopIteration)
+            if self.ways:
+                self.end_block()
+        if step.more is not True and not self.ways:
             self.emit("require", [step.more], None, exits=True)
         self.facts.stepped[self.instr.index] = name
         self.state.locals[name] = step.following

@@ -19,6 +19,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.gufuncs import IGNORED, loop_of, multiplies
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import (
+    CLOCKS,
     FUNCTIONS,
     INTO,
     MODULES,
@@ -149,7 +150,8 @@ def method_row(name: str) -> Optional[Function]:
 
 
 _BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if row.object is row.object  # no bound method
-                if all(row.path not in table for table in (OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS, WRITES))}
+                if all(row.path not in table for table in (CLOCKS, OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS,
+                                                           WRITES))}
 
 
 def parameter_names(row: Function, count: int, keywords: Arguments) -> List[str]:

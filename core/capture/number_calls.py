@@ -13,7 +13,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.scalar_calls import NUMPY_SCALARS, call_bool, call_float, call_int
 from pijit.core.capture.values import Abstract, Const, SliceDisplay, number_type
 from pijit.core.errors import Break
-from pijit.core.graph.library import FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
+from pijit.core.graph.library import CLOCKS, FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
 
 BINARY: Dict[str, str] = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
                           "pow": "**", "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
@@ -115,7 +115,7 @@ def call_slice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def _rows() -> List[Tuple[Any, Handler]]:
-    tables = ((ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"), (ON_COMPLEX, "fiubc"))
+    tables = ((CLOCKS, ""), (ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"), (ON_COMPLEX, "fiubc"))
     rows = [(FUNCTIONS[path].object, _as_it_is(path, kinds)) for table, kinds in tables for path in table
             if path in FUNCTIONS]
     for names, make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary), (INPLACE, _inplace),

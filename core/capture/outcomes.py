@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.states import State, forgotten, join, knows_nothing
-from pijit.core.capture.values import FRAGILE, Abstract, Const, Unbound
+from pijit.core.capture.values import FRAGILE, Abstract, Const, Thrown, Unbound
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block
 
@@ -56,6 +56,10 @@ class Outcomes(Abstract):
         """What is known behind the call, by slot."""
         return {slot: State(dict(state.locals, **{name: forgotten(value) for name, value in way.written.items()}),
                             state.stack[:-1] + [way.result]) for slot, way in self.ways.items()}
+
+    def raises(self) -> bool:
+        """Whether the call may raise what its caller handles."""
+        return any(isinstance(way.result, Thrown) for way in self.ways.values())
 
     def why_not(self) -> Break:
         return Break("PJ230", callee=self.name, because=MIXED)

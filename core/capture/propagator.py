@@ -30,6 +30,7 @@ class TypePropagator(Interpreter):
 
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
+        self.note_effect(name, exits)
         return None if type is None else Value(-1, type)
 
     def number_value(self, value: Abstract) -> Value:

@@ -102,7 +102,8 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
         return value.over(rooted(value.owner, None), value.position)
     elif isinstance(value, Made) and value.name is not None:
         copy = value.with_free(value.free)
-    elif isinstance(value, Unknown) and isinstance(root, Item):  # an item is there, whatever it is
+    elif isinstance(value, Unknown) and (isinstance(root, Item) or isinstance(root, Root) and root.kind == "stack"):
+        # an item is there, whatever it is
         copy = Unknown(value.reason, value.born)
     else:
         return value

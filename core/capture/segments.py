@@ -19,6 +19,7 @@ from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tup
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.states import is_confined
+from pijit.core.capture.values import raised_in
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
 
@@ -186,7 +187,8 @@ def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[i
             continue
         for slot, successor in version.edges.items():
             # A finally body is entered at its first instruction only: what is on the stack there tells how.
-            if successor in first and not successor.lossy and successor.block.start not in analysis.cfg.flow.handlers:
+            handles = successor.block.start in analysis.cfg.flow.handlers and not _is_caught(successor)
+            if successor in first and not successor.lossy and not handles:
                 piece.successors[slot] = first[successor]
                 first[successor].predecessors.append(piece)
     return pieces
@@ -209,6 +211,11 @@ def _choose_heads(pieces: List[Piece], severed: Set[Tuple[int, int]]) -> None:
                 if piece.head is not None:
                     heads.add(piece)
                     changed = True
+
+
+def _is_caught(version: Version) -> bool:
+    """Whether an exception is handled there that the segment has not made."""
+    return raised_in(version.state.stack) is not None
 
 
 def _begins(piece: Piece) -> bool:
@@ -248,6 +255,7 @@ def _absorb(head: Piece, body: FrozenSet[int], severed: Set[Tuple[int, int]]) ->
     while todo:
         for successor in todo.pop().successors.values():
             inside = successor.version.block.index in body and successor.key not in severed
+            inside = inside or _is_caught(successor.version)
             if successor not in found and (successor.head is head or inside):
                 found.add(successor)
                 todo.append(successor)

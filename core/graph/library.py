@@ -17,6 +17,7 @@ import builtins
 import cmath
 import math
 import operator
+import time
 from functools import lru_cache
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
@@ -65,7 +66,7 @@ def _into(path: str) -> Any:
     return helpers.into(resolve(path))
 
 
-MODULES = {"operator": operator, "builtins": builtins, "math": math, "cmath": cmath, "helpers": helpers}
+MODULES = {"operator": operator, "builtins": builtins, "math": math, "cmath": cmath, "time": time, "helpers": helpers}
 MOVES = {
     "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter",
     "unique": "ar return_index* return_inverse* return_counts* axis*", "argmin": "a axis* out | keepdims*",
@@ -153,6 +154,10 @@ ON_COMPLEX = {"cmath." + name: "x" for name in (
     "acos acosh asin asinh atan atanh cos cosh exp isfinite isinf isnan log10 phase polar sin sinh sqrt tan tanh").split()}
 ON_COMPLEX.update({"cmath.log": "x base", "cmath.rect": "r phi", "cmath.isclose": "a b"})
 """Functions that are called with numbers, real or complex."""
+
+CLOCKS = {"time.%s%s" % (name, unit): "" for name in ("perf_counter", "monotonic", "time", "process_time", "thread_time")
+          for unit in ("", "_ns")}
+"""Clocks: what is computed before one is read is not computed behind."""
 
 OF_HANDLERS = {
     "builtins.sorted": "iterable reverse*", "builtins.isinstance": "x cls", "builtins.pow": "x y z",
@@ -246,7 +251,7 @@ def _with_out(path: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
 
 
 def _rows() -> List[Function]:
-    tables = (MOVES, COMPUTES, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, OF_HANDLERS, STATISTICS, WRITES)
+    tables = (MOVES, COMPUTES, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, CLOCKS, OF_HANDLERS, STATISTICS, WRITES)
     named = [(path, names) for table in tables for path, names in table.items()] + list(_ufunc_rows())
     named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
     rows = []

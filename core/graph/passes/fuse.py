@@ -47,7 +47,7 @@ from typing import Collection, Dict, List, Set, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.library import CLIP
+from pijit.core.graph.library import CLIP, CLOCKS
 from pijit.core.graph.loops import loops_of
 from pijit.core.graph.ops import EFFECTS, VIEWS
 from pijit.core.graph.types import Array
@@ -265,7 +265,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
 
 
 def _effect_between(block: Block, first: int, last: int) -> bool:
-    return any(op.name in EFFECTS for op in block.ops[first:last])
+    return any(op.name in EFFECTS or op.attrs.get("function") in CLOCKS for op in block.ops[first:last])
 
 
 def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], escaping: Set[Value],

@@ -1,0 +1,48 @@
+"""Bodies of functions that are inlined."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, Dict, FrozenSet, NamedTuple, Optional
+
+from pijit.core.bytecode.blocks import CFG, build_cfg
+from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.liveness import Liveness
+from pijit.core.bytecode.methods import plain_module_calls
+
+
+class Body(NamedTuple):
+    """What does not depend on the arguments: flow, liveness, and the blocks after which nothing returns; of a
+    generator's step the returns that stand for yields."""
+
+    cfg: CFG
+    liveness: Liveness
+    doomed: FrozenSet[int]
+    yields: Optional[Dict[int, int]] = None
+
+
+def body_of(code: CodeType, globals: Dict[str, Any]) -> Body:
+    """The decoded body of a function's code."""
+    cfg = build_cfg(decode(code))
+    plain = plain_module_calls(cfg, globals)
+    if plain is not None:
+        cfg = build_cfg(decode(plain))
+    return body_with(cfg)
+
+
+def body_with(cfg: CFG) -> Body:
+    """The body with these blocks."""
+    return Body(cfg, Liveness(cfg), doomed_blocks(cfg))
+
+
+def doomed_blocks(cfg: CFG) -> FrozenSet[int]:
+    """The blocks from which no path returns."""
+    instructions = cfg.function.instructions
+    todo = [block.index for block in cfg.blocks if instructions[block.end - 1].opname == "RETURN_VALUE"]
+    returning = set(todo)
+    while todo:
+        for index in cfg.blocks[todo.pop()].predecessors:
+            if index not in returning:
+                returning.add(index)
+                todo.append(index)
+    return frozenset(block.index for block in cfg.blocks) - returning

@@ -1,0 +1,81 @@
+"""Builds the ways to handlers: where kernels go on when what they would raise is caught, see `handlers`."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.captured import Unhandled
+from pijit.core.capture.handlers import FIRST_EDGE, Way, way_edges
+from pijit.core.capture.outcomes import Outcome, Outcomes
+from pijit.core.capture.segments import Piece
+from pijit.core.capture.states import State
+from pijit.core.capture.values import Raised
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
+
+
+class Catching:
+    """Mixin of the builder.
+
+    ``resumptions`` are what side exits go back to while an exception is handled that was not made, by the instruction
+    that raises and the version of its block.
+    """
+
+    graph: Graph
+    block: Block
+    instr: Instr
+    version: int
+    wrote: bool
+    ways: List[Way]
+    resume: Optional[Tuple[int, State]]
+    resumptions: Dict[Any, Optional[Tuple[int, State]]]
+    _arm: Callable[..., Any]
+
+    def split(self, flag: Value) -> Block:
+        blocks = [self.graph.new_block(self.instr.lineno or 0) for _ in range(2)]
+        self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
+        self.block = blocks[0]
+        return blocks[1]
+
+    def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
+        """The outcomes of a call, each in a block of its own."""
+        blocks = [self.graph.new_block(self.instr.lineno or 0) for _ in range(2)]
+        self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
+        return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
+
+    def resumption_of(self, raised: Optional[Raised]) -> Tuple[Optional[Tuple[int, State]], bool]:
+        """Where side exits of a piece go back to as it begins, and whether there was an effect since: while an
+        exception is handled that was not made, to before it is raised."""
+        if raised is None:
+            return None, False
+        return self.resumptions[raised.born, raised.version], raised.wrote
+
+    def lead_to_handler(self, piece: Piece) -> None:
+        """Lead to the handler where the last instruction raises."""
+        for slot, (target, after) in way_edges(self).items():
+            here, way = self.block, self.ways[slot - FIRST_EDGE]
+            if way.again is None:
+                self._note_resumption()
+            self.block = way.block if way.block is not None else here
+            self.block.terminator = arm_alone(self._arm(piece, slot, target, after))
+            self.block = here
+
+    def note_outcomes(self, outcomes: Outcomes) -> None:
+        """A call has several outcomes; some may be exceptions."""
+        if outcomes.raises():
+            self._note_resumption()
+
+    def _note_resumption(self) -> None:
+        """While what the instruction raises is handled, side exits go back to where they do now."""
+        if self.wrote:
+            self.catch_no_more()
+        self.resumptions[self.instr.index, self.version] = self.resume
+
+    def catch_no_more(self) -> None:
+        raise Unhandled(self.instr.index, Break("PJ206", opcode=self.instr.opname))
+
+
+def arm_alone(arm: Any) -> Any:
+    """The end of a block that leads one way."""
+    return Leave(arm) if isinstance(arm, SideExit) else arm
