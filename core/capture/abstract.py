@@ -45,6 +45,42 @@ class Abstract:
         return "%s(%r)" % (type(self).__name__, self.key())
 
 
+class Thrown(Abstract):
+    """An exception that is raised at once, of a class that does nothing but keep what it is made of."""
+
+    __slots__ = ("cls",)
+
+    def __init__(self, cls: type, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.cls = cls
+
+    def key(self) -> Any:
+        return id(self.cls)
+
+
+class Raised(Thrown):
+    """What a handler has on the operand stack for an exception that was not made.
+
+    ``version`` is that of the block that raises, ``wrote`` says whether there was an effect since, so that it cannot
+    be raised anew.
+    """
+
+    __slots__ = ("version", "wrote")
+
+    def __init__(self, cls: type, born: int, version: int, wrote: bool = False) -> None:
+        super().__init__(cls, born)
+        self.version = version
+        self.wrote = wrote
+
+    def key(self) -> Any:
+        return id(self.cls), self.born, self.version, self.wrote
+
+
+def raised_in(values: List[Abstract]) -> Optional[Raised]:
+    """An exception that is being handled and was not made."""
+    return next((value for value in values if isinstance(value, Raised)), None)
+
+
 class Parted(Abstract):
     """An object that never changes, whose parts are known; ``value`` carries it, where it is made here.
 

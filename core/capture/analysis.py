@@ -15,6 +15,7 @@ from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.opcodes import LOCAL_LOADS
 from pijit.core.bytecode.usedef import UseDef
+from pijit.core.capture.abstract import Raised, raised_in
 from pijit.core.capture.asides import long_behind
 from pijit.core.capture.closures import MADE_KNOWN
 from pijit.core.capture.comprehensions import may_be_object
@@ -40,7 +41,7 @@ from pijit.core.capture.states import (
     same_values,
 )
 from pijit.core.capture.suspended import is_at_start, is_generating, kept_apart, points_of
-from pijit.core.capture.values import FRAGILE, Abstract, Raised, Unbound, Unknown, raised_in
+from pijit.core.capture.values import FRAGILE, Abstract, Unbound, Unknown
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
 

@@ -8,7 +8,7 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
-from pijit.core.capture.abstract import Parted
+from pijit.core.capture.abstract import Parted, raised_in
 from pijit.core.capture.aliases import Aliases
 from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.captured import Access, Captured, Fact, Refusal
@@ -33,7 +33,6 @@ from pijit.core.capture.states import State, forgotten
 from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import Abstract, Const, Instance, Known, LoopIterator, Made, Number, Opaque, Range
 from pijit.core.capture.values import Sequence, SliceDisplay, Tensor, Typed, Unknown, Unrolled, number_type, object_type
-from pijit.core.capture.values import raised_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS, SURE

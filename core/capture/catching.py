@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.abstract import Raised
 from pijit.core.capture.captured import Unhandled
 from pijit.core.capture.handlers import FIRST_EDGE, Way, way_edges
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.segments import Piece
 from pijit.core.capture.states import State
-from pijit.core.capture.values import Raised
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
 

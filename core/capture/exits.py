@@ -8,7 +8,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.report import Report
 from pijit.core.bytecode.rest import Rest
-from pijit.core.capture.abstract import Parted
+from pijit.core.capture.abstract import Parted, Raised
 from pijit.core.capture.captured import Refusal, Unhandled
 from pijit.core.capture.record_values import record_output
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
@@ -27,7 +27,6 @@ from pijit.core.capture.values import (
     LoopIterator,
     Made,
     Number,
-    Raised,
     Sequence,
     Thing,
     Typed,

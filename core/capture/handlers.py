@@ -15,9 +15,10 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.flow import HANDLER_ITEMS, BlockEntry
+from pijit.core.capture.abstract import Raised, Thrown, raised_in
 from pijit.core.capture.conditions import Holds
 from pijit.core.capture.outcomes import Cut
-from pijit.core.capture.values import FRAGILE, Abstract, Const, Raised, Sequence, Thrown, Unknown, raised_in
+from pijit.core.capture.values import FRAGILE, Abstract, Const, Sequence, Unknown
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.ops import EFFECTS, SURE

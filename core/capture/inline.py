@@ -18,6 +18,7 @@ from pijit.core.bytecode.consume import GENERATOR, Consumer, consumed
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.resume import Resumed, StepLiveness, delegating, resumed
+from pijit.core.capture.abstract import Thrown, raised_in
 from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.asides import Aside, is_aside, long_behind
 from pijit.core.capture.binding import bind, with_dicts
@@ -40,7 +41,7 @@ from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, expect_items, is_confined, parts_of
 from pijit.core.capture.steering import STEERING
 from pijit.core.capture.suspended import Suspended
-from pijit.core.capture.values import UNBOUND, Abstract, Made, Thrown, raised_in
+from pijit.core.capture.values import UNBOUND, Abstract, Made
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break, Step
 from pijit.core.reasons import REASONS, reason

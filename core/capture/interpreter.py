@@ -14,7 +14,7 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_WITH, UNARY
-from pijit.core.capture.abstract import Parted
+from pijit.core.capture.abstract import Parted, Raised, raised_in
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.callees import CALLEE_BELOW
 from pijit.core.capture.calls import Calls
@@ -56,7 +56,6 @@ from pijit.core.capture.values import (
     Made,
     Number,
     Opaque,
-    Raised,
     Sequence,
     Tensor,
     Unbound,
@@ -64,7 +63,6 @@ from pijit.core.capture.values import (
     Unrolled,
     known_of,
     number_type,
-    raised_in,
     scalar_type,
 )
 from pijit.core.errors import Break

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.bytecode.blocks import CFG
+from pijit.core.capture.abstract import Thrown
 from pijit.core.capture.states import State, forgotten, join, knows_nothing
-from pijit.core.capture.values import FRAGILE, Abstract, Const, Thrown, Unbound
+from pijit.core.capture.values import FRAGILE, Abstract, Const, Unbound
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG
+from pijit.core.capture.abstract import raised_in
 from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.states import is_confined
-from pijit.core.capture.values import raised_in
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
 

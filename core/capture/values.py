@@ -11,7 +11,7 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.capture.abstract import Abstract, HeldMethod, Slice, SliceDisplay, is_held_method
+from pijit.core.capture.abstract import Abstract, HeldMethod, Raised, Slice, SliceDisplay, Thrown, is_held_method
 from pijit.core.capture.array_kinds import array_type, is_captured
 from pijit.core.capture.libraries import in_library
 from pijit.core.graph.ir import Value
@@ -340,37 +340,6 @@ class Borrowed(Abstract):
         return self.name
 
 
-class Thrown(Abstract):
-    """An exception that is raised at once, of a class that does nothing but keep what it is made of."""
-
-    __slots__ = ("cls",)
-
-    def __init__(self, cls: type, born: int = -1) -> None:
-        super().__init__(None, born)
-        self.cls = cls
-
-    def key(self) -> Any:
-        return id(self.cls)
-
-
-class Raised(Thrown):
-    """What a handler has on the operand stack for an exception that was not made.
-
-    ``version`` is that of the block that raises, ``wrote`` says whether there was an effect since, so that it cannot
-    be raised anew.
-    """
-
-    __slots__ = ("version", "wrote")
-
-    def __init__(self, cls: type, born: int, version: int, wrote: bool = False) -> None:
-        super().__init__(cls, born)
-        self.version = version
-        self.wrote = wrote
-
-    def key(self) -> Any:
-        return id(self.cls), self.born, self.version, self.wrote
-
-
 class Null(Abstract):
     """The empty slot that LOAD_METHOD pushes. It cannot leave a kernel."""
 
@@ -403,11 +372,6 @@ NUMPY_CLASSES = tuple({np.dtype(code).type: None for code in np.typecodes["All"]
 
 BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.WrapperDescriptorType,
                types.MethodDescriptorType, type, np.ufunc, np.dtype, type(np.sum), enum.Enum, type(np.s_), type(np.r_), type(np.c_), type(np.mgrid), type(np.ogrid))
-
-
-def raised_in(values: List[Abstract]) -> Optional[Raised]:
-    """An exception that is being handled and was not made."""
-    return next((value for value in values if isinstance(value, Raised)), None)
 
 
 def class_of(value: Abstract) -> Optional[type]:
