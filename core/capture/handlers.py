@@ -17,7 +17,9 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.flow import HANDLER_ITEMS, BlockEntry
 from pijit.core.capture.abstract import Raised, Thrown, raised_in
 from pijit.core.capture.conditions import Holds
+from pijit.core.capture.managers import Manager
 from pijit.core.capture.outcomes import Cut
+from pijit.core.capture.states import is_confined
 from pijit.core.capture.values import FRAGILE, Abstract, Const, Sequence, Unknown
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Value
@@ -87,7 +89,8 @@ class Handlers:
         inner = _innermost(self.cfg, self.instr.index)
         if inner is None or inner.kind != "except" or self.instr.index in self.unhandled:
             return None
-        return inner if raised_in(self.state.stack) is None else None
+        waits = any(is_confined(value) and type(value) not in (Manager, Thrown) for value in self.state.stack)
+        return inner if not waits else None
 
     def raise_where(self, flag: Callable[[], Value], cls: type) -> None:
         """Where the FLAG is true, the instruction raises an exception of the class: jump to its handler, if one of
