@@ -60,6 +60,9 @@ class LibraryCalls:
         if row.needs:
             named = {name.strip("*#"): value for name, value in zip(names, values)}
             NEEDS[row.needs](self, named)
+        made = reshaped(self, row, values, kinds) if not keywords else None
+        if made is not None:
+            return made
         attrs = {"function": row.path, "keywords": tuple(keywords)}
         kind = self._by_loop(row, values, kinds, attrs) if not keywords else None
         if kind is not None:
@@ -137,6 +140,25 @@ class LibraryCalls:
         if not is_exactly(known, (bool, int, float)):
             raise Break("PJ211", argument=describe(value))
         return known
+
+
+def reshaped(self: Any, row: Function, values: List[Abstract], kind: Any) -> Optional[Tensor]:
+    """``x.reshape(...)`` of an array in C order, which is a view; None where NumPy's function is to be called."""
+    array = values[0] if row.path in ("reshape", "ndarray.reshape") else None
+    if not isinstance(array, Tensor) or not isinstance(kind, Array) or {array.type.layout, kind.layout} != {"C"}:
+        return None
+    sizes = values[1:]
+    if len(sizes) == 1 and is_among(class_of(sizes[0]), (tuple, list)):
+        items = self.items_of(sizes[0])
+        if items is None:
+            return None
+        sizes = [self.use(item) for item in items]
+    unknown = [axis for axis, size in enumerate(sizes) if isinstance(size, Const) and size.object == -1]
+    if len(sizes) != kind.ndim or len(unknown) > 1 or not array.type.ndim or not sizes:
+        return None
+    words = [self.word(size) for size in sizes]
+    attrs = {"unknown": unknown[0] if unknown else None}
+    return Tensor(kind, self.emit("reshape", [array.value] + words, kind, attrs, exits=True))
 
 
 def function_of(target: Any) -> Optional[Function]:

@@ -62,6 +62,9 @@ OPS: Dict[str, OpInfo] = {
                    "step; the scalar operands (WORDs) follow in order. Exits on an integer out of range, step 0. "
                    "With an attribute ``inside`` integers are known to be from 0 on and in range"),
     "transpose": OpInfo("a", ("axes",), False, "view with permuted axes"),
+    "reshape": OpInfo("a s*", ("unknown",), False,
+                      "view of an array in C order with a size (a WORD) for each axis; the one of the axis ``unknown`` "
+                      "is -1, if that is not None. Exits where the array has another number of elements"),
     "part": OpInfo("a", ("which",), False, "view of the 'real' or 'imag' parts of complex elements"),
     "load": OpInfo("a s*", (), False, "np scalar: element at one WORD index per axis; exits when out of range; ``inside`` as in view; "
                                  "else ``checks`` may tell by a letter per index what is not known: see passes/ranges.py"),
@@ -241,7 +244,7 @@ ELIDED_BYTES = 256 * 1024
 NEVER, ALWAYS, UNKNOWN, LEAVES = range(4)
 """Whether an operator computes into an operand of that size: it does not, it does, nobody knows, or it would raise."""
 
-VIEWS = frozenset(("view", "transpose", "part"))
+VIEWS = frozenset(("view", "transpose", "reshape", "part"))
 """Operations whose result looks into the memory of their first operand."""
 
 MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "gufunc", "product", "gather", "pick", "rows", "listed",

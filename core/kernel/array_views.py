@@ -20,6 +20,38 @@ def write_transpose(emitter: Any, op: Op) -> None:
                  [array.strides[axis] for axis in axes], [array.shown[axis] for axis in axes])
 
 
+def write_reshape(emitter: Any, op: Op) -> None:
+    """In C order: NumPy keeps the strides where all sizes are given and are those of the array."""
+    array, kind, unknown = emitter.arrays[op.args[0]], op.result.type, op.attrs["unknown"]
+    shape, wanted, count = [emitter.text[value] for value in op.args[1:]], "(1)", "(1)"
+    for size in array.shape:
+        count = emitter.pure("imul(%s, %s)" % (count, size)) if count != "(1)" else size
+    for axis, (value, size) in enumerate(zip(op.args[1:], shape)):
+        if axis == unknown:
+            continue
+        if emitter.constants.get(value, -1) < 0:
+            emitter.guard(op, "%s < 0" % size)
+        if wanted != "(1)":
+            emitter.guard(op, "imul_overflows(%s, %s)" % (wanted, size))
+        wanted = emitter.pure("imul(%s, %s)" % (wanted, size)) if wanted != "(1)" else size
+    if unknown is None:
+        emitter.guard(op, "%s != %s" % (wanted, count))
+    else:
+        if emitter.constants.get(op.args[1 + (unknown == 0)] if len(shape) == 2 else None, 0) < 1:
+            emitter.guard(op, "%s == 0" % wanted)
+        shape[unknown] = emitter.pure("ifloordiv(%s, %s)" % (count, wanted)) if wanted != "(1)" else count
+        if wanted != "(1)":
+            emitter.guard(op, "imul(%s, %s) != %s" % (shape[unknown], wanted, count))
+    strides = ["(%d)" % kind.dtype.itemsize]
+    for size in reversed(shape[1:]):
+        strides.insert(0, emitter.pure("imul(%s, choose(%s == 0, 1, %s))" % (strides[0], size, size)))
+    shown = strides
+    if unknown is None and len(shape) == len(array.shape):
+        same = " and ".join("%s == %s" % pair for pair in zip(shape, array.shape))
+        shown = [emitter.pure("choose(%s, %s, %s)" % (same, one, other)) for one, other in zip(array.shown, strides)]
+    _define_view(emitter, op, array, array.data, shape, strides, shown, array.origin)
+
+
 def write_part(emitter: Any, op: Op) -> None:
     array, half = emitter.arrays[op.args[0]], op.result.type.dtype.itemsize
     data = array.data if op.attrs["which"] == "real" else emitter.let("iadd(%s, %d)" % (array.data, half))

@@ -202,6 +202,11 @@ def _transpose(emitter: PythonEmitter, op: Op) -> str:
     return "%s.transpose(%r)" % (_name(op.args[0]), tuple(op.attrs["axes"]))
 
 
+def _reshape(emitter: PythonEmitter, op: Op) -> str:
+    names = _args(op)
+    return "%s.reshape((%s))" % (names[0], _shape(names[1:]))
+
+
 def _load(emitter: PythonEmitter, op: Op) -> str:
     names = _args(op)
     return "%s[%s]" % (names[0], _shape(names[1:]))
@@ -278,7 +283,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
                                                                  _name(op.args[1])),
     "complex": _complex, "part": lambda emitter, op: "%s.%s" % (_name(op.args[0]), op.attrs["which"]),
     "flag": _same, "select": lambda emitter, op: "{1} if {0} else {2}".format(*_args(op)),
-    "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose,
+    "iterator_part": _iterator_part, "dim": _dim, "view": _view, "transpose": _transpose, "reshape": _reshape,
     "load": _load, "gather": _load, "pick": _load, "rows": _load, "store": _store, "ufunc": _ufunc, "where": _where, "ufunc_into": _ufunc_into, "reduce": _reduce, "scan": _scan,
     "alloc": _alloc, "invoke": _invoke, "gufunc": _invoke, "product": _invoke, "dot": _invoke, "item": _item,
     "perform": _invoke, "scatter": _set_items, "put_mask": _set_items,
