@@ -12,6 +12,7 @@ from pijit.core.kernel.float_intrinsics import (
     float_call,
     new_special,
     not_normal,
+    other_sign,
     product_flags,
     quotient_flags,
     real,
@@ -195,7 +196,7 @@ def _rows() -> Dict[str, Intrinsic]:
     rows["creal"] = _of_pair(lambda builder, re, im: re, HALVES)
     rows["cimag"] = _of_pair(lambda builder, re, im: im, HALVES)
     rows["csquare"] = _of_pair(_square, HALVES)
-    rows["cneg"] = _of_pair(_each("fneg"))
+    rows["cneg"] = _of_pair(lambda builder, *parts: _pair(builder, *[other_sign(builder, part) for part in parts]))
     rows["cwiden"] = _of_pair(_each("fpext", F8), C16_TYPE)
     rows["cnarrow"] = _of_pair(_each("fptrunc", F4), C8_TYPE)
     rows["csquares_tell"] = Intrinsic(BOOL, (C16_TYPE, F8_TYPE), _squares_tell)

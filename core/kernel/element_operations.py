@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List
 
 import numpy as np
 from llvmlite import ir
+from pijit.core.kernel.float_intrinsics import other_sign, unknown, without_sign
 from pijit.core.kernel.intrinsics import F4, F8, I1
 
 
@@ -112,12 +113,12 @@ def _to(target: np.dtype) -> Callable[..., Any]:
 
 
 def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
-    return builder.fneg(value) if dtype.kind == "f" else builder.neg(value)
+    return other_sign(builder, value) if dtype.kind == "f" else builder.neg(value)
 
 
 def _absolute(builder: Any, dtype: np.dtype, value: Any) -> Any:
     if dtype.kind == "f":
-        return _function("llvm.fabs")(builder, dtype, value)
+        return without_sign(builder, value)
     if dtype.kind == "u":
         return value
     below = builder.icmp_signed("<", value, ir.Constant(value.type, 0))
@@ -132,9 +133,19 @@ def _by_kind(floating: str, integer: str) -> Callable[..., Any]:
     return lambda builder, dtype, *args: getattr(builder, floating if dtype.kind == "f" else integer)(*args)
 
 
+def _times(name: str, integer: str = "") -> Callable[..., Any]:
+    """A product or quotient; by -1.0 LLVM would change the sign, and that of NaN too."""
+    def build(builder: Any, dtype: np.dtype, *args: Any) -> Any:
+        if dtype.kind != "f":
+            return getattr(builder, integer)(*args)
+        return getattr(builder, name)(*[unknown(builder, value) if isinstance(value, ir.Constant) and
+                                        value.constant == -1.0 else value for value in args])
+    return build
+
+
 OPERATIONS: Dict[str, Callable[..., Any]] = {
-    "add": _by_kind("fadd", "add"), "sub": _by_kind("fsub", "sub"), "mul": _by_kind("fmul", "mul"),
-    "truediv": _llvm("fdiv"), "neg": _negative, "abs": _absolute, "sqrt": _function("llvm.sqrt"),
+    "add": _by_kind("fadd", "add"), "sub": _by_kind("fsub", "sub"), "mul": _times("fmul", "mul"),
+    "truediv": _times("fdiv"), "neg": _negative, "abs": _absolute, "sqrt": _function("llvm.sqrt"),
     "square": lambda builder, dtype, a: OPERATIONS["mul"](builder, dtype, a, a),
     "reciprocal": _reciprocal, "and": _llvm("and_"), "or": _llvm("or_"), "xor": _llvm("xor"),
     "where": lambda builder, dtype, condition, a, b: builder.select(condition, a, b),

@@ -5,6 +5,7 @@ See intrinsics.py for what an intrinsic is here.
 
 from __future__ import annotations
 
+import platform
 import struct
 from typing import Any, Callable, Dict
 
@@ -38,6 +39,36 @@ def float_call(builder: Any, name: str, *args: Any) -> Any:
     kind = args[0].type
     function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind] * len(args)))
     return builder.call(function, args)
+
+
+_REGISTER = {"x86_64": "x", "AMD64": "x", "aarch64": "w", "arm64": "w"}.get(platform.machine(), "r")
+
+
+def unknown(builder: Any, constant: Any) -> Any:
+    """A float of which LLVM does not know that it is this constant.
+
+    LLVM does not care for the signs of NaNs: it makes ``y - x`` of ``-x + y``, and ``-x`` of ``x * -1.0``.
+    """
+    kind = constant.type
+    with builder.goto_entry_block():
+        return builder.asm(ir.FunctionType(kind, [kind]), "", "=%s,0" % _REGISTER, [constant], False)
+
+
+def _with_sign(builder: Any, value: Any, change: Callable[[Any, Any], Any]) -> Any:
+    """The float that a function makes of a float's bits and the bit of the sign."""
+    bits = ir.IntType(64 if isinstance(value.type, ir.DoubleType) else 32)
+    sign = builder.bitcast(unknown(builder, real(value, -0.0)), bits)
+    return builder.bitcast(change(builder.bitcast(value, bits), sign), value.type)
+
+
+def other_sign(builder: Any, value: Any) -> Any:
+    """``-value``, whatever it is used for."""
+    return _with_sign(builder, value, builder.xor)
+
+
+def without_sign(builder: Any, value: Any) -> Any:
+    """``abs(value)``, whatever it is used for."""
+    return _with_sign(builder, value, lambda word, sign: builder.and_(word, builder.not_(sign)))
 
 
 def finite(builder: Any, value: Any) -> Any:
@@ -169,7 +200,7 @@ def float_bits(value: float) -> int:
 
 
 FLOAT_INTRINSICS: Dict[str, Intrinsic] = {
-    "fneg": same_kind(1, lambda builder, a: builder.fneg(a)),
+    "fneg": same_kind(1, other_sign),
     "froot": same_kind(1, lambda builder, a: float_call(builder, "llvm.sqrt", a)),
     "fabs": same_kind(1, lambda builder, a: float_call(builder, "llvm.fabs", a)),
     "odd_size": same_kind(1, _odd_size, BOOL),
