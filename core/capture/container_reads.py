@@ -36,7 +36,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Array, Holding, ListOf, Object, Scalar, Things, Type
+from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Array, Entries, Holding, ListOf, Object, Scalar, Things, Type
 from pijit.guards.facts import is_among
 from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
@@ -135,7 +135,9 @@ class ContainerReads:
         if isinstance(value, Opaque):
             if len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
                 return None
-            kind = list_like(value.sample[:LOOKED_AT]) or things_of(self, value.sample, value.sample)
+            kind = list_like(value.sample[:LOOKED_AT])
+            if kind is None or isinstance(kind, Holding) and kind.items == Object(dict):
+                kind = things_of(self, value.sample, value.sample)
         elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
             kind = value.type
             if isinstance(kind.items, Things) and not self.facts.base.seen.allows(kind.items):
@@ -164,7 +166,8 @@ class ContainerReads:
         if isinstance(value, Opaque):
             if len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
                 return None
-            alike = [list_like(list(islice(view, LOOKED_AT))) for view in (value.sample, value.sample.values())]
+            views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
+            alike = [list_like(views[0]), list_like(views[1]) or things_of(self, views[1], value.sample)]
         else:  # what the loop's header has been seen to push
             header = self.instr.index + (1 if self.instr.opname == "GET_ITER" else 2)
             seen = self.facts.feedback.get(header)
@@ -213,7 +216,10 @@ class ContainerReads:
         if seen is not None:
             return seen  # type: ignore[no-any-return]
         self.facts.guessed.add(self.instr.index)
-        items = _items_like(owner, key)
+        if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in KEYS:
+            items = list(map(abstract_of, self.facts.base.seen.entries_like(owner.type.seen, key)))
+        else:
+            items = _items_like(owner, key)
         if not items:
             raise Break("PJ218")
         like = reduce(join, items)

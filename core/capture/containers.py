@@ -20,6 +20,7 @@ from pijit.core.capture.range_objects import range_contains, range_item
 from pijit.core.capture.record import is_row
 from pijit.core.capture.rows import row_items, tuple_class
 from pijit.core.capture.specials import PLAIN, contains_special, is_object, rely_on_class
+from pijit.core.capture.things import thing_items
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -31,6 +32,7 @@ from pijit.core.capture.values import (
     Sequence,
     Slice,
     Tensor,
+    Thing,
     class_of,
     number_type,
 )
@@ -98,6 +100,8 @@ class Containers:
             return [Const(item) for item in value.object]
         if is_container(value) and type(value.sample) is not dict:  # type: ignore[attr-defined]
             return [self.item(value, position) for position in range(self.length_of(value) or 0)]
+        if isinstance(value, Thing) and issubclass(class_of(value) or object, tuple):
+            return thing_items(self, value)
         return named_items(self, value)
 
     def item(self, owner: Opaque, key: Any) -> Abstract:

@@ -8,13 +8,13 @@ from typing import Any, Dict, Hashable, Iterable, List, NamedTuple, Optional, Se
 import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.fallback import pops
-from pijit.core.capture.item_types import LOOKED_AT, list_like
+from pijit.core.capture.item_types import LONGEST_ROW, LOOKED_AT, list_like
 from pijit.core.capture.states import parts_of
 from pijit.core.capture.values import Abstract, Thing
-from pijit.core.graph.types import Holding, ListOf, Things, Type
+from pijit.core.graph.types import Entries, Holding, ListOf, Things, Type
 from pijit.guards._evaluate import attribute_rule
-from pijit.guards.reading import class_value, read_attribute
-from pijit.guards.source import UNBOUND
+from pijit.guards.reading import class_value, dict_item, read_attribute
+from pijit.guards.source import UNBOUND, is_plain_tuple
 
 NO_THINGS = (tuple, list, dict, set, frozenset, str, bytes, int, float, complex, type, types.ModuleType,
              types.FunctionType, np.ndarray, np.generic, BaseException)
@@ -63,6 +63,16 @@ class Seen:
     def _found_by(self, kind: Things) -> Hashable:
         return self.some[kind.seen].found_by if type(kind.seen) is int else id(kind.python)
 
+    def entries(self, samples: Sequence[Any], found_by: Hashable) -> Entries:
+        """The type of dicts like these."""
+        self.some.append(Some(list(samples[:ENOUGH]), found_by))
+        return Entries(len(self.some) - 1)
+
+    def entries_like(self, number: int, key: Any) -> List[Any]:
+        """What the dicts of a number have under a key."""
+        held = [dict_item(one, key) for one in self.some[number].samples]
+        return [value for value in held if value is not UNBOUND]
+
     def attribute(self, kind: Things, name: str) -> Optional[Type]:
         """What an attribute of these objects is like; None where reading it runs code, or they have nothing in
         common."""
@@ -78,6 +88,14 @@ class Seen:
             held = [read_attribute(one, name) for one in self.some[number].samples]
             self.kinds[key] = self._kind_of(held, self.some[number].found_by)
         return self.kinds[key]
+
+    def items(self, kind: Things) -> Optional[List[Type]]:
+        """What the items of such named tuples are like; None where they have nothing in common, or another number."""
+        some = self.some[kind.seen] if type(kind.seen) is int and issubclass(kind.python, tuple) else None
+        if some is None or len(set(map(len, some.samples))) != 1:
+            return None
+        kinds = [self._kind_of(list(column), some.found_by) for column in zip(*some.samples)]
+        return None if None in kinds else kinds  # type: ignore[return-value]
 
     def store(self, kind: Things, name: str, stored: Optional[Type]) -> None:
         """Captured code stores a value of a type, which reads find from then on."""
@@ -120,7 +138,10 @@ def _things_in(value: Abstract) -> Iterable[Things]:
 
 
 def _is_thing(sample: Any) -> bool:
-    return attribute_rule(sample) == "instance" and not issubclass(type(sample), NO_THINGS)
+    if attribute_rule(sample) != "instance":
+        return False
+    is_row = type(sample) is not tuple and is_plain_tuple(sample) and 0 < len(sample) <= LONGEST_ROW
+    return is_row or not issubclass(type(sample), NO_THINGS)
 
 
 def is_stored_in_things(changed: Any, kind: type, name: Any) -> bool:

@@ -155,7 +155,7 @@ def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
 
 def kind_of_attribute(value: Abstract) -> Optional[Type]:
     """The type under which a read finds what an attribute holds."""
-    return item_kind(value) or type_of(value)
+    return Object(str) if class_of(value) is str else item_kind(value) or type_of(value)
 
 
 def _kind_of_known(value: Abstract, depth: int) -> Optional[Type]:

@@ -8,17 +8,20 @@ again, and the iterator of that list stays bytecode.
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, List, Optional, Sequence
 
 from pijit.core.capture.bound import bind_attribute, class_object
+from pijit.core.capture.conditions import Holds
+from pijit.core.capture.item_types import LOOKED_AT
 from pijit.core.capture.objects import shared
 from pijit.core.capture.record import has_dict, records_in
+from pijit.core.capture.rows import field_position
 from pijit.core.capture.seen import is_stored_in_things
 from pijit.core.capture.specials import class_place
 from pijit.core.capture.states import forget_items, kind_of_attribute
 from pijit.core.capture.values import Abstract, Const, Opaque, Thing
 from pijit.core.errors import Break
-from pijit.core.graph.types import FLAG, Holding, Object, Things
+from pijit.core.graph.types import FLAG, WORD, Holding, Object, Things
 from pijit.guards.facts import type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, ClassAttr
@@ -26,7 +29,10 @@ from pijit.guards.source import UNBOUND, ClassAttr
 
 def things_of(self: Any, samples: Sequence[Any], owner: Any) -> Optional[Object]:
     """The type of a list with objects like these, which the instruction iterates or takes an item of; else None."""
-    kind = self.facts.base.seen.things(samples, (id(owner), self.function.code, self.instr.index))
+    found_by = id(owner), self.function.code, self.instr.index
+    if samples and all(type(one) is dict for one in samples[:LOOKED_AT]):
+        return Holding(list, self.facts.base.seen.entries(samples, found_by))
+    kind = self.facts.base.seen.things(samples, found_by)
     return Holding(list, kind) if kind is not None else None
 
 
@@ -54,10 +60,14 @@ def thing_attribute(self: Any, owner: Thing, name: str) -> Abstract:
     """``owner.name``."""
     kind, python = self.facts.base.seen.attribute(owner.type, name), owner.type.python
     owner = self.use(owner)
+    raw = class_value(python, name) if python is not None else UNBOUND
+    position = field_position(raw)
+    if position is not None:
+        self.rely(class_place(self, owner), Holds(name, raw))
+        return thing_items(self, owner, position)[0]
     if kind is not None:
         operands = self.object_value(owner), self.object_value(Const(name))
         return self.typed_item("load_attr", *operands, kind)  # type: ignore[no-any-return]
-    raw = class_value(python, name) if python is not None else UNBOUND
     bound = None
     if raw is not UNBOUND:
         if class_value(type(raw), "__set__") is UNBOUND and has_dict(python):
@@ -67,6 +77,21 @@ def thing_attribute(self: Any, owner: Thing, name: str) -> Abstract:
     if bound is None:
         raise Break("PJ204", attribute=name, object=type_name(python) if python is not None else "object of a list")
     return bound
+
+
+def thing_items(self: Any, owner: Thing, only: Optional[int] = None) -> List[Abstract]:
+    """The items of a named tuple of a list, or one of them."""
+    kinds, python = self.facts.base.seen.items(owner.type), owner.type.python
+    if kinds is None or only is not None and only >= len(kinds):
+        raise Break("PJ213")
+    for name in ("__getitem__", "__iter__"):
+        self.rely(class_place(self, owner), Holds(name, class_value(python, name)))
+    found = self.object_value(owner)
+    words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kinds) + 1)]
+    size = self.emit("list_size", [found], WORD)
+    self.emit("require", [self.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
+    wanted = range(len(kinds)) if only is None else (only,)
+    return [self.typed_item("load_item", found, words[k], kinds[k]) for k in wanted]
 
 
 def store_in_thing(self: Any, owner: Thing, name: str, value: Abstract) -> None:

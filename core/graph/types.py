@@ -135,6 +135,16 @@ class Things(Object):
         return "object" if self.python is None else super().__repr__()
 
 
+class Entries(Object):
+    """A dict like those that the capture has seen under a number; whoever reads an entry makes sure of its type."""
+
+    __slots__ = ("seen",)
+
+    def __init__(self, seen: int) -> None:
+        super().__init__(dict)
+        self.seen = seen
+
+
 class ListOf(Object):
     """A list whose items are expected to be scalars of one type; whoever reads one makes sure."""
 
