@@ -1,4 +1,4 @@
-"""Kernel source to LLVM: one function, one LLVM variable per name, one LLVM expression per expression.
+"""Kernel source to LLVM: one function, one LLVM value or variable per name, one LLVM expression per expression.
 
 What the emitter writes is a small language in Python's syntax: assignments to names, ``if``, ``while``, ``break``,
 ``continue``, ``return``, and calls of the functions that intrinsics.py builds. Each expression has one of seven kinds
@@ -12,6 +12,7 @@ import ast
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from llvmlite import ir
+from pijit.core.kernel.assigned_once import assigned_once
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.flavour import FAST
 from pijit.core.kernel.intrinsics import BOOL, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, PAIRS, UINT, Intrinsic
@@ -71,7 +72,8 @@ class _Lowering:
         self.loops: List[_Loop] = []
         self.entry = function.append_basic_block("entry")
         self.builder = ir.IRBuilder(function.append_basic_block("body"))
-        self.constant_names = {definition.args.args[0].arg: Typed(INT, function.args[0])}
+        self.once = assigned_once(definition)
+        self.values = {definition.args.args[0].arg: Typed(INT, function.args[0])}
 
     def write(self, statements: List[Any]) -> None:
         self._statements(statements)
@@ -94,6 +96,9 @@ class _Lowering:
         value = self.value(statement.value)
         for target in statement.targets:
             assert isinstance(target, ast.Name)
+            if target.id in self.once:
+                self.values[target.id] = value
+                continue
             self.builder.store(self._as(value, self._variable(target.id, value.kind).kind),
                                self.variables[target.id].value)
 
@@ -177,8 +182,8 @@ class _Lowering:
         raise CompileError("a value of kind %s where %s is wanted" % (typed.kind, kind))
 
     def _name(self, node: ast.Name) -> Typed:
-        if node.id in self.constant_names:
-            return self.constant_names[node.id]
+        if node.id in self.values:
+            return self.values[node.id]
         if node.id not in self.variables:
             raise CompileError("%s is read before anything is assigned to it" % node.id)
         kind, place = self.variables[node.id]

@@ -83,6 +83,29 @@ def test_no_two_operations_become_one():
     assert run(body, a, b, -1.0, 0) == struct.unpack("<q", struct.pack("<d", a * b - 1.0))[0] == 0
 
 
+SCOPES = {
+    "if ld_i8(frame, 0) > 0:; x = 5;return x": [5, 0],
+    "if ld_i8(frame, 0) > 0:; x = 5;else:; x = 7;return x": [5, 7],
+    "x = 3;if ld_i8(frame, 0) > 0:; y = iadd(x, 1);"
+    " if ld_i8(frame, 0) > 1:;  return y; x = iadd(y, x);return x": [4, 3],
+    "n = s = old = 0;while n < 3:; s = iadd(s, old); old = iadd(n, 10); n = iadd(n, 1);return s": [21, 21],
+    "n = 0;while True:; x = iadd(n, 40); n = iadd(n, 1); if n > 2:;  break;return x": [42, 42],
+    "n = 0;while True:; x = iadd(n, 40); n = iadd(n, 1); if n > 2:;  return x;"
+    " if ld_i8(frame, 0) > 0:;  y = iadd(x, 9);"
+    "  if y > 0:;   return x": [40, 42],
+    "n = more = 0;last = ld_i8(frame, 0);while n < last:; n = iadd(n, more); more = 1; last = isub(last, 1);"
+    "return n": [1, 0],
+    "x = ld_i8(frame, 0);y = x;st_i8(frame, 0, 9);x = 4;return iadd(y, x)": [6, 3],
+}
+
+
+@pytest.mark.parametrize("body", list(SCOPES))
+def test_where_variables_are_read(body):
+    """In the block that assigns them, behind it, in the next round; and where that block was passed by they are 0."""
+    source = "\n".join("    " * (len(line) - len(line.lstrip())) + line.lstrip() for line in body.split(";"))
+    assert [run(source, 2), run(source, -1)] == SCOPES[body]
+
+
 def test_values_leave_as_words():
     body = "leave(frame, 0, 1, 1 == 1, -5, narrow(2.5), cpair(3.5, -4.5))\nreturn ld_i8(frame, %d)"
     bits = [struct.unpack("<q", struct.pack("<d", value))[0] for value in (2.5, 3.5, -4.5)]
