@@ -60,7 +60,9 @@ class LibraryCalls:
         if row.needs:
             named = {name.strip("*#"): value for name, value in zip(names, values)}
             NEEDS[row.needs](self, named)
-        made = reshaped(self, row, values, kinds) if not keywords else None
+        made = joined(self, row, arguments, keywords, kinds)
+        if made is None and not keywords:
+            made = reshaped(self, row, values, kinds)
         if made is not None:
             return made
         attrs = {"function": row.path, "keywords": tuple(keywords)}
@@ -159,6 +161,31 @@ def reshaped(self: Any, row: Function, values: List[Abstract], kind: Any) -> Opt
     words = [self.word(size) for size in sizes]
     attrs = {"unknown": unknown[0] if unknown else None}
     return Tensor(kind, self.emit("reshape", [array.value] + words, kind, attrs, exits=True))
+
+
+JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1}
+"""Functions that put arrays behind each other, and along which axis where nothing else is said."""
+
+
+def joined(self: Any, row: Function, arguments: List[Abstract], keywords: Arguments, kind: Any) -> Optional[Tensor]:
+    """Arrays of one dtype in C order behind each other; None where NumPy's function is to be called."""
+    axis = JOINING.get(row.path)
+    if axis is None or not isinstance(kind, Array) or kind.layout != "C" or set(keywords) - {"axis"} or not arguments:
+        return None
+    given = arguments[1:] + list(keywords.values())
+    if given:
+        axis = self.known(given[0])
+    items = self.items_of(arguments[0]) if is_among(class_of(arguments[0]), (tuple, list)) else None
+    arrays = [self.use(item) for item in items or ()]
+    if not arrays or len(given) > 1 or type(axis) is not int or not all(
+            isinstance(array, Tensor) and array.type.dtype == kind.dtype and array.type.ndim == kind.ndim
+            and (array.type.layout == "C" or kind.ndim == 1) for array in arrays):
+        return None
+    axis = 0 if row.path == "hstack" and kind.ndim == 1 else axis
+    if not -kind.ndim <= axis < kind.ndim or row.path == "vstack" and kind.ndim == 1:
+        return None
+    values = [array.value for array in arrays]
+    return Tensor(kind, self.emit("concatenate", values, kind, {"axis": axis % kind.ndim}, exits=True))
 
 
 def function_of(target: Any) -> Optional[Function]:

@@ -119,6 +119,9 @@ OPS: Dict[str, OpInfo] = {
                                           "not of the result's type"),
     "elements": OpInfo("s*", ("shape",), False, "a new array of this shape, in C order, of these numbers; exits when there "
                                                 "is no memory"),
+    "concatenate": OpInfo("a*", ("axis",), False,
+                          "arrays of one dtype behind each other along an axis, as a new array in C order; exits where the "
+                          "other lengths differ, or there is no memory"),
     "listed": OpInfo("o s", ("kinds", "rows"), False,
                      "the array in C order of the numbers in a list, or in the lists or tuples in it if ``rows`` is their class, "
                      "which have that many items each; ``kinds`` are the numbers' types, one or one for each item of a row; exits "
@@ -248,7 +251,7 @@ VIEWS = frozenset(("view", "transpose", "reshape", "part"))
 """Operations whose result looks into the memory of their first operand."""
 
 MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "gufunc", "product", "gather", "pick", "rows", "listed",
-                    "elements"))
+                    "elements", "concatenate"))
 """Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "load_attr", "deque_item", "load_int", "get_int", "load_key", "entry_key", "entry_value", "get_key",

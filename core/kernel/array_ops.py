@@ -8,7 +8,7 @@ import numpy as np
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fuse import is_exact, scalar_operation
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
-from pijit.core.kernel import array_views, reductions, scalar_ops, symbols
+from pijit.core.kernel import array_views, joins, reductions, scalar_ops, symbols
 from pijit.core.kernel.arrays import ArrayVariable, memory_code, type_number
 from pijit.core.kernel.elision import as_numpy_orders, like_size
 from pijit.core.kernel.errors import CompileError
@@ -314,5 +314,5 @@ ARRAY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "part": array_views.write_part, "identical": array_views.write_identical,
     "load": array_views.write_load, "store": array_views.write_store, "alloc": write_alloc,
     "ufunc": write_ufunc, "ufunc_into": write_ufunc_into, "assign": write_assign,
-    "reduce": reductions.write_reduce,
+    "reduce": reductions.write_reduce, "concatenate": joins.write_concatenate,
 }

@@ -43,13 +43,27 @@ copy_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer
 static int64_t
 runtime_copy_apart(int64_t dst, int64_t src, int64_t ndim, int64_t itemsize, int64_t least)
 {
-    const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src, *shape = to + DESC_SHAPE;
-    Copy copy = {shape, shape + ndim, from + DESC_SHAPE + ndim, (char *)to[DESC_DATA], (char *)from[DESC_DATA],
-                 ndim, itemsize};
+    const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src;
+    const int64_t *to_strides = to + DESC_SHAPE + ndim, *from_strides = from + DESC_SHAPE + ndim;
+    int64_t shape[NEST_MAXDIMS] = {1}, dst_strides[NEST_MAXDIMS] = {0}, src_strides[NEST_MAXDIMS] = {0}, last = 0;
     int64_t work = itemsize;
+    /* Axes of one element go, and axes that are one run become one. */
     for (int64_t axis = 0; axis < ndim; axis++) {
-        work *= shape[axis];
+        int64_t size = to[DESC_SHAPE + axis], dst_stride = to_strides[axis], src_stride = from_strides[axis];
+        work *= size;
+        if (size == 1) {
+            continue;
+        }
+        if (shape[last] != 1 && (dst_strides[last] != dst_stride * size || src_strides[last] != src_stride * size)) {
+            last++;
+            shape[last] = 1;
+        }
+        shape[last] *= size;
+        dst_strides[last] = dst_stride;
+        src_strides[last] = src_stride;
     }
+    ndim = last + 1;
+    Copy copy = {shape, dst_strides, src_strides, (char *)to[DESC_DATA], (char *)from[DESC_DATA], ndim, itemsize};
     if (least == 0 || work < least) {
         copy_part(0, shape[0], (int64_t *)&copy, NULL);
     }
