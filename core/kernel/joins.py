@@ -10,6 +10,7 @@ from pijit.core.kernel.slots import made_array
 
 
 def write_concatenate(emitter: Any, op: Op) -> None:
+    """Leaves where there is no element: versions of NumPy have other strides then."""
     axis, arrays = op.attrs["axis"], [emitter.arrays[value] for value in op.args]
     shape: List[str] = list(arrays[0].shape)
     for array in arrays[1:]:
@@ -17,6 +18,8 @@ def write_concatenate(emitter: Any, op: Op) -> None:
             if other != axis and size != own:
                 emitter.guard_once(op, "%s != %s" % (size, own))
         shape[axis] = emitter.pure("iadd(%s, %s)" % (shape[axis], array.shape[axis]))
+    for size in dict.fromkeys(shape if len(shape) > 1 else ()):
+        emitter.guard_once(op, "%s == 0" % size)
     result = emitter.arrays[op.result] = made_array(emitter, op, op.result, shape)
     data = result.data
     for array in arrays:

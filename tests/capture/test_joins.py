@@ -10,7 +10,8 @@ from tests.harness import check, fail_unless_captured
 X, Y = np.arange(12.0), np.linspace(-1.0, 1.0, 7)
 GRID = X.reshape(4, 3)
 
-VECTORS = ("np.concatenate((x, y)), np.hstack([y, x, y])", "np.concatenate([x[::2], y[::-1], x], 0) * 2.0, np.hstack((x,))",
+VECTORS = ("np.concatenate((x, y)), np.hstack([y, x, y])", 
+           "np.concatenate([x[::2], y[::-1], x], 0) * 2.0, np.hstack((x,))",
            "np.concatenate((x, y), axis=-1)[1:], np.concatenate((x, y), axis=n)",
            "np.hstack((x + 1.0, y * x[0])), np.vstack((x, x))")
 
