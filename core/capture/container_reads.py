@@ -15,6 +15,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.capture.foreseen import found_or_raised
 from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import identity_of
@@ -90,7 +91,8 @@ class ContainerReads:
             if things is not None:
                 return self.item_of_list(Instance(things, self.object_value(owner)), self.word(index))
         if is_among(class_of(owner), KEYED):
-            return self.found(*self.keyed("load_key", owner, index), self.expected(owner, key))
+            like = self.expected(owner, key)
+            return found_or_raised(self, owner, index, like) or self.found(*self.keyed("load_key", owner, index), like)
         return self.found("load_item", self.item_operands(owner, index), self.expected(owner, key))
 
     def keyed(self, name: str, owner: Abstract, index: Abstract) -> Tuple[str, List[Value]]:

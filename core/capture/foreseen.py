@@ -7,10 +7,11 @@ from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.opcodes import BINARY, INPLACE
-from pijit.core.capture.values import Abstract, Const, Known, Sequence, Tensor, number_type, pointer_class
+from pijit.core.capture.values import Abstract, Const, Known, Number, Sequence, Tensor, class_of, number_type
+from pijit.core.capture.values import pointer_class
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, WORD
+from pijit.core.graph.types import FLAG, FLOAT, INT, WORD
 
 class Domain(NamedTuple):
     """Where a function raises: a ValueError for what compares so, an OverflowError above the largest number."""
@@ -38,6 +39,8 @@ DOMAINS: Dict[int, Domain] = {id(function): domain for function, domain in (
     (math.log10, Domain((("<=", 0.0),))), (math.log1p, Domain((("<=", -1.0),))),
     (math.asin, Domain((("<", -1.0), (">", 1.0)))), (math.acos, Domain((("<", -1.0), (">", 1.0)))),
     (math.exp, Domain((), largest_for(math.exp))))}
+UNLIKELY: Dict[Any, Any] = {INT: -8765432109876543211, FLOAT: -8.765432109876543e-291}
+"""Numbers that stand for a missing key; where a dict has one of them, the kernel leaves."""
 DIVISIONS = frozenset(["/", "//", "%"])
 
 
@@ -72,7 +75,8 @@ def check_subscript(self: Any) -> None:
     if isinstance(owner, Known) or isinstance(index, Const):
         return
     if pointer_class(owner) is dict:
-        self.raise_where(lambda: is_missing(self, owner, index), KeyError)
+        if number_type(self.expected(owner, None)) not in UNLIKELY:
+            self.raise_where(lambda: is_missing(self, owner, index), KeyError)
     elif pointer_class(owner) in (list, tuple) and number_type(index) is not None:
         self.raise_where(lambda: out_of_range(self, self.word(index), self.emit(
             "list_size", [self.object_value(owner)], WORD)), IndexError)
@@ -109,6 +113,24 @@ def is_too_large(self: Any, argument: Abstract, largest: float) -> Value:
     over = self.truth(self.compare(">", argument, Const(largest)))
     finite = self.truth(self.compare("<", argument, Const(math.inf)))
     return self.emit("select", [over, finite, over], FLAG)  # type: ignore[no-any-return]
+
+
+def found_or_raised(self: Any, owner: Abstract, index: Abstract, like: Abstract) -> Optional[Abstract]:
+    """``d[key]`` by one look into the dict, where a missing key leads to a handler: what stands for one is a number
+    that no dict is expected to have. None where this is not to be done."""
+    kind = number_type(like)
+    if kind not in UNLIKELY or (self.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict) or self.derived:
+        return None
+    if self.handler() is None or not self.is_named(KeyError):
+        return None
+    name, operands = self.keyed("get_key", owner, index)
+    absent = Const(UNLIKELY[kind])
+    value = self.emit(name, operands + [self.stored_value(absent)], kind, exits=True)
+    flag = self.emit("compare", [value, self.number_value(absent)], FLAG, {"operator": "=="})
+    self.raise_rarely(flag, KeyError, lambda: self.emit(
+        "has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True))
+    self.end_block()
+    return Number(kind, value)
 
 
 def is_missing(self: Any, owner: Abstract, index: Abstract) -> Value:

@@ -24,6 +24,7 @@ from pijit.core.capture.values import FRAGILE, Abstract, Const, Sequence, Unknow
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.ops import EFFECTS, SURE
+from pijit.core.graph.types import FLAG
 from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value
 
@@ -70,6 +71,8 @@ class Handlers:
     before: Any
     instr: Instr
     flow: Any
+    function: Any
+    block: Any = None
     version: int
     ways: List[Way]
     unhandled: Set[int]
@@ -95,7 +98,7 @@ class Handlers:
     def raise_where(self, flag: Callable[[], Value], cls: type) -> None:
         """Where the FLAG is true, the instruction raises an exception of the class: jump to its handler, if one of
         its clauses is for such."""
-        if _is_named(self, cls):
+        if self.is_named(cls):
             self.ways.append(Way(cls, self.split(flag())))
 
     def end_block(self) -> None:
@@ -103,6 +106,29 @@ class Handlers:
         index = self.instr.index
         if self.cfg.blocks[self.cfg.block_of[index]].end != index + 1:
             raise Cut(self.cfg, index + 1)
+
+    def is_named(self, cls: type) -> bool:
+        """Whether a clause of the handler names the class or a base of it, as far as names alone tell."""
+        instructions, entry = self.function.instructions, _innermost(self.cfg, self.instr.index)
+        named, index = [], entry.handler  # type: ignore[union-attr]
+        if instructions[index].opname != "DUP_TOP":
+            return True
+        while instructions[index].opname in CLAUSE:
+            if instructions[index].opname == "LOAD_GLOBAL":
+                name = instructions[index].value
+                named.append(self.facts.globals.get(name, self.facts.builtins.get(name)))
+            target = instructions[index].target
+            index = target if target is not None else index + 1
+        return any(is_among(one, type.mro(cls)) for one in named)
+
+    def raise_rarely(self, flag: Value, cls: type, never: Callable[[], Value]) -> None:
+        """Where the first FLAG is true, the instruction raises, or the other FLAG is true as well: then the kernel
+        leaves."""
+        here = self.split(flag)
+        on, self.block = self.block, here
+        self.emit("require", [self.emit("not", [never()], FLAG)], None, exits=True)
+        self.ways.append(Way(cls, self.block))
+        self.block = on
 
     def may_catch(self) -> bool:
         """Whether what an inlined call raises may go on at the handler: nothing waits that lives in one segment."""
@@ -196,21 +222,6 @@ def is_plain_exception(cls: Any) -> bool:
     first = next((position for position, kind in enumerate(kinds) if is_among(kind, BUILT_IN)), None)
     own = [name for kind in kinds[:first] for name in MAKING if name in vars(kind)]
     return first is not None and not own and all(is_among(kind, BUILT_IN + BASES) for kind in kinds[first:])
-
-
-def _is_named(self: Any, cls: type) -> bool:
-    """Whether a clause of the handler names the class or a base of it, as far as names alone tell."""
-    instructions, entry = self.function.instructions, _innermost(self.cfg, self.instr.index)
-    named, index = [], entry.handler  # type: ignore[union-attr]
-    if instructions[index].opname != "DUP_TOP":
-        return True
-    while instructions[index].opname in CLAUSE:
-        if instructions[index].opname == "LOAD_GLOBAL":
-            name = instructions[index].value
-            named.append(self.facts.globals.get(name, self.facts.builtins.get(name)))
-        target = instructions[index].target
-        index = target if target is not None else index + 1
-    return any(is_among(one, type.mro(cls)) for one in named)
 
 
 def thrown(self: Any, target: Any) -> Optional[Abstract]:

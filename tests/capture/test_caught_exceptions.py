@@ -6,10 +6,13 @@ import sys
 import numpy as np
 import pytest
 
+from pijit.core.capture.foreseen import UNLIKELY
+from pijit.core.graph.types import FLOAT, INT
 from tests.capture.effects_common import CUT, launches
 from tests.harness import check, fail_unless_captured, jitted
 
 MANY = {"backend": "python"}  # machine code is compared in the last test
+ABSENT = UNLIKELY[INT]
 EVEN = {k: float(k) for k in range(0, 90, 2)}
 X = np.linspace(-3.0, 3.0, 13)
 ROWS = [float(k) for k in range(20)]
@@ -37,6 +40,20 @@ def missing_keys(d, n):
             lacking += 1
         s += v * 2.0
     return s, lacking
+
+
+def numbers_and_lists(d, lists, n):
+    total, longest = 0, 0
+    for k in range(n):
+        try:
+            total += d[k % 50]
+        except LookupError:
+            total -= 1
+        try:
+            longest += len(lists["ab"[k % 2]])
+        except KeyError:
+            longest += 1
+    return total, longest
 
 
 def by_zero(xs, ys):
@@ -185,7 +202,10 @@ def name_is_gone(n, e):
         return s, str(error)
 
 
-NATIVE = [(missing_keys, (EVEN, 90), [(EVEN, 10), ({}, 30), (dict.fromkeys(range(20), 1), 30), (range(5), 5)]),
+NATIVE = [(missing_keys, (EVEN, 90), [(EVEN, 10), ({}, 30), (dict.fromkeys(range(20), 1), 30), (range(5), 5),
+                                        (dict.fromkeys(range(20), UNLIKELY[FLOAT]), 30)]),
+          (numbers_and_lists, ({k: k for k in range(45)}, {"b": [1, 2]}, 60),
+           [(dict.fromkeys(range(40), ABSENT), {"a": [1], "b": []}, 60), ({}, {}, 9), ({1: 2.5}, {"a": (1,)}, 5)]),
           (by_zero, ([1.0, 2.0, 3.0] * 9, [0.0, -1.0, 2.5] * 9), [([1, 2] * 20, [0, 3] * 20), (X, X.copy()),
                                                                  ([1.5] * 20, [-0.0, float("nan")] * 10)]),
           (ends_at_index, (ROWS, np.ones((30, 2))), [(ROWS, np.ones((5, 2))), (ROWS, np.ones((5, 0))), ([], X)]),
@@ -350,6 +370,6 @@ def test_a_class_that_gets_an_init_is_made_by_python():
 
 
 def test_machine_code():
-    for f, args, others in (NATIVE[0], NATIVE[3], NATIVE[4], NATIVE[6], NATIVE[7], NATIVE[9]):
+    for f, args, others in NATIVE[:2] + NATIVE[4:6] + NATIVE[7:9] + NATIVE[10:11]:
         with fail_unless_captured():
             check(f, *args, calls=4, others=others)
