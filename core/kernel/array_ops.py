@@ -135,6 +135,13 @@ def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str],
             emitter.guard_once(op, "stretch_fails(%s, %s)" % (size, wanted))
 
 
+def require_fit(emitter: Any, leaving: Op, op: Op, shapes: Sequence[Sequence[str]]) -> None:
+    """Leave unless the result has the shape of the operand that an operation ``fits``, if it does."""
+    if "fits" in op.attrs:
+        for shape in shapes:
+            fits_into(emitter, leaving, shape, shapes[op.attrs["fits"]], False)
+
+
 # ---- ufuncs ----
 
 _FRESH, _EXACT, _LEAST = 1, 2, 256  # flags of the runtime's ufunc
@@ -150,6 +157,7 @@ def _may_share(op: Op) -> bool:
 def write_ufunc(emitter: Any, op: Op) -> None:
     dtypes, result_dtype = loop_dtypes(op.attrs["types"])
     operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args, dtypes)]
+    require_fit(emitter, op, op, [operand.array.shape if operand.array else () for operand in operands])
     shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
     if isinstance(op.result.type, Scalar):
         if shape:

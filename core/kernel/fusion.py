@@ -28,7 +28,7 @@ from pijit.core.graph.passes.fuse import (
     watched,
 )
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.array_ops import broadcast, loop_dtypes, write_ufunc
+from pijit.core.kernel.array_ops import broadcast, loop_dtypes, require_fit, write_ufunc
 from pijit.core.kernel.arrays import ArrayVariable, type_number
 from pijit.core.kernel.element_operations import can_convert
 from pijit.core.kernel.elision import like_size
@@ -110,6 +110,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     arrays = [emitter.arrays[value] for value in values]
     scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
                for value, code in wanted]
+    _require_fits(emitter, group)
     shape = broadcast(emitter, first, [array.shape for array in arrays])
     if last.name == "reduce":
         sum_rows(emitter, group, shape, arrays, scalars)
@@ -132,6 +133,18 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     compute(emitter, group, shape, arrays, scalars, result)
     if flags:
         emitter.guard(first, emitter.raised_flags(*group, own=True))
+
+
+def _require_fits(emitter: Any, group: List[Op]) -> None:
+    """Leave where an operand is too large for the array that an operation takes the place of."""
+    if not any("fits" in op.attrs for op in group):
+        return
+    shapes = {value: array.shape for value, array in emitter.arrays.items()}
+    for op in group:
+        if op.name not in STEPLESS:
+            own = [shapes.get(value, ()) for value in operands(op)]
+            require_fit(emitter, group[0], op, own)
+            shapes[op.result] = tuple(broadcast(emitter, group[0], own))
 
 
 def write_watched(emitter: Any, group: List[Op], write: Callable[[str], None]) -> None:

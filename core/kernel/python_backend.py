@@ -219,6 +219,8 @@ def _store(emitter: PythonEmitter, op: Op) -> str:
 
 def _ufunc(emitter: PythonEmitter, op: Op) -> str:
     args = _shape(_args(op))
+    if "fits" in op.attrs:
+        return "ufunc_fits(%s, %r, %d, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"], op.attrs["fits"], args)
     if "into" not in op.attrs:
         return "ufunc(%s, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
                                           isinstance(op.result.type, Array), args)

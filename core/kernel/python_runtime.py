@@ -98,6 +98,12 @@ def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
     return np.asarray(result) if array else result
 
 
+def ufunc_fits(function: Any, types: str, number: int, args: Tuple[Any, ...]) -> np.ndarray:
+    """The ufunc's results in a new array like one of the operands, into which they must fit."""
+    result = np.empty(args[number].shape, types[-1])
+    return function(*args, out=result, signature=types, casting="unsafe")  # type: ignore[no-any-return]
+
+
 def by_operator(function: Any, types: str, into: Tuple[int, ...], ordered: bool, args: Tuple[Any, ...]) -> Any:
     """As `ufunc`, where NumPy's operator may compute into an operand: its strides count and products begin with it.
 
@@ -276,7 +282,7 @@ NAMES: Dict[str, Any] = {
     "ignoring": ignoring,
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
     "iterator_part": iterator_part,
-    "make_iterator": make_iterator, "ufunc": ufunc, "by_operator": by_operator, "ufunc_into": ufunc_into,
+    "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_fits": ufunc_fits, "by_operator": by_operator, "ufunc_into": ufunc_into,
     "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
     "new_cell": new_cell, "new_function": new_function, "new_object": new_object,
     "new_instance": new_instance, "changed_instance": changed_instance,
