@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, List, Optional
 
 from pijit.core.capture.values import Abstract, Const, Number, SliceDisplay, Tensor, number_type
+from pijit.core.graph.passes.fuse import MEMORY_CODES
 from pijit.core.graph.types import FLAG, Array
 
 FULL = SliceDisplay((Const(None), Const(None), Const(None)))
@@ -81,8 +82,10 @@ def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstr
     if not is_stored_as_is(owner, value):
         return False
     if is_mask_of(owner, items):
+        code = owner.type.dtype.char
+        number = isinstance(value, Number) and code in MEMORY_CODES
         self.emit("put_mask", [owner.value, items[0].value, self.any_value(value)],  # type: ignore[attr-defined]
-                  None, exits=True)
+                  None, {"types": "?{0}{0}->{0}".format(code)} if number else {}, exits=True)
         return True
     if (len(items) != owner.type.ndim or len(vectors) != 1 or vectors[0].type.layout != "C"  # type: ignore[attr-defined]
             or not all(item is vectors[0] or is_integer(item) for item in items)):

@@ -110,7 +110,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     arrays = [emitter.arrays[value] for value in values]
     scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
                for value, code in wanted]
-    _require_fits(emitter, group)
+    require_shapes(emitter, group)
     shape = broadcast(emitter, first, [array.shape for array in arrays])
     if last.name == "reduce":
         sum_rows(emitter, group, shape, arrays, scalars)
@@ -135,16 +135,21 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         emitter.guard(first, emitter.raised_flags(*group, own=True))
 
 
-def _require_fits(emitter: Any, group: List[Op]) -> None:
-    """Leave where an operand is too large for the array that an operation takes the place of."""
-    if not any("fits" in op.attrs for op in group):
+def require_shapes(emitter: Any, group: List[Op]) -> None:
+    """Leave where an operand is too large for the array that an operation takes the place of, or a mask has another shape
+    than what is written under it."""
+    if not any("fits" in op.attrs or op.name == "put_mask" for op in group):
         return
-    shapes = {value: array.shape for value, array in emitter.arrays.items()}
+    first, shapes = group[0], {value: array.shape for value, array in emitter.arrays.items()}
     for op in group:
         if op.name not in STEPLESS:
             own = [shapes.get(value, ()) for value in operands(op)]
-            require_fit(emitter, group[0], op, own)
-            shapes[op.result] = tuple(broadcast(emitter, group[0], own))
+            require_fit(emitter, first, op, own)
+            shapes[op.result] = tuple(broadcast(emitter, first, own))
+        if op.name == "put_mask":
+            for size, wanted in zip(own[0], own[2]):
+                if size != wanted:
+                    emitter.guard_once(first, "%s != %s" % (size, wanted))
 
 
 def write_watched(emitter: Any, group: List[Op], write: Callable[[str], None]) -> None:

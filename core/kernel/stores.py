@@ -19,7 +19,7 @@ from pijit.core.graph.passes.fuse import raises_flags, scalar_operation
 from pijit.core.kernel.array_ops import fits_into
 from pijit.core.kernel.arrays import ArrayVariable, is_literal
 from pijit.core.kernel.calm import count_elements
-from pijit.core.kernel.fusion import asked, compute, find_leaves, finds
+from pijit.core.kernel.fusion import asked, compute, find_leaves, finds, require_shapes
 from pijit.core.kernel.parallel import units_of
 
 BLOCK = 1 << 16
@@ -44,6 +44,7 @@ class _Store:
         self.target: ArrayVariable = emitter.arrays[self.value]
         self.arrays = [self.target if _are_one(emitter.arrays[value], self.target) else emitter.arrays[value]
                        for value in self.values]
+        require_shapes(emitter, group)
         for array in self.arrays:
             fits_into(emitter, first, array.shape, self.target.shape, False)
         checked = asked(group)

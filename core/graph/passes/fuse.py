@@ -3,6 +3,8 @@
 A group is a set of ``ufunc`` operations of one block with one result; its inner results have no use outside. It
 may end in ``assign`` or ``ufunc_into``: then the nest computes into an array that was there before.
 
+**Numbers under masks** (``x[x < low] = low``) are written so too: the nest chooses between the number and what was there.
+
 **Leaving.** Leaving a group means leaving at its first operation's exit: between the first and the last
 operation nothing has an effect, so repeating all of them in bytecode is the same. That is also why an inner
 result may be named by the exits of the group's own operations, which are then never taken, but by no other
@@ -96,20 +98,22 @@ _COSTLY = frozenset(("truediv", "sqrt", "reciprocal"))
 _SLOW = frozenset([np.sign])
 """Ufuncs whose loops NumPy does not vectorise."""
 _INTEGER_CODES = "bBhHiIlLqQ"
-_MEMORY_CODES = "?bBhHiIlLqQfd"
+MEMORY_CODES = "?bBhHiIlLqQfd"
 
 
 def scalar_operation(op: Op) -> str:
     """The name of the scalar operation that an elementwise ufunc does to each element, or ''."""
     if op.name in ("where", "gather"):
         return op.name
+    if op.name == "put_mask":
+        return "where" if "types" in op.attrs else ""
     if op.name not in ("ufunc", "ufunc_into") or op.exit is None:
         return ""
     kind = op.args[0].type if op.name == "ufunc_into" else op.result.type
     operands, _, result = op.attrs["types"].partition("->")
     if not isinstance(kind, Array) or kind.ndim == 0 or len(set(operands)) != 1:
         return ""
-    if operands[0] not in _MEMORY_CODES:
+    if operands[0] not in MEMORY_CODES:
         return ""
     loops = _LOOPS[np.dtype(operands[0]).kind]
     name = loops.get(op.attrs["ufunc"]) or (_EXTREMES.get(op.attrs["ufunc"], "") if op.name == "ufunc" else "")
@@ -193,6 +197,8 @@ def _is_arithmetic(op: Op) -> bool:
 
 def operands(op: Op) -> List[Value]:
     """What an operation of a group computes with: all arguments but the destination, or what elements are found in."""
+    if op.name == "put_mask":
+        return [op.args[1], op.args[2], op.args[0]]
     return list(op.args) if op.name in MAKING and op.name != "gather" else list(op.args[1:])
 
 
