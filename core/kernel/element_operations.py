@@ -113,10 +113,14 @@ def _to(target: np.dtype) -> Callable[..., Any]:
 
 
 def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    if isinstance(value.type, ir.VectorType):
+        return builder.fneg(value)  # of sums, which are computed again where they are NaN
     return other_sign(builder, value) if dtype.kind == "f" else builder.neg(value)
 
 
 def _absolute(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    if isinstance(value.type, ir.VectorType):
+        return _function("llvm.fabs")(builder, dtype, value)
     if dtype.kind == "f":
         return without_sign(builder, value)
     if dtype.kind == "u":
