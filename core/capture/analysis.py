@@ -285,7 +285,8 @@ class Analysis:
         if functions:  # what else could not leave is looked at when all is analysed again, with these as objects
             base.objects.update(functions)
             return True
-        confined = [value.born for value in state.stack if is_confined(value)]
+        confined = [value.born for value in state.stack if is_confined(value)] + [
+            value.born for value in state.locals.values() if is_generating(value)]
         for born in confined:
             # What is made where paths are likely and in the way where they are not comes here again in the next run.
             rarely = not likely and born not in self.known_rarely

@@ -29,8 +29,8 @@ from pijit.core.capture.record_values import made_object, record_parameters, rec
 from pijit.core.capture.record import Display, Record, may_be_stored_into, records_in, renumbered, with_owner
 from pijit.core.capture.roots import Root, rooted, with_attributes, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
-from pijit.core.capture.states import State, forgotten
-from pijit.core.capture.suspended import Suspended, is_generating
+from pijit.core.capture.states import State, forgotten, has_generator
+from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import Abstract, Const, Instance, Known, LoopIterator, Made, Number, Opaque, Range
 from pijit.core.capture.values import Sequence, SliceDisplay, Tensor, Typed, Unknown, Unrolled, number_type, object_type
 from pijit.core.errors import Break
@@ -378,7 +378,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
 
     def _poll(self, header: Piece, state: State) -> Jump:
         """The way back to a loop's header, by a block that leaves when the interpreter has something to do."""
-        alone = {"signals": True} if any(map(is_generating, state.stack)) else {}
+        alone = {"signals": True} if has_generator(state) else {}
         return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), alone)
 
     def _polled(self, header: Piece, state: State, exit: SideExit, attrs: Dict[str, Any]) -> Jump:

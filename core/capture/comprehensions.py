@@ -18,6 +18,7 @@ from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.iterators import EACH_ITEM, iterator_over
 from pijit.core.capture.made_functions import Closure, named_function, new_closure
 from pijit.core.capture.operators import describe
+from pijit.core.capture.suspended import rest_of
 from pijit.core.capture.values import Abstract, CellRef, Lazy, Made, Sequence, Unknown
 from pijit.core.errors import Break
 
@@ -131,6 +132,7 @@ class Comprehensions:
         """What a builtin makes of all items of ``value``; ``given`` are variables of the consumer."""
         if self.facts.inliner is None:
             raise Break("PJ201", callee=consumer.name)
+        value = rest_of(value, self.with_variables)
         if not isinstance(value, Lazy):
             value = Lazy(Made(EACH_ITEM, (), self.facts), iterator_over(self, value))
         locals = {variable(name): item for name, item in (given or {}).items()}

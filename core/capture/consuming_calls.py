@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections import deque
 from types import CodeType
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -32,7 +33,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import Object, Scalar
+from pijit.core.graph.types import INT, Object, Scalar
 from pijit.guards.facts import is_among, is_exactly
 
 
@@ -156,6 +157,20 @@ def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     return Instance(Object(tuple), self.emit("tuple_of", [self.object_value(made)], Object(tuple), exits=True))
 
 
+def call_deque(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``deque(iterable, maxlen)`` of a list or a tuple, or of what becomes a list."""
+    given = dict(zip(("iterable", "maxlen"), arguments), **keywords)
+    if len(arguments) > 2 or len(given) != len(arguments) + len(keywords) or set(given) - {"iterable", "maxlen"}:
+        raise Break("PJ211", callee="deque")
+    items, most = given.get("iterable", Const(())), given.get("maxlen")
+    if not is_among(class_of(items), (list, tuple)):
+        items = call_list(self, [items], {})
+    if most is not None and most != Const(None) and number_type(most) != INT:
+        raise Break("PJ203", operand=describe(most))
+    operands = [self.object_value(items)] + ([self.stored_value(most)] if most is not None else [])
+    return made_by(self, "collections.deque", Object(deque), operands)
+
+
 def call_prod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``math.prod(iterable, start=...)``: one multiplication after the other."""
     start = keywords.get("start", Const(1))
@@ -227,6 +242,7 @@ CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.tuple, call_tuple),
     (builtins.set, call_set),
     (builtins.dict, call_dict),
+    (deque, call_deque),
     (builtins.map, call_map),
     (builtins.filter, call_filter),
     (math.fsum, call_fsum),

@@ -11,15 +11,17 @@ from pijit.core.capture.consuming_calls import call_dict
 from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.deques import row_of, taken_tuple
+from pijit.core.capture.item_types import list_type
+from pijit.core.capture.joining import made_by
 from pijit.core.capture.operators import describe
 from pijit.core.capture.plain_code import sees_no_list
 from pijit.core.capture.places import ItemPlace, identity_of
 from pijit.core.capture.slices import delete_part, listed
 from pijit.core.capture.states import expect, forgotten, item_kinds, lengthened, loosen
-from pijit.core.capture.values import Abstract, Const, Known, Opaque, Slice, class_of, pointer_class
+from pijit.core.capture.values import Abstract, Const, Known, Opaque, Slice, class_of, number_type, pointer_class
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, WORD, Holding
+from pijit.core.graph.types import FLAG, INT, WORD, Object
 from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import UNBOUND, read_item
 
@@ -31,6 +33,7 @@ class ContainerEffects:
     emit: Callable[..., Optional[Value]]
     pop: Callable[[], Abstract]
     object_value: Callable[[Abstract], Value]
+    number_value: Callable[[Abstract], Value]
     stored_value: Callable[[Abstract], Value]
     item_operands: Callable[[Abstract, Abstract], List[Value]]
     keyed: Callable[[str, Abstract, Abstract], Tuple[str, List[Value]]]
@@ -89,6 +92,16 @@ class ContainerEffects:
         self.effect("extend", owner, [self.object_value(owner), self.object_value(more)])
         return owner
 
+    def multiply(self, owner: Abstract, count: Abstract) -> Abstract:
+        """``owner *= count`` of a list; the list afterwards."""
+        if number_type(count) != INT:
+            raise Break("PJ203", operand=describe(count))
+        operands = [self.object_value(owner), self.number_value(count)]
+        made, whole = made_by(self, "operator.mul", list_type(owner), operands), self.object_value(Const(slice(None)))
+        owner = lengthened(owner, item_kinds(owner))
+        self.effect("store_slice", owner, [self.object_value(owner), whole, self.object_value(made)])
+        return owner
+
     def add_entries(self, owner: Abstract, more: Abstract) -> Abstract:
         """``owner.update(more)`` of two dicts, also as ``owner |= more``; the first one afterwards."""
         if class_of(more) is not dict:
@@ -142,8 +155,8 @@ def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     return self.found("pop_key" if of_dict else "pop_item", operands, like)  # type: ignore[no-any-return]
 
 
-def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Holding) -> Abstract:
-    """``list.pop(...)`` of a tuple: it is read first, and taken out when nothing can go wrong any more."""
+def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Object) -> Abstract:
+    """``list.pop(...)`` of a tuple, or a list of numbers: it is read first, and taken out when nothing can go wrong any more."""
     operands = [self.object_value(owner), self.word(index)]
     item = taken_tuple(self, "load_item", operands, row)
     self.changing_container(owner)

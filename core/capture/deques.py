@@ -14,7 +14,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Const, Sequence, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import Array, Holding, Scalar
+from pijit.core.graph.types import Array, Holding, ListOf, Object, Scalar
 from pijit.guards.facts import is_among
 
 
@@ -52,19 +52,21 @@ def _take(name: str, position: int) -> Handler:
     return call
 
 
-def row_of(like: Abstract) -> Optional[Holding]:
-    """The type of a tuple that may end here: of numbers, arrays and strings."""
+def row_of(like: Abstract) -> Optional[Object]:
+    """The type of a tuple that may end here, of numbers, arrays and strings; or of a list of numbers."""
     kind = type_of(like)
+    if isinstance(kind, ListOf):
+        return kind
     if not isinstance(kind, Holding) or kind.python is not tuple:
         return None
     plain = all(isinstance(part, (Scalar, Array)) or part.python is str for part in kind.items)
     return kind if plain else None
 
 
-def taken_tuple(self: Any, read: str, operands: List[Value], row: Holding) -> Sequence:
-    """A tuple that will be taken out: it lives on only if it is not unpacked at once."""
+def taken_tuple(self: Any, read: str, operands: List[Value], row: Object) -> Abstract:
+    """A tuple, or a list, that will be taken out: a tuple lives on only if it is not unpacked at once."""
     found = self.typed_item(read, *operands, row)
-    if self.function.instructions[self.instr.index + 1].opname == "UNPACK_SEQUENCE":
+    if isinstance(found, Sequence) and self.function.instructions[self.instr.index + 1].opname == "UNPACK_SEQUENCE":
         return Sequence(list(found.items))
     self.emit("hold", [found.value], None, exits=True)
     return found  # type: ignore[no-any-return]

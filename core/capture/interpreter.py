@@ -307,7 +307,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         elif isinstance(value, Made):
             self.want_object(value)
         elif isinstance(value, FRAGILE) and not isinstance(value, Raised) or rounds_of(value) or is_generating(value):
-            raise Break("PJ202", value=describe(value))
+            value = self.named_iterator(value)
         self.state.locals[instr.value] = value
 
     def op_DELETE_FAST(self, instr: Instr) -> None:

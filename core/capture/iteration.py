@@ -6,10 +6,11 @@ import builtins
 from typing import Any, Callable
 
 from pijit.core.bytecode.decode import Function, Instr
-from pijit.core.capture.iterators import iterator_over, step_of
-from pijit.core.capture.states import State
-from pijit.core.capture.suspended import is_generating
-from pijit.core.capture.values import Abstract, Const
+from pijit.core.capture.iterators import EACH_ITEM, iterator_over, step_of
+from pijit.core.capture.operators import describe
+from pijit.core.capture.states import State, is_confined
+from pijit.core.capture.suspended import begun, is_generating
+from pijit.core.capture.values import Abstract, Const, Lazy
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG
 
@@ -53,6 +54,12 @@ class Iteration:
         self.facts.stepped[self.instr.index] = name
         self.state.locals[name] = step.following
         return step.item()
+
+    def named_iterator(self, value: Abstract) -> Abstract:
+        """What a variable gets that is to hold a generator expression, a map or a filter; Break for others."""
+        if self.facts.depth or not isinstance(value, Lazy) or value.made.code is EACH_ITEM or is_confined(value.iterator):
+            raise Break("PJ202", value=describe(value))
+        return begun(value.made, value.iterator, value.born)
 
     def op_GET_ITER(self, instr: Instr) -> None:
         self.push(iterator_over(self, self.pop()))

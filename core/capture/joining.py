@@ -10,6 +10,7 @@ from pijit.core.capture.iterators import element_of, iterator_over, step_of
 from pijit.core.capture.item_types import list_type
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import is_row
+from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -103,7 +104,7 @@ JOINS: Dict[str, Callable[..., Optional[Abstract]]] = {"+": joined, "*": repeate
 
 def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
     """The ``count`` items of something that is unpacked; the kernel leaves where it has another number of them."""
-    if isinstance(value, Lazy):
+    if isinstance(value, (Lazy, Suspended)):
         value = self.consume(LIST, value)
     items = self.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
     if isinstance(value, Instance):

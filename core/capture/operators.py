@@ -94,6 +94,7 @@ class Operators:
     asks_anew: Callable[[Abstract], bool]
     length_now: Callable[[Abstract], Abstract]
     lengthen: Callable[[Abstract, Abstract], Abstract]
+    multiply: Callable[[Abstract, Abstract], Abstract]
     add_entries: Callable[[Abstract, Abstract], Abstract]
     of_sequences: Callable[..., Optional[Abstract]]
     updates_picked: Callable[[], bool]
@@ -137,6 +138,8 @@ class Operators:
         """``left <symbol>= right``; an array is written and stays the same object."""
         if symbol == "+" and pointer_class(left) is list and is_among(class_of(right), LENGTHENING):
             return self.lengthen(left, right)
+        if symbol == "*" and pointer_class(left) is list:
+            return self.multiply(left, right)
         if symbol == "|" and pointer_class(left) is dict and DICTS_JOIN:
             return self.add_entries(left, right)
         if pointer_class(left) is list:

@@ -19,7 +19,7 @@ from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tup
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.capture.abstract import raised_in
 from pijit.core.capture.analysis import Analysis
-from pijit.core.capture.states import is_confined
+from pijit.core.capture.states import has_generator, is_confined
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
 
@@ -77,7 +77,8 @@ class Region:
     def reentry(self, start: Piece, cfg: CFG) -> Optional["Region"]:
         """What control reaches in this region from the start of one of its pieces; None if back ends cannot do it, or
         the segment that goes on is the only one that knows what is on the operand stack."""
-        if any(map(is_confined, start.version.state.stack)) and start.at_start:
+        state = start.version.state
+        if start.at_start and (any(map(is_confined, state.stack)) or has_generator(state)):
             return None
         beyond = frozenset(_mixing(start, self.pieces, cfg))
         found, todo = {start}, [start]

@@ -330,6 +330,11 @@ def expect(state: State, owner: Abstract, kind: Optional[Type]) -> None:
     state.stack = [loose(one) for one in state.stack]
 
 
+def has_generator(state: State) -> bool:
+    """Whether a variable or the operand stack holds the iterator of a generator's body."""
+    return any(map(is_generating, [*state.stack, *state.locals.values()]))
+
+
 def forget_iterators(state: State) -> None:
     """Bytecode may have given an iterator that has a name to others, who step it too."""
     for name, value in state.locals.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Tuple
 
 from pijit.core.bytecode.resume import START, only_yield
-from pijit.core.capture.values import Abstract, Const, LoopIterator, Made
+from pijit.core.capture.values import Abstract, Const, Lazy, LoopIterator, Made
 
 
 class Ended:
@@ -90,6 +90,17 @@ def begun(made: Made, iterator: Abstract, born: int) -> Suspended:
     point = only_yield(made.code)
     made = changed_makers(made, worn)  # type: ignore[assignment]
     return Suspended(made, point, (".0",) if point == START else (), (iterator,), born=born)
+
+
+def rest_of(value: Abstract, change: Callable[[Made], Made]) -> Abstract:
+    """What takes all items that are left takes, in place of a generator expression, a map or a filter that has a name:
+    one that has not begun does the same with the rest."""
+    if not isinstance(value, Suspended) or not isinstance(value.maker, Made) or len(value.parts) != 1:
+        return value
+    alike = begun(value.maker, value.parts[0], value.born)
+    if (alike.point, alike.names) != (value.point, value.names):
+        return value
+    return Lazy(changed_makers(value.maker, change), value.parts[0], value.born)  # type: ignore[arg-type]
 
 
 def is_generating(value: Abstract) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import collections
 import math
 import operator
 import time
@@ -66,7 +67,8 @@ def _into(path: str) -> Any:
     return helpers.into(resolve(path))
 
 
-MODULES = {"operator": operator, "builtins": builtins, "math": math, "cmath": cmath, "time": time, "helpers": helpers}
+MODULES = {"operator": operator, "builtins": builtins, "math": math, "cmath": cmath, "collections": collections,
+           "time": time, "helpers": helpers}
 MOVES = {
     "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter",
     "unique": "ar return_index* return_inverse* return_counts* axis*", "argmin": "a axis* out | keepdims*",
@@ -163,7 +165,7 @@ OF_HANDLERS = {
     "builtins.sorted": "iterable reverse*", "builtins.isinstance": "x cls", "builtins.pow": "x y z",
     "math.log": "x base", "math.fsum": "items", "math.dist": "p q", "operator.add": "a b", "operator.mul": "a b",
     "operator.pow": "a b", "builtins.slice": "start stop step",
-    "builtins.list.copy": "x", "builtins.set": "x", "helpers.joined": "...", "builtins.range": "start stop step",
+    "builtins.list.copy": "x", "collections.deque": "iterable maxlen", "builtins.set": "x", "helpers.joined": "...", "builtins.range": "start stop step",
     "builtins.len": "x", "helpers.range_start": "x", "helpers.range_step": "x",
     "helpers.part_of": "owner start stop step", "helpers.sorted_by": "items keys reverse",
     "helpers.sorted_plain": "items reverse", "helpers.sorted_by_plain": "items keys reverse",

@@ -5,6 +5,7 @@ from collections import deque
 import numpy as np
 import pytest
 
+import pijit
 from tests.harness import check, fail_unless_captured, jitted, kernel_count, mode_config
 
 PYTHON = {"backend": "python"}
@@ -270,3 +271,27 @@ def test_what_bytecode_does_in_between_is_seen():
     j = check(f, deque(range(6)), [], others=[(deque(range(3)), [])], config=PYTHON)
     if "force_breaks" not in mode_config():
         assert kernel_count(j)
+
+
+def made_here(x, most):
+    """Searches begin with what is there, and windows have a length."""
+    q, last, order = deque([(0, 1.0)]), deque(maxlen=most), []
+    while q:
+        i, w = q.popleft()
+        last.append(x[i] * w)
+        order.append(last[0])
+        for j in (2 * i + 1, 2 * i + 2):
+            if j < len(x):
+                q.append((j, w * 0.5))
+    first = deque(x[:3], 2)
+    return order, last, first, first[0] + deque((1.5, 2.5))[1], deque(range(most), maxlen=None)
+
+
+def test_a_deque_that_is_made_here():
+    check(made_here, X, 3, others=[(X[:1], 1), (X, 0), (X, -1), (X, 2.0), (X[:0], 2)], config=PYTHON)
+    with fail_unless_captured():
+        check(made_here, X, 3, others=[(X[:1], 1), (X, -1)])
+    j = jitted(made_here, PYTHON)
+    for _ in range(3):
+        j(X, 3)
+    assert "force_breaks" in mode_config() or not pijit.explain(j, X, 3).breaks

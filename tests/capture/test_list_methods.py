@@ -44,6 +44,30 @@ def by_key(xs, x):
             sorted([(1, 2.0), (0, 3.0)], key=lambda p: p[0]), sorted(xs, key=None)[0], x * 2.0)
 
 
+def multiplied(xs, n, x):
+    """The list stays the same object."""
+    made, other = [0.0], xs
+    made *= n
+    xs *= n
+    for i in range(len(made)):
+        made[i] += x[i] * 2.0
+    return made, xs, other is xs, len(other)
+
+
+def lists_taken_out(rows, x):
+    s, own = 0.0, [[1, 2], [3, 4]]
+    while own:
+        row = own.pop()
+        s += x[row[0]] * row[1]
+        if len(row) < 4:
+            row.append(len(row))
+            own.append(row)
+    while rows:
+        row = rows.pop()
+        s += x[row[0]] + x[row[1]]
+    return s, rows
+
+
 CASES = [
     (searched, (LONG, 1.5, X), [(LONG, -1, X), (LONG, NAN, X), (LONG, np.float64(2.0), X), (LONG + ["text"], "text", X),
                                 (LONG + [None], True, X), ([NAN] * 20, NAN, X), ([X] + LONG, 1.5, X), ([1, 2], 2, X),
@@ -53,6 +77,11 @@ CASES = [
                            ([X, X], X), (list(X), np.array([NAN, 1.0, -0.0, 0.0]))]),
     (copied, (LONG, 3, X), [(LONG, 0, X), (LONG, -2, X), (LONG, 100, X), (list(range(30)), 5, X), ([1.0, 2.0], 1, X)]),
     (by_key, (LONG, X), [(list(range(30)), X), ([NAN, 1.0] * 10, X), (LONG + ["text"], X), ([1, 2], X[:0])]),
+]
+CASES += [
+    (multiplied, ([1.0, 2.0], 4, X), [([1.0], 0, X), ([1, "a"], -3, X), ([], 5, X), ([2.5], 2.0, X), ([X], 2, X),
+                                      ([1.0], True, X)]),
+    (lists_taken_out, ([[1, 2], [0, 1]], X), [([[1, 2], [0]], X), ([[0, 1.5]], X), ([], X), ([(0, 1)], X)]),
 ]
 IDS = [case[0].__name__ for case in CASES]
 
