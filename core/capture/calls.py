@@ -38,6 +38,7 @@ from pijit.core.capture.ready_managers import MANAGER_CALLS, ready
 from pijit.core.capture.rows import ROW_CALLS, ROW_METHODS
 from pijit.core.capture.scalar_calls import SCALAR_CALLS
 from pijit.core.capture.sorting import SORTING_CALLS
+from pijit.core.capture.starred import starred_or_break
 from pijit.core.capture.states import State
 from pijit.core.capture.texts import TEXT_CALLS
 from pijit.core.capture.values import (
@@ -115,11 +116,10 @@ class Calls:
 
     def op_CALL_FUNCTION_EX(self, instr: Instr) -> None:
         named = self._keywords(self.pop()) if (instr.arg or 0) & 1 else {}
-        items = self.items_of(self.pop())
-        if items is None or named is None:
+        if named is None:
             raise Break("PJ211")
-        callee = self.pop()
-        self.push(self.call(callee, [self.use(item) for item in items],
+        value, callee = self.pop(), self.pop()
+        self.push(self.call(callee, starred_or_break(self, callee, 0, value),
                             {name: self.use(value) for name, value in named.items()}))
 
     def op_DICT_MERGE(self, instr: Instr) -> None:

@@ -27,6 +27,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.parted import held_method, is_unmade, made_slice
 from pijit.core.capture.range_objects import made_range
 from pijit.core.capture.record import Display, Record, is_row
+from pijit.core.capture.starred import behind_display, starred_or_break
 from pijit.core.capture.states import State, item_kind, item_kinds, list_of_kinds, together
 from pijit.core.capture.values import (
     Abstract,
@@ -158,7 +159,11 @@ class Displays:
     def op_BUILD_TUPLE_UNPACK(self, instr: Instr) -> None:
         self.push(self.new_tuple(self._chained(self.pop_many(instr.arg or 0))))
 
-    op_BUILD_TUPLE_UNPACK_WITH_CALL = op_BUILD_TUPLE_UNPACK
+    def op_BUILD_TUPLE_UNPACK_WITH_CALL(self, instr: Instr) -> None:
+        """``f(a, *b)`` up to CPython 3.8."""
+        parts = self.pop_many(instr.arg or 0)
+        items = self._chained(parts[:-1])
+        self.push(self.new_tuple(items + starred_or_break(self, self.state.stack[-1], len(items), parts[-1])))
 
     def op_BUILD_MAP_UNPACK(self, instr: Instr) -> None:
         """``{**a, **b}`` up to CPython 3.8."""
@@ -191,8 +196,13 @@ class Displays:
         self.push(self.new_list(self._chained(self.pop_many(instr.arg or 0))))
 
     def op_LIST_EXTEND(self, instr: Instr) -> None:
-        """``[*a, *b]``"""
-        self._lengthen(instr.arg or 1, self._chained([self.pop()]))
+        """``[*a, *b]``, and ``f(a, *b)`` from CPython 3.9 on."""
+        value, owner = self.pop(), self.state.stack[-(instr.arg or 1)]
+        if isinstance(owner, Known) and behind_display(self.function, instr):
+            items = starred_or_break(self, self.state.stack[-2], len(owner.items), value)
+        else:
+            items = self._chained([value])
+        self._lengthen(instr.arg or 1, items)
 
     def op_LIST_APPEND(self, instr: Instr) -> None:
         """``[*a, b]``, and the step of a comprehension."""

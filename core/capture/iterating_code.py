@@ -1,4 +1,5 @@
-"""What the functions of itertools do, as generators in Python: loops over them are loops over these.
+"""What the functions of itertools do, and ``reversed`` of a list, as generators in Python: loops over them are loops over
+these.
 
 None of them has a global or a free variable, so where a kernel leaves, the generator can be made anywhere; ``R`` is
 given ``range``.
@@ -128,6 +129,13 @@ def _selected(pairs: Any) -> Any:
             yield item
 
 
+def _backwards(items: Any, position: Any, length_of: Any) -> Any:
+    while 0 <= position < length_of(items):
+        item = items[position]
+        position = position - 1
+        yield item
+
+
 def _code(function: Callable[..., Any]) -> CodeType:
     return function.__code__
 
@@ -136,6 +144,7 @@ ADDED_UP, FOLDED, ADDED_UP_FROM, FOLDED_FROM = map(_code, (_added_up, _folded, _
 CHAINED_FROM, CYCLED, REPEATED, REPEATED_TIMES = map(_code, (_chained_from, _cycled, _repeated, _repeated_times))
 COUNTED, FIRST_ONES, SLICED, PAIRED, STARRED = map(_code, (_counted, _first, _sliced, _paired, _starred))
 WHILE_TRUE, FROM_FALSE, FALSE_ONES, SELECTED = map(_code, (_while_true, _from_false, _false, _selected))
+BACKWARDS = _code(_backwards)
 
 
 def _generator(name: str, parameters: List[str], lines: List[str]) -> CodeType:

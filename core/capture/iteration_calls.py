@@ -112,6 +112,5 @@ def call_iter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 ITERATION_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.range, call_range),
     (builtins.enumerate, call_enumerate),
-    (builtins.reversed, call_reversed),
     (builtins.iter, call_iter),
 ]

@@ -17,7 +17,7 @@ from pijit.core.capture import iterating_code as code_of
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.consuming_calls import call_list
 from pijit.core.capture.item_types import list_type
-from pijit.core.capture.iteration_calls import LARGEST_START, call_range, call_zip
+from pijit.core.capture.iteration_calls import LARGEST_START, call_range, call_reversed, call_zip
 from pijit.core.capture.iterators import EACH_ITEM, iterator_over
 from pijit.core.capture.joining import is_short, made_by
 from pijit.core.capture.library_calls import method_row
@@ -28,6 +28,7 @@ from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import (
     Abstract,
     Const,
+    Instance,
     Lazy,
     LoopIterator,
     Made,
@@ -276,6 +277,17 @@ def call_zip_with(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     return stand_in(self, "zip", code_of.zipped_with(kinds), given)
 
 
+def call_reversed_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``reversed(items)``, also of a list that is not short."""
+    only(arguments, keywords, "reversed", 1)
+    expected = self.items_expected(arguments[0]) if class_of(arguments[0]) is list else None
+    if expected is None:
+        return call_reversed(self, arguments, keywords)
+    items = Instance(expected, self.object_value(arguments[0]))
+    last = self.binary("-", call_len(self, [items], {}), Const(1))
+    return stand_in(self, "reversed", code_of.BACKWARDS, [items, last, Const(builtins.len)])
+
+
 def _kind_in_zip(value: Abstract) -> str:
     waiting = value.iterator if isinstance(value, Lazy) else None
     code = waiting.maker.code if isinstance(waiting, Suspended) and isinstance(waiting.maker, Made) else None
@@ -305,6 +317,7 @@ def call_compress(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
 
 ITERTOOL_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.zip, call_zip_with),
+    (builtins.reversed, call_reversed_list),
     (itertools.product, call_product),
     (itertools.combinations, _choice("combinations", False)),
     (itertools.permutations, _choice("permutations", True)),

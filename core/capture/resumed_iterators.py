@@ -85,6 +85,11 @@ def _dropped(begins: bool, named: Named, stack: Stack) -> Output:
     return _called(itertools.dropwhile, named["function"](), named["items"]()) if begins else stack[0]
 
 
+def _backwards(begins: bool, named: Named, stack: Stack) -> Output:
+    position = named["position"]()
+    return Output("reversed_iterator", None, [named["items"]()], list(position.values()))
+
+
 def _by(function: Any) -> Resume:
     return lambda begins, named, stack: _called(function, named["function"](), _items(begins, named, stack))
 
@@ -95,6 +100,6 @@ RESUMED: Dict[int, Resume] = {
     id(code_of.PAIRED): _paired, id(code_of.SLICED): _sliced, id(code_of.SELECTED): _selected,
     id(code_of.FROM_FALSE): _dropped,
     id(code_of.STARRED): _by(itertools.starmap), id(code_of.WHILE_TRUE): _by(itertools.takewhile),
-    id(code_of.FALSE_ONES): _by(itertools.filterfalse),
+    id(code_of.FALSE_ONES): _by(itertools.filterfalse), id(code_of.BACKWARDS): _backwards,
 }
 RESUMED.update((id(code_of.chained(count)), _chained) for count in range(1, code_of.MOST_CHAINED + 1))

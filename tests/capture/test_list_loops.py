@@ -174,3 +174,37 @@ def test_a_list_that_shrinks_under_the_loop():
 
     with fail_unless_captured():
         check(f, list(FLOATS), X, others=[(list(INTS), X)], config=PYTHON)
+
+
+def backwards(x, rows, a):
+    """What has been collected, from its end on, while lists change."""
+    seen, total = [], 0.0
+    for v in x:
+        seen.append(v * a)
+    for v in reversed(seen):
+        total = total * 0.5 + v
+    for i, v in enumerate(reversed(rows)):
+        total -= i * v
+        if i == 1:
+            rows.append(v)
+    for v in reversed(seen):
+        total += v
+        seen.pop()
+        if len(seen) == 2:
+            seen.clear()
+    back = reversed(rows)
+    return total, seen, rows, list(reversed(rows)), next(back, None), type(back)
+
+
+def test_backwards():
+    rows = [float(k) for k in range(30)]
+    others = [(X, rows[:3], 2.0), (X[:1], rows, 1), (X.astype(int), list(range(20)), 2.0), (X[:0], [], 2.0),
+              (X, rows[:18] + ["text"] + rows[:3], 2.0), (X, tuple(rows), 2.0), (X, rows + [None], 3.0)]
+    check(backwards, X, rows, 2.0, others=others, config={"backend": "python"})
+    with fail_unless_captured():
+        check(backwards, X, rows, 2.0, others=others[:3])
+
+
+def test_backwards_where_kernels_leave(leaves_often):
+    check(backwards, X, [float(k) for k in range(30)], 2.0, config={"backend": "python"})
+    assert leaves_often
