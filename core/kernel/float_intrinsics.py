@@ -179,7 +179,7 @@ def _float_rows() -> Dict[str, Any]:
     rows["ffloordiv"] = same_kind(2, lambda builder, a, b: _float_division(builder, a, b)[0])
     rows["fmod"] = same_kind(2, lambda builder, a, b: _float_division(builder, a, b)[1])
     rows["fdivision_flags"] = same_kind(2, _division_flags, BOOL)
-    rows["special"] = unary(BOOL, F8_TYPE, special)
+    rows["special"] = same_kind(1, special, BOOL)
     rows["fsqrt"] = unary(F8_TYPE, F8_TYPE, lambda builder, a: float_call(builder, "llvm.sqrt", a))
     rows["narrow_flags"] = unary(BOOL, F8_TYPE, _narrow_flags)
     rows["narrow"] = unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4))

@@ -1,10 +1,11 @@
-"""Linear algebra in kernel source: inner loops of generalised ufuncs on raw arrays, NumPy's dot by its C interface."""
+"""Linear algebra in kernel source: inner loops of generalised ufuncs on raw arrays, NumPy's dot by its C API."""
 
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List
 
 import numpy as np
+from pijit.core import _launcher
 from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
@@ -57,6 +58,9 @@ def write_gufunc(emitter: Any, op: Op) -> None:
         result = emitter.arrays[op.result] = made_array(emitter, op, op.result, shape)
         arrays.append(result)
         place = result.data
+    mask = 0 if loop["errors"] == IGNORED else LISTENING | op.attrs.get("heeded", 0) << HEEDED
+    done = _plain_dot(emitter, op, arrays, mask) if isinstance(op.result.type, Scalar) else ""
+    emitter.depth += bool(done)
     pointers = _words(emitter, [emitter.arrays[value].data for value in op.args] + [place])
     dims = ["1"] + [sizes.get(name, "1") for name in cores.names]
     steps = ["0"] * len(cores.operands) + _steps(emitter, arrays, cores.operands)
@@ -67,14 +71,48 @@ def write_gufunc(emitter: Any, op: Op) -> None:
     table = emitter.let("%s()" % emitter.loop_table(loop["ufunc"], loop["loop"]))
     run = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims), _words(emitter, steps)]
     run.append(work)
-    mask = 0 if loop["errors"] == IGNORED else LISTENING | op.attrs.get("heeded", 0) << HEEDED
     kind = op.args[0].type.dtype
-    if loop["ufunc"] is np.matmul and kind.char in "fd":
+    if _has_orders(loop, kind):
         emitter.checked("matmul", *run, kind.itemsize, mask, op=op)
     else:
         _run_loop(emitter, op, run, mask)
+    emitter.depth -= bool(done)
     if isinstance(op.result.type, Scalar):
-        emitter.define(op.result, emitter.element(op.result.type.dtype, ("frame", str(8 * at))))
+        found = emitter.element(op.result.type.dtype, ("frame", str(8 * at)))
+        if done:
+            emitter.indented("if %s == 0:" % done, "%s_sum = %s" % (done, found))
+        emitter.define(op.result, "%s_sum" % done if done else found)
+
+
+def _has_orders(loop: Any, kind: np.dtype) -> bool:
+    """Whether the runtime may know in which order the loop adds up few products (native/products.h)."""
+    return loop["ufunc"] is np.matmul and kind.char in "fd"
+
+
+def _plain_dot(emitter: Any, op: Op, arrays: List[ArrayVariable], mask: int) -> str:
+    """A product of short vectors, added up here where that is what the loop does: ``<name>_sum`` where the variable
+    of which this is the name is not 0. Begins the block that makes the others; "" if there is none."""
+    loop, kind = op.attrs, op.args[0].type.dtype
+    adjacent = all(array.strides[0] == "(%d)" % kind.itemsize for array in arrays)
+    if not adjacent or not _has_orders(loop, kind):
+        return ""
+    most = _launcher.plain_dot(*_launcher.ufunc_loop(loop["ufunc"], loop["loop"]), kind.itemsize)
+    if most < 2:
+        return ""
+    done, at, size = emitter.fresh(), emitter.fresh(), arrays[0].shape[0]
+    places = [(array.data, "imul(%s, %d)" % (at, kind.itemsize)) for array in arrays]
+    emitter.line("%s = 0" % done)
+    emitter.line("%s_sum = %s" % (done, "(0.0)" if kind.char == "d" else "float32(0.0)"))
+    emitter.line("if not beyond(isub(%s, 2), %d):" % (size, most - 1))
+    emitter.depth += 1
+    emitter.line("%s = 0" % at)
+    emitter.indented("while %s < %s:" % (at, size), "%s_sum = fadd(%s_sum, fmul(%s, %s))" % (
+        (done, done) + tuple(emitter.element(kind, place) for place in places)), "%s = iadd(%s, 1)" % (at, at))
+    raised = emitter.flags_raised(mask, True) if mask else "0"
+    emitter.indented("if not special(%s_sum):" % done, "%s = choose(%s == 0, 1, 0)" % (done, raised))
+    emitter.depth -= 1
+    emitter.line("if %s == 0:" % done)
+    return done
 
 
 def _run_loop(emitter: Any, op: Op, run: List[str], mask: int) -> None:

@@ -278,14 +278,20 @@ shape_find(int64_t function, int64_t data, const npy_intp *dims, const npy_intp 
 /* ---- what kernels call ---- */
 
 static int
-product_is_small(const int64_t *pointers, const npy_intp *dims)
+products_known(void)
 {
     static int possible = -1;
     if (possible < 0) {
         possible = products_possible();
     }
+    return possible;
+}
+
+static int
+product_is_small(const int64_t *pointers, const npy_intp *dims)
+{
     /* A matrix by itself, transposed, is no product like others. */
-    return possible && dims[1] <= PRODUCT_SIDE && dims[3] <= PRODUCT_SIDE && dims[2] <= PRODUCT_DEPTH && dims[2] > 0
+    return dims[1] <= PRODUCT_SIDE && dims[3] <= PRODUCT_SIDE && dims[2] <= PRODUCT_DEPTH && dims[2] > 0
            && (pointers[0] != pointers[1] || dims[1] == 1 || dims[3] == 1);
 }
 
@@ -305,7 +311,7 @@ static int64_t
 runtime_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
                int64_t size, int64_t mask)
 {
-    if (product_is_small((const int64_t *)pointers, (const npy_intp *)dims)) {
+    if (products_known() && product_is_small((const int64_t *)pointers, (const npy_intp *)dims)) {
         const ProductShape *shape = shape_find(function, data, (const npy_intp *)dims, (const npy_intp *)steps, size);
         if (shape != NULL && shape->order != PRODUCT_UNKNOWN) {
             Product product = product_of((const int64_t *)pointers, (const npy_intp *)dims, (const npy_intp *)steps);
@@ -321,5 +327,30 @@ runtime_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, i
     int64_t answer = runtime_gufunc(function, data, pointers, dims, steps, work, 0);
     return answer == 0 && mask ? runtime_flags_test(mask) : answer;
 }
+
+static PyObject *
+module_plain_dot(PyObject *module, PyObject *args)
+{
+    unsigned long long function, data;
+    int size, most = 1;
+    if (!PyArg_ParseTuple(args, "KKi:plain_dot", &function, &data, &size)) {
+        return NULL;
+    }
+    while (products_known() && most < PRODUCT_DEPTH) {
+        const npy_intp dims[4] = {1, 1, most + 1, 1}, steps[9] = {0, 0, 0, 0, size, size, 0, 0, 0};
+        const ProductShape *shape = shape_find((int64_t)function, (int64_t)data, dims, steps, size);
+        if (shape == NULL || shape->order == PRODUCT_UNKNOWN || shape->last != 0) {
+            break;
+        }
+        most++;
+    }
+    return PyLong_FromLong(most);
+}
+
+static PyMethodDef product_functions[] = {
+    {"plain_dot", module_plain_dot, METH_VARARGS,
+     "How long adjacent vectors may be, of floats of so many bytes, whose products a loop adds up one after the other."},
+    {NULL},
+};
 
 #endif
