@@ -32,13 +32,14 @@ from pijit.core.capture.inline_builder import InlineBuilder
 from pijit.core.capture.made_functions import Closure, ClosureFacts
 from pijit.core.capture.libraries import SWITCHES, in_library, in_standard_library, module_of
 from pijit.core.capture.outcomes import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
+from pijit.core.capture.known_stores import Kinds, expect_behind_call, lists_left
 from pijit.core.capture.objects import Lent
 from pijit.core.capture.places import is_place
 from pijit.core.capture.propagator import TypePropagator
 from pijit.core.capture.ready_managers import HELPER, managed, managing_function
 from pijit.core.capture.record import LENT
 from pijit.core.capture.segments import Region, whole_region
-from pijit.core.capture.states import State, expect_items, is_confined, parts_of
+from pijit.core.capture.states import State, is_confined, parts_of
 from pijit.core.capture.steering import STEERING
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import UNBOUND, Abstract, Made
@@ -92,6 +93,7 @@ class CalleeAnalysis(Analysis):
         self.doomed = body.doomed
         self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
         self.returned: Dict[Version, Outcome] = {}
+        self.lists: Dict[Version, Kinds] = {}
         self.way_of: Dict[Version, int] = {}
         self.left: Dict[Version, Break] = {}
         self.interpreter.foreseen = {}  # type: ignore[attr-defined]
@@ -232,6 +234,7 @@ class CalleeAnalysis(Analysis):
             handling = any(block.kind == "handler" for block in self.cfg.block_stack[last.index] or ())
             if handling and raised_in(interpreter.state.stack) is None:  # 3.7's finally bodies
                 raise self._refusal(last.index, Break("PJ206", opcode=last.opname))
+            self.lists[version] = lists_left(self.entry, interpreter.state, self.function.instructions)
             self.returned[version] = Outcome(interpreter.returned, {
                 name: value for name, value in interpreter.state.locals.items() if is_place(name)})
             return {}
@@ -243,7 +246,7 @@ class CalleeAnalysis(Analysis):
 
     def forget(self) -> None:
         super().forget()
-        self.returned, self.left = {}, {}
+        self.returned, self.left, self.lists = {}, {}, {}
 
 
 class Inliner:
@@ -431,7 +434,7 @@ class Inliner:
         result = lent.given_back(interpreter.enter(analysis, facts, entry.copy()))
         if analysis.facts.mutates:  # the caller may have any list or dict that the callee has
             interpreter.facts.mutates = True
-            expect_items(interpreter.state)
+            expect_behind_call(interpreter.state, entry, list(analysis.lists.values()))
         return result  # type: ignore[no-any-return]
 
     def analyse(self, body: Body, name: str, facts: Facts, entry: State) -> CalleeAnalysis:

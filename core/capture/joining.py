@@ -66,6 +66,8 @@ def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
     if not is_among(kind, (tuple, list)) or number_type(count) != INT:
         return None
     times = count.object if isinstance(count, Const) else None
+    if times is None and is_short(self, owner) and any(class_of(item) is slice for item in self.items_of(owner)):
+        times = self.constant(count)  # an index, whose length says which axes the others are about
     if times is None or not is_short(self, owner) or self.length_of(owner) * times > LONGEST_REPEATED:
         made = list_type(owner) if kind is list else Object(kind)
         return made_by(self, "operator.mul", made, [self.object_value(owner), self.number_value(count)])

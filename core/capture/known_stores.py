@@ -6,13 +6,15 @@ it: one alone may be the object, by its class, its keys and what its items can b
 
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, Set
 
+from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.objects import shared
-from pijit.core.capture.states import parts_of
-from pijit.core.capture.values import Abstract, Const, Keywords, Known, Slice, SliceDisplay, class_of
+from pijit.core.capture.states import State, expect_items, item_kinds, list_of_kinds, parts_of, together
+from pijit.core.capture.values import Abstract, Const, Instance, Keywords, Known, Slice, SliceDisplay, class_of
 from pijit.core.errors import Break
+from pijit.core.graph.types import Type
 from pijit.guards.facts import is_among, is_exactly
 
 MOST_ITEMS = 16
@@ -98,3 +100,30 @@ def _may_equal(one: Abstract, other: Abstract) -> bool:
     if isinstance(one, _SLICES) and isinstance(other, _SLICES):
         return all(map(_may_equal, one.parts, other.parts))
     return True
+
+
+Kinds = Dict[str, Set[Optional[Type]]]
+"""By variable, the types of the items of the list that it holds."""
+
+
+def lists_left(entry: State, left: State, instructions: Iterable[Instr]) -> Kinds:
+    """What the lists have that a call got, in those variables of the callee's that it did not bind anew."""
+    bound = {instr.value for instr in instructions if instr.opname.startswith(("STORE_", "DELETE_"))}
+    return {name: item_kinds(left.locals[name]) for name, value in entry.locals.items()
+            if class_of(value) is list and name in left.locals and name not in bound}
+
+
+def expect_behind_call(state: State, entry: State, ways: Iterable[Kinds]) -> None:
+    """Behind a call that changes lists or dicts: lists that it got are as they were left, others as they were."""
+    def alike(value: Abstract) -> Abstract:
+        names = [name for name, given in entry.locals.items() if given == value and given.born == value.born]
+        if not names or class_of(value) is not list or not isinstance(value, Instance):
+            return value
+        kinds = [way.get(name, {None}) for way in ways for name in names]
+        copy = Instance(list_of_kinds(together(set().union(*kinds))), value.value, value.source, value.born)
+        copy.root = value.root
+        return copy
+
+    state.locals = {name: alike(value) for name, value in state.locals.items()}
+    state.stack = list(map(alike, state.stack))
+    expect_items(state)

@@ -364,7 +364,8 @@ def is_lossy(left: State, right: State) -> bool:
             return False
         both = join(a, b)
         entries = isinstance(a, Known) and isinstance(b, Known) and a.keys == b.keys is not None
-        return knows_nothing(both) or entries and not isinstance(both, Known)
+        mixed = class_of(both) is list and None in item_kinds(both) and None not in item_kinds(a) | item_kinds(b)
+        return knows_nothing(both) or entries and not isinstance(both, Known) or mixed
 
     return (any(loses(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals)
             or any(loses(a, b) for a, b in zip(left.stack, right.stack)))

@@ -1,4 +1,4 @@
-"""Stores into lists and dicts that the function makes: what they hold stays known; slices in containers are one object."""
+"""Stores into lists and dicts that the function makes: what they hold stays known; slices in them are one object."""
 
 import numpy as np
 import pytest
@@ -15,6 +15,13 @@ def one_axis(x, axis):
     back = [slice(None)] * x.ndim
     back[axis] = slice(None, -1)
     return x[tuple(idx)] - x[tuple(back)], idx
+
+
+def axes_from_numbers(x, n, axis):
+    idx = [slice(None)] * n
+    idx[axis] = 0
+    ahead = (slice(None),) * axis + (slice(0, 1), Ellipsis)
+    return x[tuple(idx)] * 2.0, x[ahead] + 1.0
 
 
 def shape_with_one(x, axis):
@@ -157,6 +164,48 @@ def counted_by_closure(x, n):
     return g(x), count[0], count, seen
 
 
+def collected_by_closure(x, n):
+    seen, rows, sums = [], [], [0.0]
+
+    def g(v):
+        y = v * 0.5
+        sums[0] += v[0, 1]
+        seen.append(y)
+        rows.append(v[0, 0])
+        return y
+
+    for _ in range(n):
+        x = g(x)
+    return x, np.array(seen), np.array(rows), sums
+
+
+def changed_on_a_path(v, held, flag):
+    if flag:
+        held[0] = v[0, 0]
+    else:
+        held[0] = 2
+    return v * 2.0
+
+
+def of_two_kinds(x, n):
+    held = [0, 1.5]
+    for k in range(n):
+        x = changed_on_a_path(x, held, k % 2)
+    return x * held[0], held
+
+
+def binds_anew(v, held):
+    held[0] = 3
+    held = [0.5]
+    return v * held[0]
+
+
+def kept_by_the_caller(x, n):
+    held = [n]
+    y = binds_anew(x, held)
+    return y * held[0], held
+
+
 def callee_with_two(a, b):
     a[0] = 5
     b[0] += 1
@@ -190,6 +239,7 @@ def slices_are_objects(x, n):
 
 CASES = [
     (one_axis, (X, 0), [(X, 1), (X, -1), (V, 0), (X, 2)]),
+    (axes_from_numbers, (X, 2, 1), [(X, 2, 0), (V, 1, 0), (X, 1, 0), (X, 3, 1)]),
     (shape_with_one, (X, 1), [(X, 0), (V, 0)]),
     (two_names, (X, 1), [(X, -2)]),
     (in_other_containers, (X, 1), []),
@@ -206,6 +256,9 @@ CASES = [
     (while_iterated, (X, 2), []),
     (counted_by_callee, (X, 3), [(X, 0)]),
     (counted_by_closure, (X, 3), [(X, 0)]),
+    (collected_by_closure, (X, 3), [(X, 0)]),
+    (of_two_kinds, (X, 3), [(X, 0), (X, 1)]),
+    (kept_by_the_caller, (X, 3), []),
     (aliased_in_callee, (X, 2), []),
     (closure_sees_it, (X, 2), []),
     (slices_are_objects, (X, 2), []),
@@ -220,14 +273,16 @@ def test_known_containers_are_stored_into(f, args, others):
 
 
 @pytest.mark.parametrize("f, args, others", [CASES[NAMES.index(f.__name__)] for f in (
-    one_axis, swapped_in_rounds, counts, counted_by_callee, counted_by_closure)], ids=lambda v: getattr(v, "__name__", ""))
+    one_axis, swapped_in_rounds, counts, counted_by_callee, counted_by_closure)],
+    ids=lambda value: getattr(value, "__name__", ""))
 @fail_unless_captured()
 def test_known_containers_in_this_mode(f, args, others):
     check(f, *args, others=others)
 
 
 test_such_stores_break_nothing = nothing_breaks([CASES[NAMES.index(f.__name__)] for f in (
-    one_axis, shape_with_one, equal_lists, counts, another_type, counted_by_callee, counted_by_closure)])
+    one_axis, shape_with_one, equal_lists, counts, another_type, counted_by_callee, counted_by_closure,
+    collected_by_closure, axes_from_numbers)])
 
 
 def identities(values):
