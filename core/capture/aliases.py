@@ -21,7 +21,8 @@ from pijit.guards.source import Attr, Inner, Item
 
 MADE = frozenset(("new_list", "new_dict", "new_set"))
 MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpers.part_of",
-                    "helpers.joined", "builtins.set", "collections.deque",
+                    "helpers.joined", "builtins.set", "collections.deque", "builtins.list", "helpers.union",
+                    "helpers.intersection", "helpers.difference", "helpers.symmetric_difference",
                     "builtins.sorted", "helpers.sorted_by", "helpers.sorted_plain", "helpers.sorted_by_plain"))
 """Functions whose answer, if it is a list or another container, is a new one."""
 

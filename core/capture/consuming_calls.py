@@ -16,6 +16,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.iterators import iterator_over
 from pijit.core.capture.joining import all_items, is_short, known_keys, known_pairs, made_by, taken_apart
 from pijit.core.capture.operators import describe
+from pijit.core.capture.sets import items_of_set
 from pijit.core.capture.scalar_calls import extreme_of_numbers
 from pijit.core.capture.states import item_kinds
 from pijit.core.capture.values import (
@@ -100,6 +101,9 @@ def call_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     items = _known_items(self, arguments[0])
     if items is not None:
         return self.new_list([self.use(item) for item in items])  # type: ignore[no-any-return]
+    kind = items_of_set(self, arguments[0])
+    if kind is not None:
+        return made_by(self, "builtins.list", kind, [self.object_value(arguments[0])])
     return self.consume(LIST, arguments[0])  # type: ignore[no-any-return]
 
 
@@ -151,7 +155,7 @@ def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     if items is not None:
         known = isinstance(arguments[0], (Sequence, Const))
         return arguments[0] if known else self.new_tuple([self.use(item) for item in items])
-    made = self.consume(LIST, arguments[0])
+    made = call_list(self, arguments, {})
     if isinstance(made, Known):
         return self.new_tuple(list(made.items))  # type: ignore[no-any-return]
     return Instance(Object(tuple), self.emit("tuple_of", [self.object_value(made)], Object(tuple), exits=True))

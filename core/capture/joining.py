@@ -10,6 +10,7 @@ from pijit.core.capture.iterators import element_of, iterator_over, step_of
 from pijit.core.capture.item_types import list_type
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import is_row
+from pijit.core.capture.sets import OPERATORS, SETS
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import (
     Abstract,
@@ -101,7 +102,19 @@ def part_of(self: Any, owner: Abstract, parts: Any) -> Abstract:
     return made_by(self, "helpers.part_of", list_type(owner), operands)
 
 
+def _of_sets(symbol: str) -> Callable[..., Optional[Abstract]]:
+    def combined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
+        """An operator on two sets, which gives one of the left one's class; None where they are none."""
+        kinds = class_of(left), class_of(right)
+        if not all(is_among(kind, SETS) for kind in kinds):
+            return None
+        return made_by(self, OPERATORS[symbol], Object(kinds[0]),  # type: ignore[arg-type]
+                       [self.object_value(left), self.object_value(right)])
+    return combined
+
+
 JOINS: Dict[str, Callable[..., Optional[Abstract]]] = {"+": joined, "*": repeated}
+JOINS.update((symbol, _of_sets(symbol)) for symbol in OPERATORS)
 
 
 def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:

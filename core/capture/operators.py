@@ -142,7 +142,7 @@ class Operators:
             return self.multiply(left, right)
         if symbol == "|" and pointer_class(left) is dict and DICTS_JOIN:
             return self.add_entries(left, right)
-        if pointer_class(left) is list:
+        if is_among(pointer_class(left), (list, set)):
             raise Break("PJ203", operand=describe(left))
         if not isinstance(left, Tensor):
             found = inplace_special(self, symbol, left, right)

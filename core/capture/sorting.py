@@ -8,6 +8,7 @@ from typing import Any, List, Optional, Tuple
 from pijit.core.capture.call_arguments import Arguments, Handler
 from pijit.core.capture.consuming_calls import call_list, call_map, number_in
 from pijit.core.capture.item_types import LOOKED_AT, list_like, list_like_values, list_type
+from pijit.core.capture.sets import items_of_set
 from pijit.core.capture.states import item_kinds, list_of_kinds
 from pijit.core.capture.values import Abstract, Const, Instance, Known, Opaque, Sequence, class_of
 from pijit.core.errors import Break
@@ -23,7 +24,7 @@ def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
     value, key = arguments[0], keywords.pop("key", Const(None))
     if key != Const(None):
         return _sorted_by(self, call_list(self, arguments, {}), key, keywords)
-    kind = _list_like(value)
+    kind = _list_like(value) or items_of_set(self, value)
     if kind is not None and not isinstance(kind, ListOf):
         return _sort(self, "helpers.sorted_plain", kind, [self.object_value(value)], keywords)
     made = call_list(self, arguments, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from types import SimpleNamespace
 from typing import Any, Callable, Dict, Iterable, List, Sequence
 
@@ -49,6 +50,19 @@ def require_plain(items: Iterable[Any]) -> None:
         for item in items:
             if type(item) is tuple:
                 require_plain(item)
+
+
+def _of_sets(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def combined(one: Any, other: Any) -> Any:
+        """An operator on two sets of what compares without the user's code; TypeError for others."""
+        require_plain(one)
+        require_plain(other)
+        return operation(one, other)
+    return combined
+
+
+union, intersection = _of_sets(operator.or_), _of_sets(operator.and_)
+difference, symmetric_difference = _of_sets(operator.sub), _of_sets(operator.xor)
 
 
 def sorted_plain(items: Sequence[Any], reverse: bool = False) -> List[Any]:
