@@ -83,7 +83,8 @@ def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstr
         return False
     if is_mask_of(owner, items):
         code = owner.type.dtype.char
-        number = isinstance(value, Number) and code in MEMORY_CODES
+        # what is not chosen keeps its bits: bools may have others than 0 and 1
+        number = isinstance(value, Number) and code in MEMORY_CODES and code != "?"
         self.emit("put_mask", [owner.value, items[0].value, self.any_value(value)],  # type: ignore[attr-defined]
                   None, {"types": "?{0}{0}->{0}".format(code)} if number else {}, exits=True)
         return True

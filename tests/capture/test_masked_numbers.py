@@ -81,3 +81,13 @@ def test_other_types(code):
              (x.reshape(3, 4), y[:4], low, high), (x, y, 1, 0), (x, y, True, False)]
     for f in (bounded, repaired):
         check(f, x, y, low, high, others=calls, config={"backend": "numba"}, calls=1)
+
+
+@BACKENDS
+@fail_unless_captured()
+def test_odd_bits_stay(backend):
+    """Bools that are neither 0 nor 1, and NaNs that signal."""
+    x, bits = np.arange(6, dtype="B"), np.array([0x7ff0000000000001, 0xfff0000000000002, 0], "Q")
+    for x, y in ((x.view(bool), x > 3), (bits.view("d"), np.array([1.0, 2.0, 3.0]))):
+        check(repaired, y.copy(), x, y[0], y[2], config={"backend": backend}, calls=1)
+        check(bounded, x, y, y[2], y[0], config={"backend": backend}, calls=1)
