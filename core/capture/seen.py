@@ -10,7 +10,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.fallback import pops
 from pijit.core.capture.item_types import LONGEST_ROW, LOOKED_AT, list_like
 from pijit.core.capture.states import parts_of
-from pijit.core.capture.values import Abstract, Thing
+from pijit.core.capture.values import Abstract, LoopIterator, Thing
 from pijit.core.graph.types import Entries, Holding, ListOf, Things, Type
 from pijit.guards._evaluate import attribute_rule
 from pijit.guards.reading import class_value, dict_item, read_attribute
@@ -118,7 +118,7 @@ class Seen:
         """An instruction stays bytecode: the objects among its operands are not looked for again."""
         count = 0 if instr.opname in HANDING_ON else pops(instr)
         taken = stack[-count:] if count else stack if count is None else []
-        found = {self._found_by(kind) for value in taken for kind in _things_in(value)}
+        found = {self._found_by(kind) for value in taken for kind in _things_in(value)} - self.unlike
         if found:
             self.unlike |= found
             raise Unlike
@@ -129,11 +129,12 @@ class Seen:
 
 
 def _things_in(value: Abstract) -> Iterable[Things]:
-    kind = getattr(value, "type", None)
-    inner = kind.items if isinstance(kind, Holding) and kind.python is list else kind
-    if isinstance(inner, Things):
-        yield inner
+    if isinstance(value, Thing):
+        yield value.type
     for part in parts_of(value):
+        kind = getattr(part, "type", None)
+        if isinstance(value, LoopIterator) and isinstance(kind, Holding) and isinstance(kind.items, Things):
+            yield kind.items
         yield from _things_in(part)
 
 

@@ -63,13 +63,15 @@ def thing_attribute(self: Any, owner: Thing, name: str) -> Abstract:
     raw = class_value(python, name) if python is not None else UNBOUND
     position = field_position(raw)
     if position is not None:
-        self.rely(class_place(self, owner), Holds(name, raw))
+        for relied in ("__getattribute__", name):
+            self.rely(class_place(self, owner), Holds(relied, class_value(python, relied)))
         return thing_items(self, owner, position)[0]
     if kind is not None:
         operands = self.object_value(owner), self.object_value(Const(name))
         return self.typed_item("load_attr", *operands, kind)  # type: ignore[no-any-return]
     bound = None
     if raw is not UNBOUND:
+        self.rely(class_place(self, owner), Holds("__getattribute__", class_value(python, "__getattribute__")))
         if class_value(type(raw), "__set__") is UNBOUND and has_dict(python):
             flag = self.emit("lacks_own", [self.object_value(owner), self.object_value(Const(name))], FLAG)
             self.emit("require", [flag], None, exits=True)

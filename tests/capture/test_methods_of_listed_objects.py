@@ -2,6 +2,7 @@
 
 import collections
 import gc
+import heapq
 import weakref
 from dataclasses import dataclass
 
@@ -353,7 +354,30 @@ def test_a_class_that_changes(config):
     finally:
         Body.mass, Body.momentum = mass, momentum
     ps[3].x = 1.5
+    Body.__getattribute__ = lambda self, name: 0.5 if name == "momentum" else object.__getattribute__(self, name)
+    try:
+        assert j(ps) == counted(ps) != before
+    finally:
+        del Body.__getattribute__
     assert j(ps) == counted(ps)
+
+
+def test_lists_that_bytecode_gets():
+    """What takes the list does not take its objects, and what is not captured is not tried again and again."""
+    def f(n):
+        queue, s = [], 0.0
+        for k in range(n):
+            heapq.heappush(queue, Body(float(k * 7 % 5), 1.0))
+        while queue and s < 50.0:
+            first = heapq.heappop(queue)
+            s += first.x
+            if first.x > 1.0:
+                heapq.heappush(queue, Body(first.x - 1.0, 1.0))
+        for p in queue:
+            s += repr(p.x).count("1")
+        return s, len(queue)
+
+    check(f, 30, others=[(3,)], config=PYTHON)
 
 
 def test_a_method_of_one_object_alone():
