@@ -142,8 +142,8 @@ _ROWS = (
            "another one of the function, changes that object or one that may be the same.",
            "Keep the value in a local variable."),
     Reason("PJ220", "store that stays bytecode",
-           "Compiled stores go into instance dictionaries, slots, lists and dicts of classes that do not "
-           "interfere; anything else can run code of its own.",
+           "Compiled stores go into instance dictionaries, slots, classes, modules, lists and dicts whose classes do "
+           "not interfere; anything else can run code of its own.",
            "Keep the value in a local variable and store it after the loop."),
     Reason("PJ221", "raise of an exception",
            "Kernels never raise: they leave, and Python makes the exception and raises it.",

@@ -138,6 +138,18 @@ def two_arguments(p, q, x):
     return y + q.a, hasattr(p, "inner")
 
 
+class Kept:
+    total = None
+
+
+def class_and_module(x, alias):
+    Kept.total = x * 2.0
+    alias.total = Kept.total * x
+    elsewhere.counter = 3
+    elsewhere.counter += 1
+    return Kept.total - 1.0, alias.total is Kept.total, elsewhere.counter
+
+
 SHARED = Box(X)
 
 
@@ -145,6 +157,7 @@ SHARED = Box(X)
     Case(39, two_names, Box(), X, kernels=1, others=[(Box(1), 2.0), (3, X)]),
     Case(39, two_arguments, Box(Y), Box(X), X, kernels=1,
          others=[(Box(2.0), Box(3), X), (Box(), Box("t"), X)], aliased=[(SHARED, SHARED, X)]),
+    Case(39, class_and_module, X, Kept, kernels=1, others=[(Y, Kept), (X, Box), (2.0, Kept)]),
 )
 def test_attributes_through_two_names(case):
     case.run()
