@@ -47,8 +47,8 @@ class Facts:
     hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
     their class is known. ``objects`` are the codes of functions that something else than a call on the spot gets,
     ``by_bytecode`` of those whose calls are not inlined. ``stepped`` are by calls of ``next`` the variables whose
-    iterators they step. ``seen`` are objects that stand for those in long lists. ``catches``: the caller handles
-    what the function raises, see `handlers`.
+    iterators they step. ``seen`` are objects that stand for those in long lists. ``catches``: the ids of
+    classes that the caller handles, see `handlers`; None if it handles nothing.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
@@ -81,7 +81,7 @@ class Facts:
         self.objects: Set[CodeType] = set()
         self.by_bytecode: Set[CodeType] = set()
         self.seen = seen if seen is not None else Seen()
-        self.catches = False
+        self.catches: Optional[Tuple[int, ...]] = None
 
     @property
     def base(self) -> "Facts":

@@ -47,7 +47,7 @@ DIVISIONS = frozenset(["/", "//", "%"])
 def foresee(self: Any, instr: Instr) -> None:
     """Branch to the handler of an instruction where it raises; what is not foreseen leaves the kernel."""
     check = CHECKS.get(instr.opname)
-    if check is None or self.handler() is None:
+    if check is None or self.handler() is None and not self.leads_out():
         return
     saved = list(self.state.stack)
     try:
@@ -121,7 +121,7 @@ def found_or_raised(self: Any, owner: Abstract, index: Abstract, like: Abstract)
     kind = number_type(like)
     if kind not in UNLIKELY or (self.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict) or self.derived:
         return None
-    if self.handler() is None or not self.is_named(KeyError):
+    if self.handler() is None and not self.leads_out() or not self.is_named(KeyError):
         return None
     name, operands = self.keyed("get_key", owner, index)
     absent = Const(UNLIKELY[kind])
@@ -129,7 +129,8 @@ def found_or_raised(self: Any, owner: Abstract, index: Abstract, like: Abstract)
     flag = self.emit("compare", [value, self.number_value(absent)], FLAG, {"operator": "=="})
     self.raise_rarely(flag, KeyError, lambda: self.emit(
         "has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True))
-    self.end_block()
+    if self.ways:
+        self.end_block()
     return Number(kind, value)
 
 

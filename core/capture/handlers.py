@@ -98,8 +98,13 @@ class Handlers:
     def raise_where(self, flag: Callable[[], Value], cls: type) -> None:
         """Where the FLAG is true, the instruction raises an exception of the class: jump to its handler, if one of
         its clauses is for such."""
-        if self.is_named(cls):
-            self.ways.append(Way(cls, self.split(flag())))
+        if not self.is_named(cls):
+            return
+        block = self.split(flag())
+        if self.leads_out():
+            self.throw(cls, block)
+        else:
+            self.ways.append(Way(cls, block))
 
     def end_block(self) -> None:
         """Make sure that the instruction is the last of its block, for it has several edges."""
@@ -109,17 +114,31 @@ class Handlers:
 
     def is_named(self, cls: type) -> bool:
         """Whether a clause of the handler names the class or a base of it, as far as names alone tell."""
+        named = self.facts.catches if self.leads_out() else self.named()
+        return any(id(one) in named for one in type.mro(cls))
+
+    def named(self) -> Tuple[int, ...]:
+        """The ids of the classes that the clauses of the handler name."""
         instructions, entry = self.function.instructions, _innermost(self.cfg, self.instr.index)
         named, index = [], entry.handler  # type: ignore[union-attr]
         if instructions[index].opname != "DUP_TOP":
-            return True
+            return (id(BaseException),)
         while instructions[index].opname in CLAUSE:
             if instructions[index].opname == "LOAD_GLOBAL":
                 name = instructions[index].value
                 named.append(self.facts.globals.get(name, self.facts.builtins.get(name)))
             target = instructions[index].target
             index = target if target is not None else index + 1
-        return any(is_among(one, type.mro(cls)) for one in named)
+        return tuple(map(id, named))
+
+    def leads_out(self) -> bool:
+        """Whether the caller handles what the instruction raises, and nothing that lives in one segment waits."""
+        outside = self.facts.catches is not None and _innermost(self.cfg, self.instr.index) is None
+        return outside and not any(map(is_confined, self.state.stack))
+
+    def throw(self, cls: type, block: Any) -> None:
+        """In an inlined callee: its caller goes on at the handler where control comes to the block."""
+        raise NotImplementedError
 
     def raise_rarely(self, flag: Value, cls: type, never: Callable[[], Value]) -> None:
         """Where the first FLAG is true, the instruction raises, or the other FLAG is true as well: then the kernel
@@ -127,7 +146,10 @@ class Handlers:
         here = self.split(flag)
         on, self.block = self.block, here
         self.emit("require", [self.emit("not", [never()], FLAG)], None, exits=True)
-        self.ways.append(Way(cls, self.block))
+        if self.leads_out():
+            self.throw(cls, self.block)
+        else:
+            self.ways.append(Way(cls, self.block))
         self.block = on
 
     def may_catch(self) -> bool:
@@ -142,7 +164,7 @@ class Handlers:
     def is_caught(self) -> bool:
         """Whether a ``raise`` leads to a handler, of the function or of its caller."""
         inner = _innermost(self.cfg, self.instr.index)
-        return self.handler() is not None or inner is None and self.facts.catches
+        return self.handler() is not None or inner is None and self.facts.catches is not None
 
     def handled_state(self, state: Any, cls: Any, again: Optional[Raised] = None) -> Tuple[int, Any]:
         """The handler, and what is known where it begins."""

@@ -55,6 +55,11 @@ class CalleePropagator(TypePropagator):
     returned: Abstract
     yields: Optional[Dict[int, int]] = None
     foreseen: Dict[int, bool]
+    thrown: Dict[Tuple[int, int, type], Outcome]
+
+    def throw(self, cls: type, block: Any) -> None:
+        self.thrown[self.version, self.instr.index, cls] = Outcome(
+            Thrown(cls, self.instr.index), {name: held for name, held in self.before.locals.items() if is_place(name)})
 
     def _conditional(self, when: bool, keep: Optional[bool]) -> None:
         """Note which way a number from outside leads that is there now."""
@@ -77,7 +82,8 @@ class CalleeAnalysis(Analysis):
         doomed: the blocks after which nothing returns.
         outcomes: what the call gives, and what it leaves in the places that it writes.
         written: the names of those places.
-        way_of: for versions of blocks that return, the number of their outcome.
+        way_of: the numbers of outcomes, by versions of blocks that return, and by where exceptions leave for the
+            caller's handler.
         left: the versions that are left to bytecode, see `asides`, with why they are not captured.
         region: the pieces to build.
     """
@@ -94,9 +100,9 @@ class CalleeAnalysis(Analysis):
         self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
         self.returned: Dict[Version, Outcome] = {}
         self.lists: Dict[Version, Kinds] = {}
-        self.way_of: Dict[Version, int] = {}
+        self.way_of: Dict[Any, int] = {}
         self.left: Dict[Version, Break] = {}
-        self.interpreter.foreseen = {}  # type: ignore[attr-defined]
+        self.interpreter.foreseen, self.interpreter.thrown = {}, {}  # type: ignore[attr-defined]
 
     def finish(self) -> "CalleeAnalysis":
         """Run.
@@ -151,14 +157,16 @@ class CalleeAnalysis(Analysis):
         self.written = sorted(set().union(*self.facts.stores.values()))
         self._sort(returning)
         loops = self.cfg.loops and self.yields is None
-        if len(self.outcomes) > 1 and loops and len({version.block for version in returning}) == 1:
+        results = [outcome for outcome in self.outcomes if not isinstance(outcome.result, Thrown)]
+        if len(results) > 1 and loops and len({version.block for version in returning}) == 1:
             common = [version for version in returning if version.likely][-1:] or returning[-1:]
             doomed.update(version for version in returning if version not in common)
             self._sort(common)
         ways = MAX_OUTCOMES if self.yields is None else max(MAX_OUTCOMES, self.facts.unrolling + 1)
-        if self.outcomes and all(isinstance(outcome.result, Thrown) for outcome in self.outcomes):
+        raised = [outcome for outcome in self.outcomes if isinstance(outcome.result, Thrown)]
+        if len(raised) == len(self.outcomes):
             raise Break("PJ230", callee=self.name, because="it never returns")
-        if len(self.outcomes) > ways or not all(outcome.is_known() for outcome in self.outcomes):
+        if len(self.outcomes) - len(raised) > ways or len(raised) > MAX_OUTCOMES or not all(outcome.is_known() for outcome in self.outcomes):
             raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
 
@@ -177,10 +185,12 @@ class CalleeAnalysis(Analysis):
 
     def _sort(self, versions: List[Version]) -> None:
         """Set what the call gives and leaves if control comes from these."""
+        thrown: Dict[Any, Outcome] = self.interpreter.thrown  # type: ignore[attr-defined]
+        keys = [*versions, *thrown]
         found = [Outcome(result, {name: places[name] for name in self.written})
-                 for result, places, _ in map(self.returned.__getitem__, versions)]
+                 for result, places, _ in [*map(self.returned.__getitem__, versions), *thrown.values()]]
         ways = sort_outcomes(found)
-        self.way_of = {versions[position]: slot for slot, members in ways.items() for position in members}
+        self.way_of = {keys[position]: slot for slot, members in ways.items() for position in members}
         self.outcomes = [functools.reduce(Outcome.covering, [found[position] for position in members])
                          for members in ways.values()]
 
@@ -211,6 +221,9 @@ class CalleeAnalysis(Analysis):
 
     def _interpret(self, version: Version) -> List[Version]:
         self.left.pop(version, None)
+        thrown = self.interpreter.thrown  # type: ignore[attr-defined]
+        for key in [key for key in thrown if key[0] == version.number]:
+            del thrown[key]
         try:
             return super()._interpret(version)
         except Aside as aside:
@@ -247,6 +260,7 @@ class CalleeAnalysis(Analysis):
     def forget(self) -> None:
         super().forget()
         self.returned, self.left, self.lists = {}, {}, {}
+        self.interpreter.thrown.clear()  # type: ignore[attr-defined]
 
 
 class Inliner:
@@ -400,10 +414,10 @@ class Inliner:
 
     def _enter(self, interpreter: Any, body: Body, name: str, facts: Facts, locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call, with these variables; where the caller handles what it raises, that is an outcome."""
-        if not interpreter.may_catch():
+        if not isinstance(facts, CalleeFacts) or not interpreter.may_catch():
             return self._enter_body(interpreter, body, name, facts, locals)
         before, catching = interpreter.state.copy(), copy.copy(facts)
-        catching.catches = True
+        catching.catches = interpreter.named()
         try:
             return self._enter_body(interpreter, body, name, catching, locals)
         except Break:

@@ -10,7 +10,7 @@ from pijit.core.bytecode.cells import with_cells
 from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.normal import normal_code
 from pijit.core.bytecode.rest import Rest
-from pijit.core.capture.abstract import Parted
+from pijit.core.capture.abstract import Parted, Thrown
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.captured import InlinedCall, Unhandled
 from pijit.core.capture.facts import Facts
@@ -152,6 +152,11 @@ class InlineBuilder(GraphBuilder):
         written = [self.state.locals[name] for name in self.analysis.written]
         way = self.analysis.way_of[piece.version]
         self.returns.setdefault(way, []).append((self.block, [self.returned] + written))
+
+    def throw(self, cls: type, block: Any) -> None:
+        written = [self.before.locals[name] for name in self.analysis.written]
+        way = self.analysis.way_of[self.version, self.instr.index, cls]
+        self.returns.setdefault(way, []).append((block, [Thrown(cls, self.instr.index)] + written))
 
     # exits
 

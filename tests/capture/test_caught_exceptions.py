@@ -151,6 +151,37 @@ def by_callees(n, out):
     return s, out
 
 
+def quotient(d, k, x):
+    s = d[k] / x
+    for j in range(3):
+        s += math.log(x - j) / (k - j)
+    return s
+
+
+def below_callees(d, n):
+    s = 0.0
+    for k in range(n):
+        try:
+            y = quotient(d, k, k * 0.75)
+        except (ZeroDivisionError, KeyError):
+            y = -1.0
+        except ValueError:
+            s -= 2.0
+            continue
+        s += y
+    return s
+
+
+def in_comprehensions(d, n):
+    s = 0.0
+    for k in range(n):
+        try:
+            s += sum([d[j] for j in (k, k + 2)]) + sum(1.0 / (j - k) for j in range(4))
+        except (KeyError, ZeroDivisionError):
+            s -= 1.0
+    return s
+
+
 def safe(a, b):
     try:
         return a / b
@@ -214,10 +245,11 @@ NATIVE = [(missing_keys, (EVEN, 90), [(EVEN, 10), ({}, 30), (dict.fromkeys(range
           (pulled, (ROWS, 5), [(ROWS[:3], 4), ([], 3), (X, 2)]),
           (every_block, (80, np.zeros(3)), [(5, np.zeros(3)), (30, np.zeros(2))]),
           (by_callees, (40, np.zeros(3)), [(40, np.zeros(2)), (4, np.zeros(3))]),
+          (below_callees, (EVEN, 40), [(EVEN, 3), ({}, 9), (dict.fromkeys(range(20), 1), 30), ([1.0] * 5, 9)]),
           (inside_callees, (40,), [(3,), (2.5,)]),
           (effects_in_handlers, (40, [], {0: 5}), [(3, [], {}), (9, [], {0: 1.5})]),
           (name_is_gone, (1, 2.5), [(7, 2.5), (0, 1.5), (2, None)])]
-ALL = NATIVE + [(grows, (9, {3: 0}), [(4, {}), (3, {1: 2.0})])]
+ALL = NATIVE + [(in_comprehensions, (EVEN, 9), [(EVEN, 99), ({}, 4)]), (grows, (9, {3: 0}), [(4, {}), (3, {1: 2.0})])]
 
 
 @pytest.mark.parametrize("f, args, others", ALL, ids=named)
@@ -370,6 +402,6 @@ def test_a_class_that_gets_an_init_is_made_by_python():
 
 
 def test_machine_code():
-    for f, args, others in NATIVE[:2] + NATIVE[4:6] + NATIVE[7:9] + NATIVE[10:11]:
+    for f, args, others in NATIVE[:2] + NATIVE[4:6] + NATIVE[7:10] + NATIVE[11:12]:
         with fail_unless_captured():
             check(f, *args, calls=4, others=others)
