@@ -24,14 +24,16 @@ from pijit.core.capture.values import (
     Number,
     Opaque,
     Tensor,
+    Thing,
     class_of,
+    has_class,
     number_type,
     pointer_class,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, Array, Scalar, half_of, numpy_scalar
+from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Scalar, half_of, numpy_scalar
 from pijit.guards.facts import is_among, is_exactly, type_name
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
@@ -90,6 +92,7 @@ class Operators:
     emit: Callable[..., Optional[Value]]
     number_value: Callable[[Abstract], Value]
     constant: Callable[[Abstract], Any]
+    object_value: Callable[[Abstract], Value]
     is_changing: Callable[[Abstract], bool]
     asks_anew: Callable[[Abstract], bool]
     length_now: Callable[[Abstract], Abstract]
@@ -369,6 +372,9 @@ class Operators:
         """The FLAG of whether two values are one object, where kernels can tell: of arrays, and of truth values."""
         if isinstance(left, Tensor) and isinstance(right, Tensor):
             return self.emit("identical", [left.value, right.value], FLAG)
+        if any(isinstance(value, Thing) for value in (left, right)) and has_class(left) and has_class(right):
+            origins = [self.emit("origin", [self.object_value(value)], WORD) for value in (left, right)]
+            return self.emit("compare", origins, FLAG, {"operator": "=="})
         if is_among(class_of(left), TRUTHS):
             values = [self.number_value(value) for value in (left, right)]
             return self.emit("compare", values, FLAG, {"operator": "=="})
