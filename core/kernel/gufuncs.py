@@ -96,18 +96,23 @@ def _plain_dot(emitter: Any, op: Op, arrays: List[ArrayVariable], mask: int) -> 
     adjacent = all(array.strides[0] == "(%d)" % kind.itemsize for array in arrays)
     if not adjacent or not _has_orders(loop, kind):
         return ""
-    most = _launcher.plain_dot(*_launcher.ufunc_loop(loop["ufunc"], loop["loop"]), kind.itemsize)
+    words = _launcher.ufunc_loop(loop["ufunc"], loop["loop"])
+    most, wide = max((_launcher.plain_dot(*words, kind.itemsize, wide), wide) for wide in {kind.char == "f", False})
     if most < 2:
         return ""
     done, at, size = emitter.fresh(), emitter.fresh(), arrays[0].shape[0]
-    places = [(array.data, "imul(%s, %d)" % (at, kind.itemsize)) for array in arrays]
+    first, second = (emitter.element(kind, (array.data, "imul(%s, %d)" % (at, kind.itemsize))) for array in arrays)
     emitter.line("%s = 0" % done)
     emitter.line("%s_sum = %s" % (done, "(0.0)" if kind.char == "d" else "float32(0.0)"))
     emitter.line("if not beyond(isub(%s, 2), %d):" % (size, most - 1))
     emitter.depth += 1
     emitter.line("%s = 0" % at)
-    emitter.indented("while %s < %s:" % (at, size), "%s_sum = fadd(%s_sum, fmul(%s, %s))" % (
-        (done, done) + tuple(emitter.element(kind, place) for place in places)), "%s = iadd(%s, 1)" % (at, at))
+    total = emitter.renamed("(0.0)") if wide else done + "_sum"
+    more = ("widen(fmul(%s, %s))" if wide else "fmul(%s, %s)") % (first, second)
+    emitter.indented("while %s < %s:" % (at, size), "%s = fadd(%s, %s)" % (total, total, more),
+                     "%s = iadd(%s, 1)" % (at, at))
+    if wide:
+        emitter.line("%s_sum = narrow(%s)" % (done, total))
     raised = emitter.flags_raised(mask, True) if mask else "0"
     emitter.indented("if not special(%s_sum):" % done, "%s = choose(%s == 0, 1, 0)" % (done, raised))
     emitter.depth -= 1

@@ -96,13 +96,21 @@ ORDER(fours_plain,
       }
       ONE_BY_ONE)
 
+/* Rounded products, added up as doubles. */
+ORDER(in_doubles,
+      __m256d wide = {0};
+      for (; q < of->depth; q++) {
+          wide = wide + WIDEN(TIMES(q));
+      }
+      sums = NARROW(wide);)
+
 /* Columns from the last multiple of four on have an order of their own. */
 PRODUCT_CODE static int
 NAMED(product)(const Product *of, int order, int last)
 {
     static int (*const orders[PRODUCT_ORDERS])(const Product *, const FOUR *, char *, npy_intp) = {
         NAMED(one_by_one), NAMED(fused), NAMED(lanes_fused), NAMED(lanes_plain), NAMED(fours_fused),
-        NAMED(fours_plain)};
+        NAMED(fours_plain), NAMED(in_doubles)};
     const npy_intp step = of->right_steps[1];
     FOUR lines[PRODUCT_DEPTH];
     int nan = 0;

@@ -14,7 +14,9 @@
 
 #define PRODUCT_SIDE 8          /* rows and columns at most */
 #define PRODUCT_DEPTH 16        /* products that make one sum at most */
-#define PRODUCT_ORDERS 6
+#define PRODUCT_ORDERS 7
+#define PRODUCT_PLAIN 0         /* one after the other, and the same in doubles */
+#define PRODUCT_WIDE 6
 #define PRODUCT_UNKNOWN (-1)
 
 /* The operands, turned so that a vector of results is a line. */
@@ -47,24 +49,32 @@ product_of(const int64_t *pointers, const npy_intp *dims, const npy_intp *steps)
 #define NAMED(name) double_##name
 #define FOUR __m256d
 #define FUSE _mm256_fmadd_pd
+#define WIDEN(sums) (sums)
+#define NARROW(sums) (sums)
 #define IS_NAN(sums) _mm256_movemask_pd(_mm256_cmp_pd(sums, sums, _CMP_UNORD_Q))
 #include "product_orders.h"
 #undef REAL
 #undef NAMED
 #undef FOUR
 #undef FUSE
+#undef WIDEN
+#undef NARROW
 #undef IS_NAN
 
 #define REAL float
 #define NAMED(name) float_##name
 #define FOUR __m128
 #define FUSE _mm_fmadd_ps
+#define WIDEN(sums) _mm256_cvtps_pd(sums)
+#define NARROW(sums) _mm256_cvtpd_ps(sums)
 #define IS_NAN(sums) _mm_movemask_ps(_mm_cmpunord_ps(sums, sums))
 #include "product_orders.h"
 #undef REAL
 #undef NAMED
 #undef FOUR
 #undef FUSE
+#undef WIDEN
+#undef NARROW
 #undef IS_NAN
 
 static int
@@ -104,6 +114,7 @@ typedef struct {
     npy_intp sizes;             /* 0 where nothing is known yet */
     npy_intp steps[6];
     int order, last;            /* PRODUCT_UNKNOWN where no order is the loop's */
+    int right;                  /* bits: which orders are, for all columns */
 } ProductShape;
 
 static ProductShape product_shapes[PRODUCT_SHAPES];
@@ -207,6 +218,7 @@ probe_run(Probe *probe, ProductShape *shape)
     for (int order = PRODUCT_ORDERS - 1; order >= 0; order--) {
         shape->order = wrong[order] & 1 ? shape->order : order;
         shape->last = wrong[order] & 2 ? shape->last : order;
+        shape->right |= (wrong[order] == 0) << order;
     }
     if (shape->order == PRODUCT_UNKNOWN || shape->last == PRODUCT_UNKNOWN) {
         shape->order = PRODUCT_UNKNOWN;
@@ -332,14 +344,14 @@ static PyObject *
 module_plain_dot(PyObject *module, PyObject *args)
 {
     unsigned long long function, data;
-    int size, most = 1;
-    if (!PyArg_ParseTuple(args, "KKi:plain_dot", &function, &data, &size)) {
+    int size, wide, most = 1;
+    if (!PyArg_ParseTuple(args, "KKip:plain_dot", &function, &data, &size, &wide)) {
         return NULL;
     }
     while (products_known() && most < PRODUCT_DEPTH) {
         const npy_intp dims[4] = {1, 1, most + 1, 1}, steps[9] = {0, 0, 0, 0, size, size, 0, 0, 0};
         const ProductShape *shape = shape_find((int64_t)function, (int64_t)data, dims, steps, size);
-        if (shape == NULL || shape->order == PRODUCT_UNKNOWN || shape->last != 0) {
+        if (shape == NULL || !(shape->right >> (wide ? PRODUCT_WIDE : PRODUCT_PLAIN) & 1)) {
             break;
         }
         most++;
@@ -349,7 +361,8 @@ module_plain_dot(PyObject *module, PyObject *args)
 
 static PyMethodDef product_functions[] = {
     {"plain_dot", module_plain_dot, METH_VARARGS,
-     "How long adjacent vectors may be, of floats of so many bytes, whose products a loop adds up one after the other."},
+     "How long adjacent vectors may be, of floats of so many bytes, whose products a loop adds up one after the other, "
+     "as doubles or as they are."},
     {NULL},
 };
 
