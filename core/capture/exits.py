@@ -27,16 +27,20 @@ from pijit.core.capture.values import (
     LoopIterator,
     Made,
     Number,
+    Range,
     Sequence,
+    SliceDisplay,
     Thing,
     Typed,
     Unbound,
     Unknown,
     Unrolled,
+    class_of,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Graph, Op, Output, SideExit, Value
 from pijit.core.graph.types import FLAG, INT, SKIP, Type
+from pijit.guards.facts import type_name
 
 ROUNDS = "$rounds"
 """What a re-entry calls its count of the rounds of loops: no local variable, but it leaves as they do."""
@@ -149,6 +153,9 @@ class Exits:
             return function_output(self, value)
         if isinstance(value, Made) and value.root is not None:
             return Output("value", self._input(value.root, SKIP))
+        if isinstance(value, SliceDisplay) or isinstance(value, Range) and value.parts:
+            self._leave_once(value)
+            return Output("called", None, [Output("const", class_of(value))] + list(map(self._output, value.parts)))
         if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
             raise Break("PJ202", value=repr(value))
         if isinstance(value, Typed) and not (isinstance(value, Known) and value.value is None):
@@ -174,10 +181,11 @@ class Exits:
         raise Break("PJ202", value=repr(value))
 
     def _leave_once(self, value: Abstract) -> None:
-        """A tuple or function that leaves in two places would become two objects: bytecode makes it."""
+        """What leaves in two places, a tuple for example, would become two objects: bytecode makes it."""
         if value.born in self.leaving and not (isinstance(value, Sequence) and not value.items):
             maker = value.born if value.born not in self.analysis.refused else self.instr.index
-            because = "the %s is in two places" % ("tuple" if isinstance(value, Sequence) else "function")
+            kind = "function" if isinstance(value, Made) else type_name(class_of(value))  # type: ignore[arg-type]
+            because = "the %s is in two places" % kind
             raise Refusal(maker, Break("PJ216", because=because))
         self.leaving.add(value.born)
 

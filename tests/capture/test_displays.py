@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted, kernel_count
+from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted, kernel_count
 
 X = np.linspace(0.5, 4.0, 11)
 Y = np.linspace(3.0, -1.0, 11)
@@ -210,3 +210,39 @@ def test_calls_leave_nothing_behind():
     finally:
         tracemalloc.stop()
     assert grown < 20000
+
+
+def test_slices_and_ranges_that_are_returned():
+    def f(x, n):
+        return x[1:n] * 2.0, slice(1, n), range(n), (slice(n), range(2, n, -1)), slice(None, None, n)
+
+    def g(x, n):
+        return slice(n, len(x)), {"a": slice(1, n), "r": range(n)}, x + 1.0
+
+    with fail_unless_captured():
+        check(f, X, 3, others=[(X, 7)])
+        check(g, X, 3, others=[(X, True)])
+    assert_nothing_breaks(f, X, 3)
+
+
+class Seen:
+    def __init__(self):
+        self.keys = []
+
+    def __getitem__(self, key):
+        self.keys.append(key)
+        return 1.0
+
+    def __setitem__(self, key, value):
+        self.keys.append(value)
+        self.keys.append(key)
+
+
+def test_one_slice_for_a_read_and_a_store():
+    def f(x, n):
+        seen = Seen()
+        y = x * 2.0
+        seen[1:n] += y[0]
+        return seen.keys[0] is seen.keys[2], seen.keys, y
+
+    check(f, X, 3)
