@@ -136,7 +136,11 @@ result_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides,
     return array;
 }
 
+#define RESULTS_COME_BACK (result_capsule != NULL)
+
 #else
+
+#define RESULTS_COME_BACK 0
 
 static int
 results_probe(void)

@@ -32,7 +32,7 @@ def alone(x, y):
 
 
 def rows(x, y):
-    return (x.reshape(17, 59) - y[0]).sum(axis=1)
+    return (x[1:].reshape(2, 501) - y[0]).sum(axis=1)  # too long to be unrolled as a whole
 
 
 def in_place(x, y):
