@@ -18,6 +18,7 @@ from pijit.core.capture.characters import CHARACTER_CALLS
 from pijit.core.capture.complex_numbers import COMPLEX_CALLS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.draws import draw_of, pythons_draw
+from pijit.core.capture.environment import ENVIRONMENT_CALLS
 from pijit.core.capture.getters import GETTER_CALLS
 from pijit.core.capture.handlers import thrown
 from pijit.core.capture.heaps import HEAP_CALLS
@@ -197,7 +198,8 @@ class Calls:
             return construct(self, callee, arguments, keywords)  # type: ignore[arg-type]
         found = find_callee(callee, arguments, keywords, self) if inlines else None
         if found is not None:
-            special = FUNCTIONS_BY_CODE.get(id(found[0].function.__code__))
+            code = id(found[0].function.__code__)
+            special = FUNCTIONS_BY_CODE.get(code) or ENVIRONMENT_CALLS.get(code)
             if special is not None:
                 return special(self, *found)
             method = ROW_METHODS.get(id(found[0].function.__code__))

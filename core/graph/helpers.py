@@ -32,6 +32,16 @@ def part_of(owner: Any, start: Any, stop: Any, step: Any) -> Any:
     return owner[start:stop:step]
 
 
+def variable(environment: Any, name: str) -> str:
+    """``os.environ[name]``; KeyError where there is none."""
+    return environment[name]  # type: ignore[no-any-return]
+
+
+def lacks_variable(environment: Any, name: str) -> bool:
+    """``name not in os.environ``"""
+    return name not in environment
+
+
 def sorted_by(items: List[Any], keys: Sequence[Any], reverse: bool = False) -> List[Any]:
     """``sorted(items, key=..., reverse=...)`` where the keys are known: they are compared as ``sorted`` does."""
     return [items[position] for position in sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)]
