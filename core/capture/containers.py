@@ -258,7 +258,8 @@ class Containers:
             raise Break("PJ203", operand="nan")
         if class_of(left) is class_of(right) is str:
             return self.compare("==", left, right)
-        if None in kinds and (is_plain(left) or is_plain(right)) and len(constants) < 2:
+        sequences = all(is_among(class_of(value), (tuple, list)) for value in (left, right))
+        if None in kinds and (is_plain(left) or is_plain(right)) and len(constants) < 2 and not sequences:
             return Const(False)
         return self.compare("==", left, right)
 

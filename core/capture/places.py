@@ -9,7 +9,7 @@ guards.
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable, Container, Dict, Iterator, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.roots import Root
@@ -23,6 +23,7 @@ from pijit.core.capture.values import (
     Number,
     Opaque,
     Typed,
+    Unbound,
     Unknown,
     known_of,
     number_type,
@@ -46,6 +47,14 @@ PREFIX = "place: "  # no name of a variable has a space; "." and "@" begin those
 def is_place(name: str) -> bool:
     """Whether a name in ``State.locals`` stands for a place."""
     return name.startswith(PREFIX)
+
+
+def without_dead(state: State, live: Container[str]) -> State:
+    """The state without what locals hold that nothing reads any more: they may be unbound, so none may be asked."""
+    def known(name: str, value: Abstract) -> Abstract:
+        return value if name in live or is_place(name) or isinstance(value, (Unbound, Number)) else Unknown("PJ212")
+
+    return State({name: known(name, value) for name, value in state.locals.items()}, state.stack)
 
 
 class HeapPlace:

@@ -246,3 +246,13 @@ def test_one_slice_for_a_read_and_a_store():
         return seen.keys[0] is seen.keys[2], seen.keys, y
 
     check(f, X, 3)
+
+
+def test_nested_sequences_equal_constant_ones():
+    def f(x, n):
+        t = (2, n)
+        return ((1, (2, n)) == (1, (2, 5)), (t,) != ((2, 5),), (1, t) == (1, (2, 5)), [1, (n, 2)] == [1, (5, 2)],
+                (t, None) == ((2, 5), None), (t, 1) == (None, 1), (t, t) == ((2, 5), "ab"), x + 1.0)
+
+    with fail_unless_captured():
+        check(f, X, 5, others=[(X, 6), (X, 5.0)], calls=4)

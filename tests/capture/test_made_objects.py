@@ -430,3 +430,28 @@ def test_programs(f, args, others, config, little_work):
 def test_leaving_anywhere(f, args, others, little_work, leaves_often, open_gates):
     """Objects leave in the middle of everything, and the kernel comes back to those that bytecode has then."""
     check(f, *args, others=others, config=PYTHON, calls=6)
+
+
+class Summed:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __iadd__(self, other):
+        self.a = self.a + other
+        return self
+
+    def __iter__(self):
+        yield self.a
+        yield self.b
+
+
+def test_an_object_that_only_the_operand_stack_has():
+    """A segment in the middle of a statement asks nothing of the variable that is about to be bound."""
+    def f(x, y, s):
+        point = Summed(x, s)
+        if s in list(x + x):
+            y, s = point
+        point += y[::-1]
+        return point.a, s
+
+    check(f, X, X * 2.0, 0.5, others=[(X, X * 2.0, X[0] * 2.0)], calls=4)

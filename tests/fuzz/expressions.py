@@ -221,7 +221,7 @@ CONDITIONS: Templates = {
               "bool({num})"),
     "builtins": ("({int} in {1, 2})", "({int} in list(range(20)))", "(str({int}) == '1')", "({num} in list({vec}))",
                  "isinstance({num}, numbers.Real)"),
-    "lists": ("(({num}, {int}) < ({num}, {int}))", "([{int}, {num}] >= [{int}])",
+    "lists": ("(({num}, ({int}, 1)) == ({num}, (2, 1)))", "(({num}, {int}) < ({num}, {int}))", "([{int}, {num}] >= [{int}])",
               "(pairs[{index}] > ({num}, {num}))", "got[:1]"),
     "complex": ("({num} * 1j == {num})", "bool({num} * 1j)", "(abs({num} - 1j) > 2)", "isinstance({num}, complex)"),
     "views": ("({vec!} is {vec!})", "(x.dtype == np.float64)", "{vec}.size > 2"),
