@@ -56,6 +56,12 @@ def cell(value):
     return (lambda: value).__closure__[0]
 
 
+def empty_cell(_):
+    made = cell(None)
+    del made.cell_contents
+    return made
+
+
 base = np.arange(24.0)
 arrays = st.sampled_from([
     base, base[:12], base[12:], base[::2], base[::-1], base.reshape(4, 6), base.reshape(4, 6).T, base[:0],
@@ -73,8 +79,9 @@ constants = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3).map(
 others = st.sampled_from([len, np.sqrt, np, Thing, Slots, int, type, np.float64(1.0), Thing.method,
                           Thing.static])
 attribute_dicts = st.dictionaries(st.sampled_from(NAMES[:6]), scalars, max_size=3)
-values = st.recursive(
-    st.one_of(constants, arrays, others, st.just(UNBOUND)),
+# What says that a variable is unbound is no value that programs could put anywhere.
+bound = st.recursive(
+    st.one_of(constants, arrays, others, st.none().map(empty_cell)),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3), st.lists(inner, max_size=3).map(tuple),
         st.dictionaries(st.sampled_from(NAMES + [0, 1]), inner, max_size=3),
@@ -82,6 +89,7 @@ values = st.recursive(
         st.dictionaries(st.sampled_from(NAMES), inner, max_size=3).map(module),
         inner.map(slots), inner.map(cell)),
     max_leaves=6)
+values = st.one_of(bound, st.just(UNBOUND))
 roots = st.one_of(
     st.integers(0, SLOTS).map(lambda index: Local(index, f"l{index}")),
     st.integers(0, SLOTS).map(lambda index: Cell(index, f"c{index}")),
@@ -112,8 +120,7 @@ guards = st.one_of(
     st.builds(SameAxis, sources, sources, st.integers(0, 2), st.integers(0, 2)),
     st.builds(SameObject, sources, sources), st.builds(DistinctObject, sources, sources),
     st.builds(FunctionCode, sources, st.sampled_from([Thing.method.__code__, Thing.static.__code__])))
-scopes = st.dictionaries(st.sampled_from(NAMES), values.filter(lambda value: value is not UNBOUND),
-                         max_size=4)
+scopes = st.dictionaries(st.sampled_from(NAMES), bound, max_size=4)
 patient = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -142,7 +149,7 @@ def test_single_guards_agree(guard, slot_values, globals, builtins):
 
 
 @patient
-@given(values.filter(lambda value: value is not UNBOUND), st.data())
+@given(bound, st.data())
 def test_equals_holds_for_a_copy_and_only_for_equals(value, data):
     constant = data.draw(constants)
     copy = eval(repr(constant), {"nan": float("nan"), "inf": float("inf"), "Ellipsis": ...})
