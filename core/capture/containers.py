@@ -123,8 +123,10 @@ class Containers:
         """Key number ``position`` of a dict whose length is known; a guard holds it there."""
         if isinstance(owner, Known):
             return Const(owner.keys[position])  # type: ignore[index]
+        if not isinstance(owner, Opaque):  # one of several dicts
+            raise Break("PJ209", type=describe(owner))
         self.reading(dict, owner)
-        found = list(owner.sample)[position]  # type: ignore[attr-defined]
+        found = list(owner.sample)[position]
         if not is_exactly(found, ITEM_KEYS):
             raise Break("PJ205", index=type_name(type(found)))
         key = Const(found, KeyAt(owner.source, position) if owner.source is not None else None)

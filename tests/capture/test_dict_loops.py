@@ -153,3 +153,17 @@ def test_views_that_leave():
         return [x * v for _, v in items], sorted(d.items()), n
 
     check(f, D, X, config=PYTHON)
+
+
+def test_a_loop_in_a_loop_that_binds_the_dict_anew():
+    """What the inner loop goes over is one dict at first and another one later."""
+    def f(d, xs):
+        out = []
+        for _ in reversed(xs):
+            for key in d:
+                x, *rest = xs
+                out.append(key)
+                d = {"a": x, "b": x}
+        return x, rest, out, d
+
+    check(f, {"k": X, "l": X}, [X, X + 1.0], config=PYTHON, others=[({"k": 1}, [X, X, X])])
