@@ -157,13 +157,15 @@ def test_views_that_leave():
 
 def test_a_loop_in_a_loop_that_binds_the_dict_anew():
     """What the inner loop goes over is one dict at first and another one later."""
-    def f(d, xs):
-        out = []
+    def f(x, xs, d):
+        seen = 0
+        xs.reverse()
         for _ in reversed(xs):
             for key in d:
                 x, *rest = xs
-                out.append(key)
+                seen += len(key)
                 d = {"a": x, "b": x}
-        return x, rest, out, d
+        return x, d, seen
 
-    check(f, {"k": X, "l": X}, [X, X + 1.0], config=PYTHON, others=[({"k": 1}, [X, X, X])])
+    numbers = np.arange(7)
+    check(f, numbers, [X, X + 1.0], {"a": numbers, "b": X}, config=PYTHON, others=[(X, [X], {"k": 1})])
