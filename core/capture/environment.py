@@ -10,31 +10,35 @@ from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.callees import Callee
 from pijit.core.capture.conditions import ClassHolds, HasCode
 from pijit.core.capture.texts import TEXT
-from pijit.core.capture.values import Abstract, Const, Instance, Opaque, class_of
+from pijit.core.capture.values import Abstract, Const, Instance, Opaque
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG
 from pijit.guards.reading import class_value
 
-ENVIRONMENT = type(os.environ)
 PARAMETERS = ("self", "key", "default")
-READ = class_value(ENVIRONMENT, "__getitem__")
+READ = class_value(type(os.environ), "__getitem__")
 
 
 def call_get(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``os.environ.get(name, default)`` of a known name, which is there or not as it is now; the kernel leaves where
     that is otherwise."""
     owner = arguments[0] if arguments else Const(None)
-    if class_of(owner) is not ENVIRONMENT or not isinstance(owner, Opaque):
+    if not isinstance(owner, Opaque) or owner.sample is not os.environ:
         return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
     named, count = dict(zip(PARAMETERS, arguments), **keywords), len(arguments)
     name = named.get("key")
     known = isinstance(name, Const) and type(name.object) is str
-    if not known or count > len(PARAMETERS) or set(keywords) - set(PARAMETERS[count:]):
+    plain = known and class_value(type(owner.sample), "__getitem__") is READ
+    if not plain or count > len(PARAMETERS) or set(keywords) - set(PARAMETERS[count:]):
+        raise Break("PJ201", callee="environ.get")
+    try:
+        found = name.object in os.environ  # type: ignore[union-attr]
+    except UnicodeError:  # no name of a variable
         raise Break("PJ201", callee="environ.get")
     self.rely(callee.place, HasCode(callee.function.__code__))
     self.rely(owner, ClassHolds("__getitem__", READ))
     operands = [self.object_value(owner), self.object_value(name)]
-    if name.object in os.environ:  # type: ignore[union-attr]
+    if found:
         attrs = {"function": "helpers.variable", "keywords": ()}
         return Instance(TEXT, self.emit("invoke", operands, TEXT, attrs, exits=True))
     attrs = {"function": "helpers.lacks_variable", "keywords": ()}

@@ -99,3 +99,22 @@ def test_wrong_arguments():
 
     check(f, X, NAME)
     check(lambda x, name: (x + 1.0, os.environ.get(name, "a")), X, NAME, others=[(X, NAME + "_2")])
+
+
+def test_names_that_no_variable_has():
+    def f(x, name):
+        y = x * 2.0
+        try:
+            return y, os.environ.get(name)
+        except (UnicodeError, TypeError) as error:
+            return y, str(error)
+
+    def g(x, name):
+        y = x * 2.0
+        try:
+            return y, os.environb.get(name)
+        except (UnicodeError, TypeError) as error:
+            return y, str(error)
+
+    check(f, X, "\ud800", others=[(X, NAME)])
+    check(g, X, NAME, others=[(X, b"NAME")])
