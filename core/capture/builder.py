@@ -24,7 +24,7 @@ from pijit.core.capture.made_functions import Closure, named_function
 from pijit.core.capture.managers import Manager
 from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.parted import found_parted, made_slice, parted_parameters, parted_values
-from pijit.core.capture.places import is_place, without_dead
+from pijit.core.capture.places import find_places, is_place, without_dead
 from pijit.core.capture.record_values import made_object, record_parameters, record_parts
 from pijit.core.capture.record import Display, Record, may_be_stored_into, records_in, renumbered, with_owner
 from pijit.core.capture.roots import Root, rooted, with_attributes, with_items, with_value
@@ -77,8 +77,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
     def _head_state(self) -> State:
         piece = self.region.head
         state = without_dead(state_at(self.analysis, piece), self.liveness.live_in(piece.start))
-        for place in self.facts.places.values():
-            self.roots[place.name] = place.root(state, len(self.function.varnames))
+        self.roots = find_places(self.facts.places, state, len(self.function.varnames))
         return State({name: rooted(value, self.roots[name] if is_place(name) else Root("local", name))
                       for name, value in state.locals.items()},
                      [rooted(value, Root("stack", k)) for k, value in enumerate(state.stack)])

@@ -205,6 +205,15 @@ Places = Dict[Any, HeapPlace]
 """By source for globals and cells, by (name, position or `CellPlace`, id of the object) for what is in objects."""
 
 
+def find_places(places: Places, head: State, cells: int) -> Dict[str, Any]:
+    """Where a segment finds each place. What nothing leads to is unknown in ``head`` from here on: no guard can look."""
+    roots = {place.name: place.root(head, cells) for place in places.values()}
+    for name, root in roots.items():
+        if root is None and name in head.locals:
+            head.locals[name] = Unknown("PJ208")
+    return roots
+
+
 def scope_place(instr: Instr, facts: Any) -> HeapPlace:
     """The place that an instruction writes which stores or deletes a global or a cell."""
     if instr.opname.endswith("_GLOBAL"):
