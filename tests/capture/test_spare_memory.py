@@ -137,7 +137,7 @@ def test_large_results_are_numpys_in_all_that_shows():
 @pytest.mark.skipif(not _launcher.RESULTS_COME_BACK, reason="NumPy has no handlers, or had none when this was built")
 @fail_unless_captured()
 def test_memory_of_large_results_comes_back():
-    f = jitted(chain, {"backend": "numba"})
+    f = jitted(chain, {"backend": "numba", "force_breaks": None})
     x, y = grids(600, 500)
     f(x, y)
     _launcher.spare_clear()
