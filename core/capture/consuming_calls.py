@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import sys
 from collections import deque
 from types import CodeType
 from typing import Any, Dict, List, Optional, Tuple
@@ -46,13 +47,16 @@ def _codes(f: Any) -> Tuple[CodeType, ...]:
 
 
 STEPPED = (Lazy, LoopIterator, Unrolled)
+SUM_KEYWORDS = {"start"} if sys.version_info >= (3, 8) else set()
+KEY_IS_CALLED = sys.version_info < (3, 8)
+"""``max(x, key=None)`` is an error."""
 MAP, MAP_TOGETHER, FILTER, FILTER_TRUE = _codes(None)
 
 
 def call_sum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``sum(iterable, start)``: one addition after the other."""
     start = keywords.get("start", arguments[1] if len(arguments) == 2 else Const(0))
-    if set(keywords) - {"start"} or len(arguments) + len(keywords) not in (1, 2) or not arguments:
+    if set(keywords) - SUM_KEYWORDS or len(arguments) + len(keywords) not in (1, 2) or not arguments:
         raise Break("PJ211", callee="sum")
     if number_type(start) is None:
         raise Break("PJ203", operand=describe(start))
@@ -77,7 +81,7 @@ def _extreme(name: str, symbol: str) -> Handler:
         kinds = {number_type(argument) for argument in arguments}
         if len(arguments) > 1 and not keywords and None not in kinds and (len(kinds) == 1 or len(arguments) == 2):
             return extreme_of_numbers(self, symbol, arguments)
-        if len(arguments) > 1 and "default" in keywords:
+        if len(arguments) > 1 and "default" in keywords or KEY_IS_CALLED and "key" in keywords and not by_key:
             raise Break("PJ211", callee=name)
         given = {KEY: key} if by_key else {}
         if "default" in keywords:

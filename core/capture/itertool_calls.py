@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import sys
 from types import CodeType
 from typing import Any, Callable, Iterator, List, Optional, Tuple
 
@@ -43,6 +44,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, INT, WORD
 
 MOST_POOLS = 4
+ACCUMULATED = {"iterable", "func"} | ({"initial"} if sys.version_info >= (3, 8) else set())
 ENDLESS = 2 ** 61
 """How many numbers stand for all: counting them takes longer than anybody waits."""
 
@@ -138,7 +140,7 @@ def _choice(name: str, ordered: bool) -> Handler:
 
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         given = arguments[1:] or [keywords[key] for key in ("r",) if key in keywords]
-        if len(arguments) + len(keywords) != 1 + len(given) or len(given) > 1 or not ordered and not given:
+        if len(arguments) + len(keywords) != 1 + len(given) or not arguments or len(given) > 1 or not (ordered or given):
             raise Break("PJ211", callee=name)
         pool = _pool(self, arguments[0])
         known = _known_items(self, pool)
@@ -168,8 +170,8 @@ def _choice(name: str, ordered: bool) -> Handler:
 
 def call_accumulate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.accumulate(iterable, function, initial=...)``."""
-    given, names = dict(zip(("iterable", "func"), arguments), **keywords), {"iterable", "func", "initial"}
-    if len(arguments) > 2 or len(given) != len(arguments) + len(keywords) or set(given) - names:
+    given = dict(zip(("iterable", "func"), arguments), **keywords)
+    if len(arguments) > 2 or len(given) != len(arguments) + len(keywords) or set(given) - ACCUMULATED:
         raise Break("PJ211", callee="accumulate")
     function, first = given.get("func", Const(None)), given.get("initial", Const(None))
     items, by, start = [iterator_over(self, given["iterable"])], [function], [first]
@@ -232,7 +234,7 @@ def call_cycle(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 def call_repeat(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.repeat(value, times)``."""
     given = arguments[1:] or [keywords[key] for key in ("times",) if key in keywords]
-    if len(arguments) + len(keywords) != 1 + len(given) or len(given) > 1:
+    if len(arguments) + len(keywords) != 1 + len(given) or not arguments or len(given) > 1:
         raise Break("PJ211", callee="repeat")
     if not given:
         return stand_in(self, "repeat", code_of.REPEATED, arguments)

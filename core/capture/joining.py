@@ -36,6 +36,8 @@ LONGEST_REPEATED = 64
 
 def is_short(self: Any, value: Abstract) -> bool:
     """Whether all items of a tuple or list are known, or may be guarded one by one."""
+    if class_of(value) is dict:
+        return False
     if is_container(value):
         return len(value.sample) <= self.facts.unrolling and not self.is_changing(value)  # type: ignore[attr-defined]
     known = isinstance(value, (Sequence, Known)) or is_row(value)
