@@ -12,12 +12,12 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.complex_numbers import conjugated_array
 from pijit.core.capture.listed_arrays import array_of
 from pijit.core.capture.operators import describe, operand_of
-from pijit.core.capture.values import Abstract, Const, Tensor, array_type, number_type
+from pijit.core.capture.values import NUMPY_CLASSES, Abstract, Const, Tensor, array_type, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import CLIP, CLIP_WARNS
-from pijit.core.graph.types import WORD, Array
-from pijit.guards.facts import is_exactly
+from pijit.core.graph.types import CAPTURED_DTYPES, WORD, Array
+from pijit.guards.facts import is_among, is_exactly
 
 
 def _shape_words(self: Any, shape: Abstract) -> List[Value]:
@@ -31,15 +31,22 @@ def _shape_words(self: Any, shape: Abstract) -> List[Value]:
     return [self.word(item) for item in items]
 
 
+_DTYPE_NAMES = frozenset(
+    [name for kind in CAPTURED_DTYPES for name in (kind.char, kind.name, kind.str, kind.str[1:])]
+    + ["bool", "int", "float", "complex", "single", "double", "csingle", "cdouble", "intp", "uintp", "long", "longlong"])
+_DTYPE_CLASSES = (None, bool, int, float, complex) + NUMPY_CLASSES
+
+
 def _dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype:
     if value is None:
         return np.dtype(default)
     if not isinstance(value, Const):
         raise Break("PJ211", dtype=describe(value))
-    try:
-        dtype = np.dtype(value.object) if value.object is not None else np.dtype(default)
-    except TypeError:
+    wanted = value.object
+    known = wanted in _DTYPE_NAMES if type(wanted) is str else is_among(wanted, _DTYPE_CLASSES)
+    if not known and not issubclass(type(wanted), np.dtype):  # others may run code, or warn
         raise Break("PJ215", type=describe(value))
+    dtype = np.dtype(wanted if wanted is not None else default)
     if array_type(np.empty(0, dtype)) is None:
         raise Break("PJ215", type=dtype)
     return dtype
