@@ -88,6 +88,8 @@ def _in_place(path: str) -> Handler:
     """``x.sort()`` and ``x.partition(k)``: what the function gives, stored into x."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         target = _array(arguments[0], writes=True)
+        if Const(None) in arguments or keywords.get("axis") == Const(None):  # the function flattens, the method raises
+            raise Break("PJ211", callee=path)
         self.store(target, Const(Ellipsis), self.invoke(FUNCTIONS[path], arguments, keywords))
         return Const(None)
     return call
