@@ -11,13 +11,14 @@ from pijit.core.capture.consuming_calls import call_dict
 from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.deques import row_of, taken_tuple
+from pijit.core.capture.entry_types import entry_kind, kinds_of_entries
 from pijit.core.capture.item_types import list_type
 from pijit.core.capture.joining import made_by
 from pijit.core.capture.operators import describe
 from pijit.core.capture.plain_code import sees_no_list
 from pijit.core.capture.places import ItemPlace, identity_of
 from pijit.core.capture.slices import delete_part, listed
-from pijit.core.capture.states import expect, forgotten, item_kinds, lengthened, loosen
+from pijit.core.capture.states import expect, expect_entry, forgotten, item_kinds, lengthened, loosen
 from pijit.core.capture.values import Abstract, Const, Known, Opaque, Slice, class_of, number_type, pointer_class
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -66,6 +67,7 @@ class ContainerEffects:
     def store_key(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
         """``owner[index] = value`` of a dict."""
         name, operands = self.keyed("store_key", owner, index)
+        expect_entry(self.state, owner, (entry_kind(index), entry_kind(value)))
         self.effect(name, owner, operands + [self.stored_value(value)])
 
     def op_DELETE_SUBSCR(self, instr: Instr) -> None:
@@ -106,6 +108,7 @@ class ContainerEffects:
         """``owner.update(more)`` of two dicts, also as ``owner |= more``; the first one afterwards."""
         if class_of(more) is not dict:
             raise Break("PJ203", operand=describe(more))
+        expect_entry(self.state, owner, kinds_of_entries(more))
         self.effect("update", owner, [self.object_value(owner), self.object_value(more)])
         return forgotten(owner)
 
@@ -183,6 +186,7 @@ def _setdefault(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
     only(arguments, keywords, "setdefault", 3)
     owner, index, value = arguments
     operands = self.item_operands(owner, index) + [self.stored_value(value)]
+    expect_entry(self.state, owner, (entry_kind(index), entry_kind(value)))
     self.changing_container(owner)
     return self.found("setdefault", operands, value)  # type: ignore[no-any-return]
 
@@ -209,6 +213,8 @@ def _of_set(name: str) -> Handler:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         self.require_key(arguments[1])
+        if name == "add":
+            expect_entry(self.state, arguments[0], (entry_kind(arguments[1]),))
         self.effect("set_" + name, arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
         return Const(None)
     return call

@@ -16,6 +16,7 @@ import numpy as np
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.foreseen import found_or_raised
+from pijit.core.capture.entry_types import kinds_of_entries
 from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import identity_of
@@ -48,6 +49,7 @@ FACTORIES = (int, float, complex, list, dict, str)
 VIEWS = (("forwards", "items"), ("values", "items"))
 """The ways to iterate a dict that read its keys, and those that read its values."""
 KEYS = (int, str)
+FOUND = tuple(map(Object, READABLE + (str,)))
 
 
 class ContainerReads:
@@ -170,7 +172,10 @@ class ContainerReads:
                 return None
             views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
             alike = [list_like(views[0]), list_like(views[1]) or things_of(self, views[1], value.sample)]
-        else:  # what the loop's header has been seen to push
+        else:  # what it got, or the loop's header has been seen to push
+            known = kinds_of_entries(value)
+            if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
+                return Holding(dict, tuple(kind if what in views else None for kind, views in zip(known, VIEWS)))
             header = self.instr.index + (1 if self.instr.opname == "GET_ITER" else 2)
             seen = self.facts.feedback.get(header)
             kind = type_of(seen) if seen is not None else None
@@ -267,11 +272,20 @@ def readable(like: Abstract) -> Any:
     return Instance(Object(container)) if is_among(container, READABLE + (str,)) else None
 
 
+def _of_type(kind: Optional[Type]) -> List[Abstract]:
+    """A value of a type, if reads find such."""
+    if isinstance(kind, Scalar):
+        return [Number(kind)]
+    return [Tensor(kind)] if isinstance(kind, Array) else [Instance(kind)] if kind in FOUND else []
+
+
 def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
     """Values like the item: that item, or one of each kind that the container has."""
     if isinstance(owner, Instance) and isinstance(owner.type, (ListOf, Holding)) and owner.type.python is list:
         kind = owner.type.items
-        return [Number(kind)] if isinstance(kind, Scalar) else [Tensor(kind)] if isinstance(kind, Array) else []
+        return _of_type(kind)
+    if isinstance(owner, Instance) and owner.type.python is dict and not isinstance(owner, Known):
+        return _of_type((kinds_of_entries(owner) or (None, None))[1])
     if isinstance(owner, (Sequence, Known)):
         return [value for value in map(readable, owner.items) if value is not None]
     sample = owner.object if isinstance(owner, Const) else getattr(owner, "sample", ())

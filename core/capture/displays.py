@@ -12,6 +12,8 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.abstract import HOLDERS
 from pijit.core.capture.consuming_calls import call_set
 from pijit.core.capture.draws import is_pythons_draw
+from pijit.core.capture.entry_types import common_kind, entry_kind, joined_kinds, kinds_of_entries
+from pijit.core.capture.entry_types import type_of_set, type_with_entries
 from pijit.core.capture.joining import (
     JOINS,
     copied,
@@ -137,7 +139,7 @@ class Displays:
         """A new set of these values."""
         for item in items:
             self.require_key(item)
-        return Instance(Object(set), self.emit("new_set", [self.stored_value(item) for item in items], Object(set)))
+        return Instance(type_of_set(items), self.emit("new_set", [self.stored_value(item) for item in items], Object(set)))
 
     def op_BUILD_SET(self, instr: Instr) -> None:
         self.push(self.new_set(self.pop_many(instr.arg or 0)))
@@ -150,7 +152,7 @@ class Displays:
         for key in parts[::2]:
             self.require_key(key)
         made = self.emit("new_dict", [self.stored_value(part) for part in parts], Object(dict))
-        self.push(Instance(Object(dict), made))
+        self.push(Instance(type_with_entries(dict, (common_kind(parts[::2]), common_kind(parts[1::2]))), made))
 
     def op_BUILD_CONST_KEY_MAP(self, instr: Instr) -> None:
         keys = self.pop()
@@ -225,7 +227,8 @@ class Displays:
         known = self.use(self.state.stack[-(instr.arg or 1)])
         if class_of(known) is dict and not (isinstance(key, Const) and isinstance(known, Known)):
             made = self.object_value(known)
-            self.state.stack[-(instr.arg or 1)] = Instance(Object(dict), made, None, known.born)
+            kinds = joined_kinds(kinds_of_entries(known), (entry_kind(key), entry_kind(value)))
+            self.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(dict, kinds), made, None, known.born)
             self.emit("collect_pair", [made, self.key_value(key), self.stored_value(value)], None, exits=True)
             return
         if not isinstance(known, Known) or known.keys is None:
@@ -240,7 +243,9 @@ class Displays:
         """The step of a set comprehension."""
         item = self.pop()
         self.require_key(item)
-        owner = self.object_value(self.state.stack[-(instr.arg or 1)])
+        known = self.state.stack[-(instr.arg or 1)]
+        owner, kinds = self.object_value(known), joined_kinds(kinds_of_entries(known), (entry_kind(item),))
+        self.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(set, kinds), owner, None, known.born)
         self.emit("collect_member", [owner, self.stored_value(item)], None, exits=True)
 
     def _lengthen(self, position: int, more: List[Abstract]) -> None:

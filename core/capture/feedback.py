@@ -15,10 +15,12 @@ from __future__ import annotations
 import time
 import weakref
 from collections import defaultdict, deque
+from itertools import islice
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook, _launcher
 from pijit.core.capture.draws import is_generator
+from pijit.core.capture.entry_types import type_like
 from pijit.core.capture.item_types import LOOKED_AT, list_like
 from pijit.core.capture.states import join
 from pijit.core.capture.values import (
@@ -111,6 +113,8 @@ def _like(value: Any, index: int) -> Abstract:
         return Sequence([Unknown("PJ218", index) if isinstance(item, Const) else item for item in items], born=index)
     if kind is list:
         return Instance(list_like(value[:LOOKED_AT]) or Object(list) if value else Vacant(), born=index)
+    if kind is dict:
+        return Instance(type_like(dict, islice(value, LOOKED_AT), islice(value.values(), LOOKED_AT)), born=index)
     known = is_among(kind, CONTAINERS) or is_generator(kind)
     return Instance(Object(kind), born=index) if known else Unknown("PJ203", index)
 

@@ -13,7 +13,7 @@ from pijit.core.capture.states import item_kinds, list_of_kinds
 from pijit.core.capture.values import Abstract, Const, Instance, Known, Opaque, Sequence, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import ListOf, Object, Scalar
+from pijit.core.graph.types import Holding, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
 
@@ -33,7 +33,17 @@ def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
     if order is not None and isinstance(backwards, Const) and type(backwards.object) is bool:
         items = [made.items[position] for position in order]  # type: ignore[attr-defined]
         return self.new_list(items[::-1] if backwards.object else items)  # type: ignore[no-any-return]
-    return _sort(self, "builtins.sorted", ListOf(number_in(made)), [self.object_value(made)], keywords)
+    like = list_type(made)
+    if not isinstance(like, Holding) or not _compares_plainly(like.items):
+        like = ListOf(number_in(made))
+    return _sort(self, "builtins.sorted", like, [self.object_value(made)], keywords)
+
+
+def _compares_plainly(kind: Type) -> bool:
+    """Whether values of a type compare without the user's code: numbers, strings and tuples of these."""
+    if isinstance(kind, Holding) and kind.python is tuple:
+        return all(map(_compares_plainly, kind.items))
+    return isinstance(kind, Scalar) or kind == Object(str)
 
 
 def _sort(self: Any, function: str, kind: Object, operands: List[Value], keywords: Arguments) -> Abstract:

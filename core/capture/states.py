@@ -6,6 +6,7 @@ import operator
 from typing import Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.capture.abstract import Parted
+from pijit.core.capture.entry_types import ENTERED, Kinds, joined_kinds, kinds_of_entries, type_with_entries
 from pijit.core.capture.item_types import DEEPEST, LONGEST_ROW, common_type, is_like, list_of, nesting, type_of
 from pijit.core.capture.record import Display, Record, is_row, with_owner
 from pijit.core.capture.suspended import Suspended, is_generating
@@ -33,6 +34,7 @@ from pijit.core.capture.values import (
     pointer_class,
 )
 from pijit.core.graph.types import Holding, ListOf, Object, Things, Type, Vacant
+from pijit.guards.facts import is_among
 
 
 class State:
@@ -124,6 +126,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
 
 
 def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:
+    if is_among(python, ENTERED):
+        return type_with_entries(python, joined_kinds(kinds_of_entries(left), kinds_of_entries(right)))
     return list_of_kinds(together([*item_kinds(left), *item_kinds(right)])) if python is list else Object(python)
 
 
@@ -284,9 +288,11 @@ def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:
 def expect_items(state: State) -> None:
     """Captured code changes a list or dict, which may be any: lists go on having items like those that they had."""
     def alike(value: Abstract) -> Abstract:
-        if not isinstance(value, Known) or value.keys is not None:
+        if not isinstance(value, Known):
             return value
-        copy = Instance(list_of_kinds(item_kinds(value)), value.value, value.source, value.born)
+        kind = (list_of_kinds(item_kinds(value)) if value.keys is None
+                else type_with_entries(dict, kinds_of_entries(value)))
+        copy = Instance(kind, value.value, value.source, value.born)
         copy.root = value.root
         return copy
 
@@ -315,7 +321,18 @@ def expect(state: State, owner: Abstract, kind: Optional[Type]) -> None:
     known = isinstance(owner, Known) or not kinds
     if class_of(owner) is not list or None in kinds and not known:
         return
-    new = list_of_kinds(together(list(kinds) + [kind]))
+    _become(state, owner, list_of_kinds(together(list(kinds) + [kind])), known)
+
+
+def expect_entry(state: State, owner: Abstract, entry: Kinds) -> None:
+    """A dict or set gets an entry of these types, where it is known or expected what it has."""
+    if isinstance(owner, Instance) and kinds_of_entries(owner) is not None:
+        new = type_with_entries(owner.type.python, joined_kinds(kinds_of_entries(owner), entry))
+        _become(state, owner, new, isinstance(owner, Known) or isinstance(owner.type, Vacant))
+
+
+def _become(state: State, owner: Abstract, new: Object, known: bool) -> None:
+    """Whatever may be the container is of a new type; ``known`` says that it is told by where it was made."""
     if not known and is_like(owner.type, new):  # type: ignore[attr-defined]
         return
 

@@ -97,8 +97,7 @@ class Known(Instance):
 
     def forgotten(self) -> Instance:
         """The same object after it may have changed."""
-        empty = self.keys is None and not self.items
-        copy = Instance(Vacant() if empty else self.type, self.value, self.source, self.born)
+        copy = Instance(self.type if self.items else Vacant(self.type.python), self.value, self.source, self.born)
         copy.root = self.root
         return copy
 

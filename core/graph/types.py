@@ -156,18 +156,18 @@ class ListOf(Object):
 
 
 class Vacant(Object):
-    """A list that had no items when its items were known; what it gets is what is expected of it then."""
+    """A list, dict or set that had no items when its items were known; what it gets is what is expected of it then."""
 
     __slots__ = ()
     items = ()
 
-    def __init__(self) -> None:
-        super().__init__(list)
+    def __init__(self, python: type = list) -> None:
+        super().__init__(python)
 
 
 class Holding(Object):
-    """A list, tuple or dict whose items are expected to be of a type each; ``items`` is one for a list, one each for a
-    tuple, and for a dict the types of keys and of values."""
+    """A list, tuple, dict or set whose items are expected to be of a type; ``items`` is one for a list, one each for a
+    tuple, for a dict the types of keys and of values, and a tuple of one for a set."""
 
     __slots__ = ("items",)
 

@@ -1,0 +1,133 @@
+"""What is known of the keys and values of dicts that the function fills in native loops."""
+
+import numpy as np
+
+from tests.harness import check, fail_unless_captured, needs_pipeline, nothing_breaks, same_answers
+
+pytestmark = needs_pipeline
+X = np.random.RandomState(5).randint(0, 9, 60)
+PYTHON = {"backend": "python"}
+
+
+def best_of(x):
+    counts = {}
+    for v in x.tolist():
+        counts[v] = counts.get(v, 0) + 1
+    last = min(counts, key=lambda k: counts[k])
+    return max(counts, key=counts.get), last, max(counts.items(), key=lambda kv: kv[1])
+
+
+def in_order(x):
+    counts = {}
+    for v in x:
+        k = int(v)
+        counts[k] = counts.get(k, 0.0) + 0.5 * k
+    s = 0.0
+    for k in sorted(counts, key=counts.get):
+        s = s * 0.5 + counts[k]
+    for k, c in sorted(counts.items(), key=lambda kv: -kv[1]):
+        s = s * 0.5 + k * c
+    return s, sorted(counts.items()), sorted(counts.values(), reverse=True), list(counts), sum(counts.values())
+
+
+def pairs(x):
+    seen = {}
+    for i in range(len(x) - 1):
+        k = (int(x[i]), int(x[i + 1]))
+        seen[k] = seen.get(k, 0) + 1
+    t = 0
+    for (a, b), count in seen.items():
+        t = t * 3 % 1009 + a * b - count
+    return t, max(seen, key=seen.get)
+
+
+def by_row(x):
+    """A dict in each round."""
+    best = 0
+    for row in x.reshape(10, 6).tolist():
+        d = {}
+        for i, v in enumerate(row):
+            d.setdefault(v, i)
+        best = best * 7 % 1013 + max(d, key=d.get)
+    return best
+
+
+def of_two_kinds(x):
+    """What is read is not what was expected."""
+    d = {}
+    for i in range(len(x)):
+        d[i] = i * 0.5
+    d["last"] = 3
+    s = 0.0
+    for k, v in d.items():
+        s += v
+    return s, d
+
+
+def started(x):
+    """From entries that are known one by one, and by ``update``."""
+    d = {1: 2.5, 2: 0.5}
+    for v in x.tolist():
+        d[v] = d.get(v, 0.0) + 1.0
+    e = {"n": 1}
+    d.update(e)
+    made = {int(v): v * 0.5 for v in x}
+    made[100] = 1.5
+    t = 0.0
+    for k, v in made.items():
+        t = t * 0.5 + k * v
+    return d, t, max(made, key=made.get)
+
+
+def names(x):
+    words = {}
+    for v in x.tolist():
+        words["w%d" % v] = words.get("w%d" % v, 0) + 1
+    found = ""
+    for word, count in words.items():
+        if count > 4:
+            found = word
+    return found, sorted(words.items())[0], max(words, key=words.get)
+
+
+def grows_while_it_is_read(x):
+    d = {}
+    for v in x.tolist():
+        d[v] = v
+    for k in d:
+        if k == 3:
+            d[1000] = 1
+    return d
+
+
+OTHERS = [(X[:7],), (X.astype(float),), (X[:0],), (X - 5,)]
+CASES = [(best_of, (X,), OTHERS), (in_order, (X,), OTHERS), (pairs, (X,), OTHERS), (by_row, (X,), [(X % 3,)]),
+         (names, (X,), OTHERS[:1]), (of_two_kinds, (X,), OTHERS), (started, (X,), OTHERS),
+         (grows_while_it_is_read, (X,), OTHERS)]
+
+test_same_answers = same_answers(CASES, PYTHON)
+test_nothing_breaks = nothing_breaks(CASES[:4])
+
+
+@fail_unless_captured()
+def test_in_machine_code():
+    check(best_of, X, others=OTHERS[:3])
+    check(in_order, X, others=OTHERS[:3])
+    check(pairs, X, others=OTHERS[:3])
+
+
+def test_what_bytecode_makes():
+    def f(make, x):
+        d = make(x)
+        s = 0.0
+        for i in range(len(x)):
+            s += x[i] * 0.5
+        for k in sorted(d, key=d.get):
+            s = s * 0.5 + k
+        return s
+
+    def make(x):
+        return dict(zip(x.tolist(), range(len(x))))
+
+    others = [(make, X[:5]), (lambda x: {}, X), (lambda x: {"a": 1}, X), (lambda x: {2: 2, 1: "b"}, X)]
+    check(f, make, X, others=others, config=PYTHON)
