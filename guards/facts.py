@@ -9,6 +9,8 @@ from typing import Any, Callable, Dict, Iterable, Tuple
 
 import numpy
 
+C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # NPY_ARRAY_* of NumPy's ABI
+WARN_ON_WRITE = -0x80000000  # of np.broadcast_arrays: the first store warns, and reading flags.writeable too
 LAYOUTS = {"C": "C-contiguous", "F": "Fortran-contiguous", "A": "of any layout"}
 SINGLETONS = (type(None), bool, type(Ellipsis))
 CONSTANT_TYPES = SINGLETONS + (int, float, complex, str, bytes, tuple)

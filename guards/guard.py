@@ -13,8 +13,9 @@ from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
 
-from pijit.guards.facts import (LAYOUTS, SINGLETONS, constant_key, count, describe, is_constant,
-                                is_exactly, layout_of, layout_words, type_name, was_type)
+from pijit.guards.facts import (ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, LAYOUTS, SINGLETONS, WARN_ON_WRITE, WRITEABLE,
+                                constant_key, count, describe, is_constant, is_exactly, layout_of, layout_words,
+                                type_name, was_type)
 from pijit.guards.held import Held
 from pijit.guards.source import (UNBOUND, Attr, Cell, Global, Item, Local, NoPlaceError, Record, Source,
                                  SourceError, is_absent, is_plain_tuple)
@@ -22,7 +23,6 @@ from pijit.guards.source import (UNBOUND, Attr, Cell, Global, Item, Local, NoPla
 __all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray", "IsIdentical", "IsType", "IsUnbound",
            "LengthIs"]
 
-C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # NPY_ARRAY_* of NumPy's ABI
 
 
 class Step(NamedTuple):
@@ -155,7 +155,7 @@ class IsArray(Guard):
         masks = {"C": C_CONTIGUOUS, "F": C_CONTIGUOUS | F_CONTIGUOUS, "A": 0}
         wanted = {"C": C_CONTIGUOUS, "F": F_CONTIGUOUS, "A": 0}
         extra = (WRITEABLE if self.writeable else 0) | (ALIGNED if self.aligned else 0)
-        mask, flags = masks[self.layout] | extra, wanted[self.layout] | extra
+        mask, flags = masks[self.layout] | extra | WARN_ON_WRITE, wanted[self.layout] | extra
         return Step("CHECK_ARRAY", self.ndim, self.dtype, mask, flags)
 
     def why_not(self, *values: Any) -> Optional[str]:
@@ -171,7 +171,9 @@ class IsArray(Guard):
             return f"{self.source} had {count(self.ndim, 'dimension')} and now has {value.ndim}"
         if self.layout != "A" and layout_of(value) != self.layout:
             return f"{self.source} was {LAYOUTS[self.layout]} and is now {layout_words(value)}"
-        if self.writeable and not value.flags.writeable:
+        if value.flags.num & WARN_ON_WRITE:
+            return f"{self.source} now warns when it is written to"
+        if self.writeable and not value.flags.num & WRITEABLE:
             return f"{self.source} was writeable and is now read-only"
         if self.aligned and not value.flags.aligned:
             return f"{self.source} was aligned and is now unaligned"

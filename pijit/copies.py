@@ -12,6 +12,7 @@ import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
 
 import numpy as np
+from pijit.guards.facts import WRITEABLE
 
 _ALIGNMENT = 64  # of the copied memory relative to the original: arrays stay aligned or misaligned
 
@@ -67,7 +68,7 @@ class Copier:
             memory = self._memories[id(base)]
             offset = _address(array) - memory.low if array.size else 0
             view: np.ndarray[Any, Any] = np.ndarray(array.shape, array.dtype, memory.flat, offset, array.strides)
-            if not array.flags.writeable:  # setting True looks at the base, which may be read-only by now
+            if not array.flags.num & WRITEABLE:  # setting True looks at the base, which may be read-only by now
                 view.flags.writeable = False
             self._remember(array, view)
 
@@ -84,7 +85,7 @@ class Copier:
                 copied[index] = self.copy(base[index])
         else:
             copied[...] = base
-        copied.flags.writeable = base.flags.writeable
+        copied.flags.writeable = bool(base.flags.num & WRITEABLE)
 
 
 def _address(array: np.ndarray[Any, Any]) -> int:

@@ -160,13 +160,13 @@ def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return Const(None)
 
 
-def _clip(low: str, high: str) -> Callable[..., Abstract]:
+def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
     """``np.clip(x, low, high)`` between constants, arrays or (where NaN is no special case) numbers, or without one
-    bound."""
+    bound; ``needed`` are the parameters that must be given."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         names = ("a", low, high, "out")
         named = dict(zip(names, arguments), **keywords)
-        if len(named) != len(arguments) + len(keywords) or set(named) - set(names) or "a" not in named:
+        if len(named) != len(arguments) + len(keywords) or set(named) - set(names) or set(needed) - set(named):
             raise Break("PJ211", callee="clip")
         array, out = named["a"], named.get("out", Const(None))
         bounds = [named.get(name, Const(None)) for name in (low, high)]
@@ -203,7 +203,7 @@ ARRAY_CALLS: List[Tuple[Any, Handler]] = [
     (np.ones_like, _like("ones_like", 1)),
     (np.empty_like, _like("empty_like", None)),
     (np.full, call_full),
-    (np.clip, _clip("a_min", "a_max")),
+    (np.clip, _clip("a_min", "a_max", "a", "a_min", "a_max")),
     *REDUCTIONS,
     *SCANS,
 ]
@@ -214,7 +214,7 @@ METHODS: Dict[str, Handler] = {
     "copy": call_copy,
     "astype": call_astype,
     "fill": call_fill,
-    "clip": _clip("min", "max"),
+    "clip": _clip("min", "max", "a"),
     "conj": conjugated_array,
     "conjugate": conjugated_array,
 }

@@ -6,6 +6,7 @@ from typing import Optional
 
 import numpy as np
 from pijit.core.graph.types import CAPTURED_DTYPES, Array
+from pijit.guards.facts import WARN_ON_WRITE, WRITEABLE
 
 
 def layout_of(array: np.ndarray) -> str:
@@ -25,6 +26,6 @@ def array_type(array: np.ndarray) -> Optional[Array]:
     """The array's type if kernels can work on it, else None."""
     if type(array) is not np.ndarray or not is_captured(array.dtype):
         return None
-    if not array.flags.aligned:
+    if not array.flags.aligned or array.flags.num & WARN_ON_WRITE:
         return None
-    return Array(array.dtype, array.ndim, layout_of(array), bool(array.flags.writeable))
+    return Array(array.dtype, array.ndim, layout_of(array), bool(array.flags.num & WRITEABLE))

@@ -171,7 +171,7 @@ def _choice(name: str, ordered: bool) -> Handler:
 def call_accumulate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.accumulate(iterable, function, initial=...)``."""
     given = dict(zip(("iterable", "func"), arguments), **keywords)
-    if len(arguments) > 2 or len(given) != len(arguments) + len(keywords) or set(given) - ACCUMULATED:
+    if len(given) != len(arguments) + len(keywords) or set(given) - ACCUMULATED or "iterable" not in given:
         raise Break("PJ211", callee="accumulate")
     function, first = given.get("func", Const(None)), given.get("initial", Const(None))
     items, by, start = [iterator_over(self, given["iterable"])], [function], [first]

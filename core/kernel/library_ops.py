@@ -9,16 +9,16 @@ from pijit.core.graph.ir import Op
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import Array, Object
 from pijit.core.kernel.object_ops import BOXES, spec_words
+from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE
 
 _ARRAY, _OBJECT = -5, -4
-_C_ORDER, _F_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 _DECLINED = 1
 
 
 def array_flags(kind: Array) -> List[int]:
     """[mask, flags]: which of NumPy's flags an array of a type must have, and which of these are set."""
-    order = {"C": _C_ORDER, "F": _F_ORDER}.get(kind.layout, 0)
-    return [order | _ALIGNED | _WRITEABLE, order | _ALIGNED | (_WRITEABLE if kind.writeable else 0)]
+    order = {"C": C_CONTIGUOUS, "F": F_CONTIGUOUS}.get(kind.layout, 0)
+    return [order | ALIGNED | WRITEABLE | WARN_ON_WRITE, order | ALIGNED | (WRITEABLE if kind.writeable else 0)]
 
 
 def _spec(emitter: Any, op: Op) -> str:

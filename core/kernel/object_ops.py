@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
 from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, Things
+from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE
 
 BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
 _BOX_OBJECT = -4
@@ -17,8 +18,7 @@ _RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_mem
 _READ_ARRAY = -5
 _READ_OBJECTS = {list: -6, tuple: -7, dict: -8, str: -9}
 _READ_ANY, _READ_ANY_HELD = -11, -12
-_C, _F, _ALIGNED, _WRITEABLE = 1, 2, 0x100, 0x400
-_LAYOUTS = {"C": (_C, _C), "F": (_C | _F, _F), "A": (0, 0)}
+_LAYOUTS = {"C": (C_CONTIGUOUS, C_CONTIGUOUS), "F": (C_CONTIGUOUS | F_CONTIGUOUS, F_CONTIGUOUS), "A": (0, 0)}
 """Flags of NumPy's arrays: which to look at, and what they must be."""
 
 
@@ -160,8 +160,8 @@ def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
         return (_READ_ANY_HELD if emitter.lifetimes.holds(op) else _READ_ANY,)
     if isinstance(kind, Array):
         mask, flags = _LAYOUTS[kind.layout]
-        always = _ALIGNED | (_WRITEABLE if kind.writeable else 0)
-        return _READ_ARRAY, kind.dtype.num, kind.ndim, mask | always, flags | always
+        always = ALIGNED | (WRITEABLE if kind.writeable else 0)
+        return _READ_ARRAY, kind.dtype.num, kind.ndim, mask | always | WARN_ON_WRITE, flags | always
     if isinstance(kind, Object):
         return (_READ_OBJECTS[kind.python],)
     return (BOXES.get(kind, kind.dtype.num),)

@@ -19,7 +19,7 @@ from pijit.core.graph.draws import DRAWS
 from pijit.core.graph.types import Array
 from pijit.core.kernel.python_runtime import fitting
 from pijit.guards._evaluate import attribute_rule, find
-from pijit.guards.facts import is_exactly
+from pijit.guards.facts import WRITEABLE, is_exactly
 from pijit.guards.held import is_heap_type
 from pijit.guards.reading import class_value, instance_dict, own_value, read_attribute
 from pijit.guards.source import UNBOUND
@@ -390,7 +390,7 @@ def _is_array(value: np.ndarray, kind: Array) -> bool:
     alike = value.dtype.isnative and value.dtype.num == kind.dtype.num and value.ndim == kind.ndim
     if not _dies_quietly(value):
         raise Declined
-    return alike and layout and flags.aligned and (flags.writeable or not kind.writeable)
+    return alike and layout and flags.aligned and (flags.num & WRITEABLE or not kind.writeable)
 
 
 def draw(method: int, generator: Any, *arguments: Any) -> Any:

@@ -14,6 +14,7 @@ from pijit.core import _launcher
 from pijit.core.graph.ops import ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
 from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Things
 from pijit.core.kernel.scalar_ops import LIBM
+from pijit.guards.facts import WRITEABLE
 
 POLL_EVERY = 1000
 
@@ -241,7 +242,7 @@ def fitting(value: Any, kind: Any) -> Any:
     """``value``; raises unless it is of a type."""
     if isinstance(kind, Array):
         orders = {"C": value.flags.c_contiguous, "F": value.flags.f_contiguous, "A": True}
-        found = Array(value.dtype, value.ndim, kind.layout, bool(value.flags.writeable))
+        found = Array(value.dtype, value.ndim, kind.layout, bool(value.flags.num & WRITEABLE))
         if type(value) is not np.ndarray or found != kind or not orders[kind.layout] or not value.flags.aligned:
             raise TypeError("another array")
     elif not isinstance(kind, Things):

@@ -15,6 +15,8 @@ inputs_free(Input *items, Py_ssize_t count)
     PyMem_Free(items);
 }
 
+#define ARRAY_WARNS_OF_WRITES INT_MIN     /* NumPy's NPY_ARRAY_WARN_ON_WRITE, which its headers do not have */
+
 /* ("typed_array", type number, ndim, layout letter, writeable) */
 static int
 typed_array_parse(Input *input, PyObject *code)
@@ -30,10 +32,10 @@ typed_array_parse(Input *input, PyObject *code)
         return -1;
     }
     int contiguous = PyUnicode_READ_CHAR(layout, 0) == 'C' ? NPY_ARRAY_C_CONTIGUOUS : 0;
-    int mask = contiguous;
+    int mask = contiguous | ARRAY_WARNS_OF_WRITES;
     if (PyUnicode_READ_CHAR(layout, 0) == 'F') {
         contiguous = NPY_ARRAY_F_CONTIGUOUS;
-        mask = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS;
+        mask |= NPY_ARRAY_C_CONTIGUOUS;
     }
     int always = NPY_ARRAY_ALIGNED | (PyTuple_GET_ITEM(code, 4) == Py_True ? NPY_ARRAY_WRITEABLE : 0);
     input->typenum = (int)typenum;

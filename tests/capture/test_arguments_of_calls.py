@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.capture.test_scalars import define
-from tests.harness import check
+from tests.harness import check, jitted
 
 FORMS = """
 sum(x, start=1.0)
@@ -92,6 +92,7 @@ list(itertools.dropwhile(lambda v: v < 2, iterable=x))
 list(itertools.accumulate(x, func=operator.mul))
 list(itertools.accumulate(x, operator.mul, initial=2))
 list(itertools.accumulate(x, initial=None))
+itertools.accumulate()
 collections.deque(x, maxlen=2)[0]
 x.sum(0, None, None, False, 1.0)
 x.sum(axis=0, initial=2.0)
@@ -99,6 +100,8 @@ x.mean(0, None)
 x.clip(1, 2)
 x.clip(min=1, max=2)
 np.clip(x, min=1, max=2)
+np.clip(x, 1)
+x.clip(1)
 np.clip(a=x, a_min=1, a_max=2)
 np.sum(a=x)
 np.sum(x, axes=0)
@@ -166,3 +169,28 @@ def test_forms():
         f = define("def f(x):\n    y = x * 2.0 + 1.0\n    return %s, y" % form, functools=functools, itertools=itertools,
                    math=math, operator=operator)
         check(f, np.arange(5.0), calls=2, config={"backend": "python"})
+
+
+def broadcast(x, n):
+    a, b = np.broadcast_arrays(x, n)
+    c = x * 2.0 + 1.0
+    total = 0.0
+    for i in range(4):
+        total += a[0] * b[1] + c[i]
+    return total, a + b, c
+
+
+def stored(a):
+    for i in range(len(a)):
+        a[i] = a[i] * 2.0 + 1.0
+    return a
+
+
+@pytest.mark.filterwarnings("always")
+def test_arrays_that_warn_when_they_are_written_to():
+    check(broadcast, np.arange(5.0), 2.0)
+    check(stored, np.arange(3.0), calls=2, config={"backend": "python"})
+    f = jitted(stored, {"backend": "python"})
+    f(np.arange(3.0))
+    with pytest.warns((DeprecationWarning, FutureWarning), match="broadcast"):
+        f(np.broadcast_arrays(np.arange(3.0), 2.0)[1])
