@@ -33,18 +33,19 @@ def write_alloc(emitter: Any, op: Op) -> None:
     else:
         array = made_array(emitter, op, op.result, shape)
     emitter.arrays[op.result] = array
-    if op.attrs["fill"] is not None:
-        _fill_new(emitter, array, op.attrs["fill"])
+    fill = op.attrs["fill"]
+    text = None if fill is None else _literal(kind.dtype, fill)
+    if not emitter.fills.wait(op, text) and text is not None:
+        _fill_new(emitter, array, text)
 
 
-def _fill_new(emitter: Any, array: ArrayVariable, fill: int) -> None:
+def _fill_new(emitter: Any, array: ArrayVariable, value: str) -> None:
     """Fill a new array, which is contiguous in some order."""
     dtype, count = array.type.dtype, "(1)"
     for size in array.shape:
         count = "imul(%s, %s)" % (count, size)
     flat = ArrayVariable(Array(dtype, 1, "C"), array.data, array.object, [emitter.let(count)],
                          ["(%d)" % dtype.itemsize])
-    value = _literal(dtype, fill)
     emitter.nest(flat.shape, [flat], lambda places: emitter.line(
         "st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[0] + (value,))))
 
@@ -309,9 +310,12 @@ def write_assign(emitter: Any, op: Op) -> None:
     if isinstance(value.type, Array):
         source = emitter.arrays[value]
         fits_into(emitter, op, source.shape, target.shape, True)
-        copy_into(emitter, op, target, source)
+        if not emitter.fills.wait(op, source):
+            copy_into(emitter, op, target, source)
         return
     text = emitter.converted(emitter.text[value], value.type, dtype, op)
+    if emitter.fills.wait(op, text):
+        return
     emitter.nest(target.shape, [target], lambda places: emitter.line(
         "st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[0] + (text,))))
 

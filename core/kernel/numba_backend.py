@@ -23,6 +23,7 @@ from pijit.core.kernel.emit import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.float_status import STATUS
 from pijit.core.kernel.flavour import FAST, PLAIN, Flavour
+from pijit.core.kernel.fills import Fills
 from pijit.core.kernel.float_checks import FloatChecks
 from pijit.core.kernel.gathers import write_gather
 from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
@@ -57,6 +58,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.lifetimes = Lifetimes(graph, self.used, groups)
         self.privacy = Privacy(graph, groups)
         self.calm = Calm(self, graph, groups)
+        self.fills = Fills(self, graph, groups)
         self.fused: Set[Op] = set()
 
     def source(self, name: str) -> str:
@@ -129,6 +131,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
 
     def take(self, exit: SideExit) -> None:
         number, values = self.layout.exit(exit)
+        self.fills.before_leaving(values)
         items = ["frame", str(self.layout.output_word), str(number)]
         texts = {value: self._shown(value) if isinstance(value.type, Array) else self.text[value]
                  for value in dict.fromkeys(values)}
@@ -177,6 +180,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self.fused.update(group)
             (fusion.write_group if op.name in MAKING else write_store)(self, group)
         else:
+            self.fills.settle(op)
             for member in group:
                 self._write(leaving if member is op else member)
             if any(member.name in EFFECTS for member in group):

@@ -33,7 +33,7 @@ class _Store:
     for that or an index; ``calm`` a variable that is 1 if no flag can be raised, or "".
     """
 
-    def __init__(self, emitter: Any, group: List[Op]) -> None:
+    def __init__(self, emitter: Any, group: List[Op], fresh: bool) -> None:
         self.emitter = emitter
         self.group = group
         first, last = group[0], group[-1]
@@ -51,7 +51,7 @@ class _Store:
         self.flags = emitter.raised_flags(*checked, own=True) if any(map(raises_flags, checked)) else ""
         self.raising = bool(self.flags) or any(map(finds, checked))
         self.calm = self.bound = ""
-        if self.raising:
+        if self.raising and not fresh:
             self.calm, self.bound = emitter.calm.write(group, self.target.shape, dict(zip(wanted, self.scalars)))
         if self.flags or last.attrs.get("reports"):
             emitter.clear_flags(own=True)
@@ -86,7 +86,15 @@ def _are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
 
 def write_store(emitter: Any, group: List[Op]) -> None:
     """Write the whole group; leaves by the first operation's exit."""
-    store = _Store(emitter, group)
+    last = group[-1]
+    fresh = emitter.fills.awaits(last, emitter.arrays[last.args[0]])
+    if not fresh:
+        emitter.fills.settle(last)
+    store = _Store(emitter, group, fresh)
+    if fresh:
+        store.compute(store.target)
+        emitter.fills.finish(last, store.target)
+        return
     overlap = _overlap(store)
     if overlap == "True" and store.root not in [emitter.roots.get(value, value) for value in store.others()]:
         _compute_apart(store, overlap)

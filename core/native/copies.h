@@ -40,6 +40,77 @@ copy_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer
     copy_axis(copy, 0, copy->dst, copy->src, begin, end);
 }
 
+/* The first `begin` elements of each row of an axis, and those from `end` on: few, so that each call would count. */
+#define COPY_ENDS(type) \
+    for (int64_t row = 0; row < rows; row++, dst += dst_row, src += src_row) { \
+        type *to = (type *)dst; \
+        for (int64_t i = 0; i < begin; i++) { \
+            to[i] = *(const type *)(src + i * step); \
+        } \
+        for (int64_t i = end; i < size; i++) { \
+            to[i] = *(const type *)(src + i * step); \
+        } \
+    }
+
+/* 0 for elements of another size. */
+static int
+copy_ends(const Copy *copy, int64_t axis, int64_t rows, int64_t begin, int64_t end, char *dst, char *src)
+{
+    int64_t dst_row = copy->dst_strides[axis], src_row = copy->src_strides[axis];
+    int64_t size = copy->shape[axis + 1], step = copy->src_strides[axis + 1];
+    if (copy->size == 8) {
+        COPY_ENDS(int64_t)
+    }
+    else if (copy->size == 4) {
+        COPY_ENDS(int32_t)
+    }
+    else {
+        return 0;
+    }
+    return 1;
+}
+
+/* Elements of an axis and all of those behind it, but for those of a box, which has elements. */
+static void
+copy_axis_around(const Copy *copy, const int64_t *begin, const int64_t *box, int64_t axis, char *dst, char *src)
+{
+    int64_t first = begin[axis], end = first + box[axis], last = copy->ndim - 1;
+    char *to = dst + first * copy->dst_strides[axis], *from = src + first * copy->src_strides[axis];
+    copy_axis(copy, axis, dst, src, 0, first);
+    if (axis < last - 1 || (axis == last - 1 && !copy_ends(copy, axis, box[axis], begin[last], begin[last] + box[last],
+                                                           to, from))) {
+        for (int64_t i = first; i < end; i++, to += copy->dst_strides[axis], from += copy->src_strides[axis]) {
+            copy_axis_around(copy, begin, box, axis + 1, to, from);
+        }
+    }
+    copy_axis(copy, axis, dst, src, end, copy->shape[axis]);
+}
+
+static int64_t
+runtime_copy_around(int64_t dst, int64_t src, int64_t inner, int64_t ndim, int64_t itemsize)
+{
+    const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src, *part = (const int64_t *)inner;
+    const int64_t *shape = to + DESC_SHAPE, *box = part + DESC_SHAPE;
+    Copy copy = {shape, shape + ndim, from + DESC_SHAPE + ndim, (char *)to[DESC_DATA], (char *)from[DESC_DATA], ndim,
+                 itemsize};
+    int64_t begin[NEST_MAXDIMS], distance = part[DESC_DATA] - to[DESC_DATA];
+    for (int64_t axis = 0; axis < ndim; axis++) {
+        if (shape[axis] == 0) {
+            return OK;
+        }
+        if (box[axis] == 0) {
+            copy_axis(&copy, 0, copy.dst, copy.src, 0, shape[0]);
+            return OK;
+        }
+    }
+    for (int64_t axis = 0; axis < ndim; axis++) {
+        begin[axis] = distance / copy.dst_strides[axis];
+        distance %= copy.dst_strides[axis];
+    }
+    copy_axis_around(&copy, begin, box, 0, copy.dst, copy.src);
+    return OK;
+}
+
 static int64_t
 runtime_copy_apart(int64_t dst, int64_t src, int64_t ndim, int64_t itemsize, int64_t least)
 {

@@ -69,6 +69,8 @@
  *       dst[...] = src for one dtype: broadcasts, and works for any overlap as NumPy's assignment does.
  *   copy_apart(dst, src, ndim, itemsize, least) -> 0
  *       dst[...] = src for arrays of one dtype and shape that share no memory; threads share it from `least` work on.
+ *   copy_around(dst, src, inner, ndim, itemsize) -> 0
+ *       The same but for the elements of `inner`, a part of dst with its strides; dst is in C order.
  *   overlap(a, a_ndim, a_itemsize, b, b_ndim, b_itemsize) -> 0 or 1
  *       Whether the memory extents of two arrays share a byte; empty arrays share none.
  *   same(a, b, ndim) -> 0 or 1

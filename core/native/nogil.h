@@ -87,6 +87,7 @@ nogil_asked(int64_t signals)
 #define nogil_own_flags_test runtime_own_flags_test
 #define nogil_parallel runtime_parallel
 #define nogil_copy_apart runtime_copy_apart
+#define nogil_copy_around runtime_copy_around
 #define nogil_flags_listened runtime_flags_listened
 #define nogil_ufunc runtime_ufunc
 #define nogil_reduce runtime_reduce
@@ -100,6 +101,6 @@ nogil_asked(int64_t signals)
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(new_slice) X(bound_method) X(new_cell) X(new_function) X(new_object) X(box) \
     X(own) X(copied) \
     X(invoke) X(product) X(gufunc) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
-    X(clear_exception) X(parallel) X(copy_apart) X(matmul)
+    X(clear_exception) X(parallel) X(copy_apart) X(copy_around) X(matmul)
 
 #endif

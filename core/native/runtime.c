@@ -373,7 +373,7 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
     X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) X(heap_push) X(heap_drop) X(draw) \
     X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(text_add) X(text_append) \
     X(asked) X(clear_exception) \
-    X(parallel) X(copy_apart) X(matmul)
+    X(parallel) X(copy_apart) X(copy_around) X(matmul)
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from kernel_graphs import BACKENDS, Builder
+from pijit.core import _launcher
 from pijit.core.graph.types import Array, FLAG, FLOAT, WORD, numpy_scalar
 from pijit.core.kernel import calm, stores
 
@@ -171,3 +172,26 @@ def test_a_flag_leaves_the_destination_as_it_was(into):
     assert run(target, huge, x) == (1,) and target.tobytes() == huge.tobytes()
     assert run(target, target, x) == (1,) and target.tobytes() == huge.tobytes()
     assert run(target[:4], target[:4], x[:4]) == (2,) and target[:4].tolist() == [3.0, 4.0, 5.0, 6.0]
+
+
+def test_first_contents_wait_for_the_store():
+    """new = x.copy(); new[1:-1] = x[1:-1] * 3 + x[1:-1]: only the two ends are copied."""
+    kind = Array(np.dtype("d"), 1, "C")
+    b = Builder("inner", kind, WORD, WORD)
+    x, exit, around = b.inputs[0], b.exit(1), 8 * _launcher.RUNTIME["copy_around"]
+    new = b.op("alloc", kind, b.op("dim", WORD, x, axis=0), exit=exit, fill=None, order="C")
+    b.op("assign", None, new, x, exit=exit)
+    inner = b.op("view", kind, x, *b.inputs[1:3], exit=exit, index=(SLICE,))
+    target = b.op("view", kind, new, *b.inputs[1:3], exit=exit, index=(SLICE,))
+    b.op("assign", None, target, arithmetic(b, "d", inner, inner, b.exit(2, new)), exit=b.exit(2, new))
+    b.leave(3, new)
+    run = b.run("numba")
+    assert "0), %d)" % around in run.kernel.source and "below_all" not in run.kernel.source
+    given = np.linspace(1.0, 2.0, 90)
+    number, new = run(given, 1, 89)
+    wanted = given.copy()
+    wanted[1:89] = given[1:89] * 3 + given[1:89]
+    assert number == 3 and new.tobytes() == wanted.tobytes()
+    given[5] = 1e308
+    number, new = run(given, 1, 89)
+    assert number == 2 and new.tobytes() == given.tobytes()
