@@ -212,6 +212,12 @@ def roots(graph: Graph) -> Dict[Value, Value]:
     return found
 
 
+def looks_at_elements(op: Op) -> bool:
+    """Whether an operation may be part of a group."""
+    stores = op.name == "assign" and op.exit is not None
+    return stores or bool(scalar_operation(op)) or sums_rows(op) or counts_true(op) or converts(op)
+
+
 def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
     """The groups, in order of their operations, by last operation.
 
@@ -250,13 +256,12 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
     groups: Dict[Op, List[Op]] = {}
     taken: Set[Op] = set()
     for op in reversed(block.ops):
-        stores = op.name == "assign" and op.exit is not None
-        if op in taken or not (stores or scalar_operation(op) or sums_rows(op) or counts_true(op) or converts(op)):
+        if op in taken or not looks_at_elements(op):
             continue
         excluded: Set[Op] = set()
         while True:
             group = _collect(op, makers, users, escaping, excluded | taken)
-            late = {member for member in group if _effect_between(block, position[member], position[op])}
+            late = {member for member in group if effect_between(block, position[member], position[op])}
             outside = {member for member in group if member is not op
                        and any(user not in group for user in leaving.get(member.result, ()))}
             if not late and not outside:
@@ -270,7 +275,8 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
     return groups
 
 
-def _effect_between(block: Block, first: int, last: int) -> bool:
+def effect_between(block: Block, first: int, last: int) -> bool:
+    """Whether an operation from one position on and in front of another has an effect."""
     return any(op.name in EFFECTS or op.attrs.get("function") in CLOCKS for op in block.ops[first:last])
 
 
