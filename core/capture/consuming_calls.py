@@ -14,6 +14,8 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.consume import ALL, ANY, DEFAULT, EXTREMES, KEY, LIST, PRODUCT, RESULT, SET, SUM, Consumer
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.entry_types import kinds_of_entries, type_with_entries
+from pijit.core.capture.item_types import list_type
 from pijit.core.capture.iterators import iterator_over
 from pijit.core.capture.joining import all_items, is_short, known_keys, known_pairs, made_by, taken_apart
 from pijit.core.capture.operators import describe
@@ -35,7 +37,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import INT, Object, Scalar
+from pijit.core.graph.types import INT, Holding, ListOf, Object, Scalar, Vacant
 from pijit.guards.facts import is_among, is_exactly
 
 
@@ -122,6 +124,28 @@ def call_set(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     if items is not None:
         return self.new_set([self.use(item) for item in items])  # type: ignore[no-any-return]
     return self.consume(SET, arguments[0])  # type: ignore[no-any-return]
+
+
+def call_frozenset(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``frozenset(iterable)``: of the items one by one, as it makes it itself; of a set in one go."""
+    only(arguments, keywords, "frozenset", 0, 1)
+    value = arguments[0] if arguments else Const(())
+    if class_of(value) is frozenset:
+        return value
+    if class_of(value) is set:
+        kind = type_with_entries(frozenset, kinds_of_entries(value))
+        return made_by(self, "builtins.frozenset", kind, [self.object_value(value)])
+    if class_of(value) is dict:
+        raise Break("PJ203", operand=describe(value))
+    made = call_list(self, [value], {})
+    kind = list_type(made)
+    if isinstance(made, Known) and not made.items:
+        return made_by(self, "helpers.frozen", Vacant(frozenset), [self.object_value(made)])
+    if not isinstance(kind, ListOf) and not (isinstance(kind, Holding) and kind.items == Object(str)):
+        raise Break("PJ203", operand=describe(value))
+    inexact = isinstance(kind, ListOf) and kind.items.dtype.kind not in "biu"
+    return made_by(self, "helpers.frozen" if inexact else "builtins.frozenset",
+                   type_with_entries(frozenset, (kind.items,)), [self.object_value(made)])
 
 
 def is_plain_set(value: Abstract) -> bool:
@@ -249,6 +273,7 @@ CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.list, call_list),
     (builtins.tuple, call_tuple),
     (builtins.set, call_set),
+    (builtins.frozenset, call_frozenset),
     (builtins.dict, call_dict),
     (deque, call_deque),
     (builtins.map, call_map),

@@ -16,7 +16,7 @@ import numpy as np
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.foreseen import found_or_raised
-from pijit.core.capture.entry_types import kinds_of_entries
+from pijit.core.capture.entry_types import SETS, kinds_of_entries, type_like
 from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.places import identity_of
@@ -188,6 +188,22 @@ class ContainerReads:
             raise Break("PJ209", type=describe(value))
         return Holding(dict, tuple(kind.items if what in views else None  # type: ignore[union-attr]
                                    for kind, views in zip(alike, VIEWS)))
+
+    def members_expected(self, value: Abstract) -> Optional[Object]:
+        """What to expect of the members of a set that is iterated; None of what is no set."""
+        kind = class_of(value)
+        if not is_among(kind, SETS):
+            return None
+        if isinstance(value, (Opaque, Const)):
+            held = value.sample if isinstance(value, Opaque) else value.object
+            known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))  # type: ignore[arg-type]
+        else:  # what it got, or the loop's header has been seen to push
+            known = kinds_of_entries(value)
+            seen = None if known else self.facts.feedback.get(self.instr.index + 1)
+            known = known or (type_of(seen) if seen is not None else None,)
+        if not known or known[0] is None:
+            raise Break("PJ209", type=describe(value))
+        return Holding(kind, known)  # type: ignore[arg-type]
 
     def typed_item(self, name: str, owner: Value, index: Value, kind: Type) -> Abstract:
         """What a read of an operation finds, also the items of a tuple."""

@@ -12,6 +12,7 @@ from typing import Any, Callable, List, Optional
 import numpy as np
 from pijit.core.capture.conditions import HasItem, HasLength, LacksItem
 from pijit.core.capture.deques import item_of_deque
+from pijit.core.capture.entry_types import SETS
 from pijit.core.capture.library_calls import named_items
 from pijit.core.capture.operators import describe
 from pijit.core.capture.orders import ORDERS, compare_in_order
@@ -176,9 +177,9 @@ class Containers:
             return self.has_key_now(owner, value)
         if class_of(owner) is range:
             return range_contains(self, owner, value)
-        if is_among(class_of(owner), (dict, set)):
+        if class_of(owner) is dict or is_among(class_of(owner), SETS) and not isinstance(owner, Const):
             key = self.constant(value)
-            if self.is_changing(owner) or class_of(owner) is set or not is_exactly(key, ITEM_KEYS):
+            if self.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
                 return self.has_key_now(owner, value)
             return Const(self.holds_item(owner, key))
         if isinstance(owner, Const) and type(owner.object) is frozenset:

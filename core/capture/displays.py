@@ -47,7 +47,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import Object
+from pijit.core.graph.types import Object, Vacant
 from pijit.guards.facts import is_among, is_exactly
 
 KEY_CLASSES = (int, str)
@@ -187,8 +187,7 @@ class Displays:
     def op_SET_UPDATE(self, instr: Instr) -> None:
         """``{*a}`` and ``{1, 2, 3}`` from CPython 3.9 on: the set below is still empty."""
         value, owner = self.pop(), self.state.stack[-(instr.arg or 1)]
-        begin = self.function.instructions[owner.born] if owner.born >= 0 else instr
-        if begin.opname != "BUILD_SET" or begin.arg or begin.index != instr.index - 2:
+        if not isinstance(owner, Instance) or not isinstance(owner.type, Vacant):
             raise Break("PJ216", opcode=instr.opname)
         made = call_set(self, [value], {})
         made.born = owner.born

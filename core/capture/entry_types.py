@@ -13,7 +13,8 @@ from pijit.core.capture.values import Abstract, Const, Instance, Known, Sequence
 from pijit.core.graph.types import Holding, Object, Type, Vacant
 from pijit.guards.facts import is_among
 
-ENTERED = (dict, set)
+SETS = (set, frozenset)
+ENTERED = (dict,) + SETS
 Kinds = Optional[Tuple[Optional[Type], ...]]
 """One type for the members of a set, two for keys and values of a dict, None for any; () where there are none yet."""
 

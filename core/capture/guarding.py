@@ -36,7 +36,8 @@ from pijit.guards.source import Attr, Cell, Constant, Inner, Local, closure_of
 ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
                     "enumerate": enumerate, "zip": zip, "list": type(iter([])),
                     "dict_keys": type(iter({})), "dict_values": type(iter({}.values())),
-                    "dict_items": type(iter({}.items())), "text": type(iter("")), "bytes": type(iter(b""))}
+                    "dict_items": type(iter({}.items())), "set": type(iter(set())),
+                    "text": type(iter("")), "bytes": type(iter(b""))}
 NUMBERS = (bool, int, float, complex, np.generic)
 BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 

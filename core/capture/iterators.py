@@ -48,8 +48,8 @@ from pijit.guards.source import UNBOUND
 
 ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
                     "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",
-                    "dict_values": "dict_values", "dict_items": "dict_items", "text": "text_iterator",
-                    "bytes": "bytes_iterator"}
+                    "dict_values": "dict_values", "dict_items": "dict_items", "set": "set_iterator",
+                    "text": "text_iterator", "bytes": "bytes_iterator"}
 EACH_ITEM = (item for item in ()).gi_code
 """What stands for something that is iterated as it is."""
 DICT_KINDS = {"forwards": "dict_keys", "values": "dict_values", "items": "dict_items"}
@@ -108,6 +108,9 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
     expected = self.items_expected(value)
     if expected is not None:
         return LoopIterator("list", (_word(self, 0),), (Instance(expected, self.object_value(value)),))
+    members = self.members_expected(value)
+    if members is not None:
+        return entry_iterator(self, "set", Instance(members, self.object_value(value)))
     return dict_iterator(self, value, "forwards") or unrolled(self, value, "forwards")
 
 
@@ -116,9 +119,13 @@ def dict_iterator(self: Any, value: Abstract, what: str) -> Optional[LoopIterato
     expected = self.entries_expected(value, what)
     if expected is None:
         return None
-    owner = Instance(expected, self.object_value(value))
+    return entry_iterator(self, DICT_KINDS[what], Instance(expected, self.object_value(value)))
+
+
+def entry_iterator(self: Any, kind: str, owner: Instance) -> LoopIterator:
+    """An iterator over the entries of a dict or the members of a set, at the first one."""
     used = self.emit("list_size", [owner.value], WORD)
-    return LoopIterator(DICT_KINDS[what], (_word(self, 0), used, used), (owner,))
+    return LoopIterator(kind, (_word(self, 0), used, used), (owner,))
 
 
 def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
@@ -221,7 +228,7 @@ def _step_list(self: Any, value: LoopIterator) -> Step:
 
 
 def _step_dict(self: Any, value: LoopIterator) -> Step:
-    """Leaves where the dict has another size, or other keys, than the iterator expects: bytecode raises."""
+    """Over a dict or set. Leaves where it has not the size or keys that the iterator expects: bytecode raises."""
     (position, left, used), owner = value.words, value.parts[0]
     size = self.emit("list_size", [owner.value], WORD)
     self.emit("require", [self.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)
@@ -278,7 +285,7 @@ def _step_zip(self: Any, value: LoopIterator) -> Step:
 _STEPS: Dict[str, Callable[[Any, LoopIterator], Step]] = {
     "range": _step_range, "sequence": _step_sequence, "reversed": _step_reversed, "enumerate": _step_enumerate,
     "zip": _step_zip, "list": _step_list, "dict_keys": _step_dict, "dict_values": _step_dict,
-    "dict_items": _step_dict, "text": _step_list, "bytes": _step_list,
+    "dict_items": _step_dict, "set": _step_dict, "text": _step_list, "bytes": _step_list,
 }
 
 

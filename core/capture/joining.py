@@ -7,10 +7,11 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pijit.core.bytecode.consume import LIST
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.iterators import element_of, iterator_over, step_of
+from pijit.core.capture.entry_types import SETS
 from pijit.core.capture.item_types import list_type
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import is_row
-from pijit.core.capture.sets import OPERATORS, SETS
+from pijit.core.capture.sets import OPERATORS
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import (
     Abstract,

@@ -9,6 +9,7 @@ from typing import Any, Callable, List, Tuple
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.characters import is_text
+from pijit.core.capture.entry_types import SETS
 from pijit.core.capture.operators import describe
 from pijit.core.capture.outcomes import Outcome, Outcomes, part
 from pijit.core.capture.range_objects import range_length
@@ -32,7 +33,7 @@ def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
         return Number(INT, self.emit("same", [self.emit("list_size", [self.object_value(value)], WORD)], INT))
     if class_of(value) is range:
         return range_length(self, value)
-    if self.is_changing(value):
+    if self.is_changing(value) or is_among(class_of(value), SETS) and not isinstance(value, Const):
         return self.length_now(value)  # type: ignore[no-any-return]
     length = self.length_of(value)
     if length is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Optional
 
+from pijit.core.capture.entry_types import SETS
 from pijit.core.capture.item_types import LOOKED_AT, list_like, list_type
 from pijit.core.capture.operators import describe
 from pijit.core.capture.values import Abstract, Opaque, class_of
@@ -12,7 +13,6 @@ from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among
 
-SETS = (set, frozenset)
 OPERATORS = {"|": "helpers.union", "&": "helpers.intersection", "-": "helpers.difference",
              "^": "helpers.symmetric_difference"}
 

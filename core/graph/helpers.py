@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from types import SimpleNamespace
-from typing import Any, Callable, Dict, Iterable, List, Sequence
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Sequence
 
 import numpy as np
 
@@ -73,6 +73,14 @@ def _of_sets(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 union, intersection = _of_sets(operator.or_), _of_sets(operator.and_)
 difference, symmetric_difference = _of_sets(operator.sub), _of_sets(operator.xor)
+
+
+def frozen(items: List[Any]) -> FrozenSet[Any]:
+    """``frozenset(items)`` of numbers and strings; ValueError for a NaN, which is found by its identity."""
+    made = frozenset(items)
+    if any(item != item for item in made):
+        raise ValueError("NaN")
+    return made
 
 
 def sorted_plain(items: Sequence[Any], reverse: bool = False) -> List[Any]:

@@ -114,7 +114,7 @@ OPS: Dict[str, OpInfo] = {
     "collect": OpInfo("o v", (), False, "append to a list that was made here and that nobody has yet: where an exit "
                                         "leads, it is made anew; exits when there is no memory"),
     "tuple_of": OpInfo("o", (), False, "a new tuple of a list's items; exits when there is no memory"),
-    "list_size": OpInfo("o", (), False, "WORD: how many items a list, tuple, dict, string or bytes has now"),
+    "list_size": OpInfo("o", (), False, "WORD: how many items a list, tuple, dict, set, string or bytes has now"),
     "list_item": OpInfo("o s", (), False, "the scalar at a WORD index of a list; exits when it is out of range, or is "
                                           "not of the result's type"),
     "elements": OpInfo("s*", ("shape",), False, "a new array of this shape, in C order, of these numbers; exits when there "
@@ -198,7 +198,7 @@ OPS: Dict[str, OpInfo] = {
     "load_int": OpInfo("o s", (), False, "dict[key], the key being a py int"),
     "get_int": OpInfo("o s v", (), False, "dict.get(key, value), the key being a py int"),
     "store_int": OpInfo("o s v", (), True, "dict[key] = value, the key being a py int"),
-    "next_entry": OpInfo("o s", (), False, "WORD: the position behind the dict's next entry, or 0"),
+    "next_entry": OpInfo("o s", (), False, "WORD: the position behind the next entry of a dict or set, or 0"),
     "entry_key": OpInfo("o s", (), False, "the key of the entry in front of a position that next_entry gave"),
     "entry_value": OpInfo("o s", (), False, "the value of the entry in front of a position that next_entry gave"),
     "deque_item": OpInfo("o s", (), False, "deque[index], the index being a WORD"),

@@ -156,7 +156,7 @@ class ListOf(Object):
 
 
 class Vacant(Object):
-    """A list, dict or set that had no items when its items were known; what it gets is what is expected of it then."""
+    """A list, dict or set that had no items when these were known; what it gets is what is expected of it then."""
 
     __slots__ = ()
     items = ()
@@ -180,23 +180,24 @@ ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
     "range": ("index", "start", "step", "length"), "sequence": ("index",), "reversed": ("index",),
     "enumerate": ("count",), "zip": (), "list": ("index",), "text": ("index",), "bytes": ("index",),
 }
-"""The words of each kind of iterator; the first one moves as it is stepped, of those over dicts the first two."""
-ITERATOR_WORDS.update(dict.fromkeys(("dict_keys", "dict_values", "dict_items"), ("position", "left", "used")))
+"""The words of each kind of iterator; the first one moves as it is stepped, of those over dicts and sets two."""
+OF_ENTRIES = ("dict_keys", "dict_values", "dict_items", "set")
+ITERATOR_WORDS.update(dict.fromkeys(OF_ENTRIES, ("position", "left", "used")))
 TEXT_ITERATORS = {str: "text", bytes: "bytes"}
 """The kinds of iterators over what is immutable."""
 
 
 def moving_words(kind: str) -> int:
     """How many words of its own move when an iterator of a kind is stepped."""
-    return 2 if kind.startswith("dict_") else 1
+    return 2 if kind in OF_ENTRIES else 1
 
 
 class IteratorType:
     """A fetched iterator of one of Python's own types, by what it iterates.
 
     "range" has no parts, "sequence" (what ``iter`` makes of an array) and "reversed" have an Array, "list" has a
-    list, "dict_keys", "dict_values" and "dict_items" a dict, "text" a string, "bytes" bytes, "enumerate" one iterator and
-    "zip" any number.
+    list, "dict_keys", "dict_values" and "dict_items" a dict, "set" a set or frozenset, "text" a string,
+    "bytes" bytes, "enumerate" one iterator and "zip" any number.
     """
 
     __slots__ = ("kind", "parts")

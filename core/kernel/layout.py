@@ -27,13 +27,13 @@ FIRST_INPUT_WORD = 2
 
 ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
                   "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",
-                  "dict_values": "dict_values", "dict_items": "dict_items", "text": "text_iterator",
-                  "bytes": "bytes_iterator"}
+                  "dict_values": "dict_values", "dict_items": "dict_items", "set": "set_iterator",
+                  "text": "text_iterator", "bytes": "bytes_iterator"}
 _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
 MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip",
-                           "dict_keys", "dict_values", "dict_items", "text_iterator", "bytes_iterator", "map", "filter",
-                           "called", "function", "generator", "instance", "kept_instance", "changed_instance", "stepped",
-                           "stepped_reversed", "stepped_values", "stepped_items"))
+                           "dict_keys", "dict_values", "dict_items", "set_iterator", "text_iterator", "bytes_iterator", "map",
+                           "filter", "called", "function", "generator", "instance", "kept_instance", "changed_instance",
+                           "stepped", "stepped_reversed", "stepped_values", "stepped_items"))
 INSTANCES = ("instance", "kept_instance", "changed_instance")
 _PYTHON_CODES = {INT: "int", FLOAT: "float", BOOL: "bool", COMPLEX: "complex", WORD: "int", FLAG: "bool"}
 

@@ -24,7 +24,7 @@ LASTING = EFFECTS | {"invoke", "product"}
 KEEP_ALL = frozenset("store assign ufunc_into append insert extend reverse set_add store_byte".split())
 """Effects that give up no object."""
 KEEP_ITEMS = KEEP_ALL | {"store_attr", "store_global", "store_cell", "store_key", "store_int"}
-"""Effects that take no item out of a list."""
+"""Effects that take no item out of a list, and no key out of a dict or set."""
 ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "dim", "load", "gufunc", "gather", "pick", "rows", "shares",
                          "concatenate"))
 """Operations that pass nothing of an array on but its elements."""
@@ -67,8 +67,10 @@ class Lifetimes:
 
     def holds(self, op: Op) -> bool:
         """Whether the frame owns an object that was read: a string, or one of any class that an effect may end. No
-        effect ends the life of a container, nor one on attributes and dicts that of an item of a list."""
+        effect ends the life of a container but of a key, nor one on attributes and dicts that of an item of a list."""
         kind = op.result.type
+        if op.name == "entry_key" and isinstance(kind, Object) and kind.python is tuple:
+            return not self._effects <= KEEP_ITEMS
         if not isinstance(kind, Things):
             return isinstance(kind, Object) and kind.python is str
         return not self._effects <= (KEEP_ITEMS if op.name == "load_item" else KEEP_ALL)

@@ -7,17 +7,19 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
 from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, Things
-from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE
+from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE, is_among
 
 BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
 _BOX_OBJECT = -4
 SIZE_OFFSET = object.__basicsize__
 CLASS_OFFSET = SIZE_OFFSET - 8
 """Where objects of variable size, and dicts, say how large they are."""
+USED_OFFSET = SIZE_OFFSET + 8
+"""Where sets do, behind the number of slots that are not free."""
 _RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_member": "set_add"}
 _READ_ARRAY = -5
 _READ_OBJECTS = {list: -6, tuple: -7, dict: -8, str: -9}
-_READ_ANY, _READ_ANY_HELD = -11, -12
+_READ_ANY, _READ_ANY_HELD, _READ_TUPLE_HELD = -11, -12, -13
 _LAYOUTS = {"C": (C_CONTIGUOUS, C_CONTIGUOUS), "F": (C_CONTIGUOUS | F_CONTIGUOUS, F_CONTIGUOUS), "A": (0, 0)}
 """Flags of NumPy's arrays: which to look at, and what they must be."""
 
@@ -78,7 +80,8 @@ def _of_object(emitter: Any, op: Op) -> None:
 
 
 def _list_size(emitter: Any, op: Op) -> None:
-    emitter.define(op.result, "ld_i8(%s, %d)" % (emitter.text[op.args[0]], SIZE_OFFSET))
+    of_set = is_among(op.args[0].type.python, (set, frozenset))
+    emitter.define(op.result, "ld_i8(%s, %d)" % (emitter.text[op.args[0]], USED_OFFSET if of_set else SIZE_OFFSET))
 
 
 def _has_class(emitter: Any, op: Op) -> None:
@@ -163,7 +166,8 @@ def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
         always = ALIGNED | (WRITEABLE if kind.writeable else 0)
         return _READ_ARRAY, kind.dtype.num, kind.ndim, mask | always | WARN_ON_WRITE, flags | always
     if isinstance(kind, Object):
-        return (_READ_OBJECTS[kind.python],)
+        held = kind.python is tuple and emitter.lifetimes.holds(op)
+        return (_READ_TUPLE_HELD if held else _READ_OBJECTS[kind.python],)
     return (BOXES.get(kind, kind.dtype.num),)
 
 

@@ -67,12 +67,12 @@ def libm(name: str, *args: float) -> float:
     return result
 
 
-DICT_ITERATORS = tuple(type(iter(view)) for view in ({}, {}.values(), {}.items()))
+ENTRY_ITERATORS = tuple(type(iter(view)) for view in ({}, {}.values(), {}.items(), set()))
 
 
 def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
     """A field of an iterator, or of one that it iterates, or the array that it iterates."""
-    if type(iterator) in DICT_ITERATORS:
+    if type(iterator) in ENTRY_ITERATORS:
         return dict(zip((0, "position", "left", "used"), _launcher.dict_iterator(iterator)))[path[0]]
     state = iterator.__reduce__()
     if not isinstance(path[0], str):

@@ -19,6 +19,7 @@ static const CodeRow input_rows[] = {
     {"reversed_iterator", IN_REVERSED_ITERATOR, 2, 0}, {"enumerate", IN_ENUMERATE, 2, 0}, {"zip", IN_ZIP, 2, 0},
     {"list_iterator", IN_LIST_ITERATOR, 2, 0}, {"dict_keys", IN_DICT_KEYS, 2, 0},
     {"dict_values", IN_DICT_VALUES, 2, 0}, {"dict_items", IN_DICT_ITEMS, 2, 0},
+    {"set_iterator", IN_SET_ITERATOR, 2, 0},
     {"text_iterator", IN_TEXT_ITERATOR, 2, 0}, {"bytes_iterator", IN_BYTES_ITERATOR, 2, 0},
     {NULL, 0, 0, 0},
 };
@@ -37,7 +38,7 @@ static const CodeRow output_rows[] = {
     {"instance", OUT_INSTANCE, 3, 0}, {"kept_instance", OUT_KEPT_INSTANCE, 4, 1},
     {"changed_instance", OUT_CHANGED_INSTANCE, 4, 1}, {"generator", OUT_GENERATOR, 3, 0},
     {"dict_keys", OUT_DICT_KEYS, 3, 3}, {"dict_values", OUT_DICT_VALUES, 3, 3},
-    {"dict_items", OUT_DICT_ITEMS, 3, 3},
+    {"dict_items", OUT_DICT_ITEMS, 3, 3}, {"set_iterator", OUT_SET_ITERATOR, 3, 3},
     {"stepped", OUT_STEPPED, 3, 0}, {"stepped_reversed", OUT_STEPPED_REVERSED, 3, 0},
     {"stepped_values", OUT_STEPPED_VALUES, 3, 0}, {"stepped_items", OUT_STEPPED_ITEMS, 3, 0},
     {NULL, 0, 0, 0},

@@ -2,7 +2,8 @@
  *
  * Part of runtime.c, apart for its size. A read checks the exact type of what it finds and declines, having done nothing,
  * where it is another. What effects.h says of the end of objects holds here too. A list, tuple or dict that is read is
- * a borrowed pointer: as its end can be noticed, no effect of a kernel gives up the last reference to one. */
+ * a borrowed pointer: as its end can be noticed, no effect of a kernel gives up the last reference to one. Tuples that
+ * are keys are given up, so the frame holds those where it may come to that. */
 #ifndef PIJIT_CONTAINERS_H
 #define PIJIT_CONTAINERS_H
 
@@ -10,7 +11,8 @@
 #include <longintrepr.h>
 
 /* What a read finds, besides the kinds of value_box and arrays. */
-enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8, READ_TEXT = -9, READ_ANY = -11, READ_ANY_HELD = -12 };
+enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8, READ_TEXT = -9, READ_ANY = -11, READ_ANY_HELD = -12,
+       READ_TUPLE_HELD = -13 };
 
 /* Until its last use the frame holds an array that was read: nobody may notice that it lives longer. */
 static int64_t
@@ -47,6 +49,18 @@ pointer_read(PyObject *object, PyTypeObject *type, int64_t *spec)
     return 0;
 }
 
+/* The key of a dict or the member of a set may go with its entry. */
+static int64_t
+tuple_hold(int64_t frame, PyObject *object, int64_t *spec)
+{
+    int64_t status = pointer_read(object, &PyTuple_Type, spec);
+    if (status != 0) {
+        return status;
+    }
+    Py_INCREF(object);
+    return owned_push(frame_owned(frame), object) < 0 ? LAUNCHER_ERROR : 0;
+}
+
 /* An object of any class may go while others are stored; nobody may notice that it lives longer. */
 static int64_t
 any_hold(int64_t frame, PyObject *object, int64_t *spec)
@@ -70,6 +84,7 @@ object_read(int64_t frame, PyObject *object, int64_t *spec)
     case READ_DICT: return pointer_read(object, &PyDict_Type, spec);
     case READ_TEXT: return text_hold(frame, object, spec);
     case READ_ANY: return pointer_read(object, Py_TYPE(object), spec);
+    case READ_TUPLE_HELD: return tuple_hold(frame, object, spec);
     case READ_ANY_HELD: return any_hold(frame, object, spec);
     default: return number_read(spec[0], object, spec);
     }
@@ -381,22 +396,32 @@ runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
     return status < 0 ? LAUNCHER_ERROR : 0;
 }
 
-/* The position behind the next entry from a position on, 0 behind the last one: as dict's iterators count. */
+/* The next entry of a dict or set from a position on; 0 where there is none. Of a set there is no value. */
+static inline int
+entry_next(PyObject *owner, Py_ssize_t *position, PyObject **key, PyObject **value)
+{
+    Py_hash_t hash;
+    *value = NULL;
+    return PyDict_Check(owner) ? PyDict_Next(owner, position, key, value)
+        : _PySet_NextEntry(owner, position, key, &hash);
+}
+
+/* The position behind the next entry from a position on, 0 behind the last one: as their iterators count. */
 static int64_t
-runtime_next_entry(int64_t dict, int64_t position)
+runtime_next_entry(int64_t owner, int64_t position)
 {
     PyObject *key, *value;  /* borrowed */
     Py_ssize_t next = (Py_ssize_t)position;
-    return PyDict_Next((PyObject *)dict, &next, &key, &value) ? next : 0;
+    return entry_next((PyObject *)owner, &next, &key, &value) ? next : 0;
 }
 
 /* `behind` is an answer of next_entry. */
 static int64_t
-runtime_entry_key(int64_t frame, int64_t dict, int64_t behind, int64_t spec)
+runtime_entry_key(int64_t frame, int64_t owner, int64_t behind, int64_t spec)
 {
     PyObject *key, *value;  /* borrowed */
     Py_ssize_t next = (Py_ssize_t)behind - 1;
-    return PyDict_Next((PyObject *)dict, &next, &key, &value) ? object_read(frame, key, (int64_t *)spec) : DECLINED;
+    return entry_next((PyObject *)owner, &next, &key, &value) ? object_read(frame, key, (int64_t *)spec) : DECLINED;
 }
 
 static int64_t

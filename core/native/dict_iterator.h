@@ -1,4 +1,4 @@
-/* CPython's iterators over dicts (3.7 to 3.10), which are in no header; see iterators.h. */
+/* CPython's iterators over dicts and sets (3.7 to 3.10), which are in no header; see iterators.h. */
 #ifndef PIJIT_DICT_ITERATOR_H
 #define PIJIT_DICT_ITERATOR_H
 
@@ -13,5 +13,13 @@ typedef struct {
     PyObject *result;
     Py_ssize_t left;
 } DictIterator;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *set;              /* NULL when it has ended */
+    Py_ssize_t used;            /* as large the set was, -1 once it had another size */
+    Py_ssize_t position;
+    Py_ssize_t left;
+} SetIterator;
 
 #endif

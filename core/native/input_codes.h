@@ -65,7 +65,7 @@ iterator_parse(Input *input, PyObject *code)
     static PyTypeObject *const types[] = {&PyRangeIter_Type, &PySeqIter_Type, &PyReversed_Type, &PyEnum_Type,
                                           &PyZip_Type, &PyListIter_Type, &PyUnicodeIter_Type,
                                           &PyBytesIter_Type, &PyDictIterKey_Type, &PyDictIterValue_Type,
-                                          &PyDictIterItem_Type};
+                                          &PyDictIterItem_Type, &PySetIter_Type};
     input->type = types[input->kind - IN_RANGE_ITERATOR];
     if (input->kind == IN_RANGE_ITERATOR) {
         return 0;

@@ -107,6 +107,14 @@ iterator_load(const Input *input, PyObject *object, int64_t *words)
         words[0] = iterator->count;
         return iterator->count < LARGEST_COUNT && input_load(input->items, iterator->inner, words + 1);
     }
+    if (input->kind == IN_SET_ITERATOR) {
+        const SetIterator *iterator = (const SetIterator *)object;
+        words[0] = iterator->position;
+        words[1] = iterator->left;
+        words[2] = iterator->used;
+        return iterator->set != NULL && PyAnySet_CheckExact(iterator->set)
+            && input_load(input->items, iterator->set, words + 3);
+    }
     if (input->kind >= IN_DICT_KEYS) {
         const DictIterator *iterator = (const DictIterator *)object;
         words[0] = iterator->position;
@@ -151,6 +159,10 @@ iterator_move(const Input *input, PyObject *object, const int64_t *words)
     case IN_DICT_ITEMS:
         ((DictIterator *)object)->position = words[0];
         ((DictIterator *)object)->left = words[1];
+        return words + 2;
+    case IN_SET_ITERATOR:
+        ((SetIterator *)object)->position = words[0];
+        ((SetIterator *)object)->left = words[1];
         return words + 2;
     case IN_ENUMERATE:
         ((Enumerate *)object)->count = words[0];
@@ -246,6 +258,20 @@ dict_iterator_build(PyObject *dict, int kind, const int64_t *words)
     return object;
 }
 
+/* What iter() makes of a set, further on. */
+static PyObject *
+set_iterator_build(PyObject *set, const int64_t *words)
+{
+    PyObject *object = PyObject_GetIter(set);  /* new: the result */
+    if (object != NULL) {
+        SetIterator *iterator = (SetIterator *)object;
+        iterator->position = (Py_ssize_t)words[0];
+        iterator->left = (Py_ssize_t)words[1];
+        iterator->used = (Py_ssize_t)words[2];
+    }
+    return object;
+}
+
 /* What iter() or reversed() makes of an object, or iter() of a view of a dict, stepped some times. */
 static PyObject *
 stepped_build(PyObject *object, int kind, Py_ssize_t steps)
@@ -301,6 +327,27 @@ dict_iterators_check(void)
     return known ? 0 : -1;
 }
 
+/* The same of the iterators of sets. */
+static int
+set_iterators_check(void)
+{
+    PyObject *set = PySet_New(NULL), *one = PyLong_FromLong(1);  /* owned */
+    int known = set != NULL && one != NULL && PySet_Add(set, one) == 0;
+    PyObject *over = known ? large_enough(PyObject_GetIter(set), sizeof(SetIterator)) : NULL;  /* owned */
+    PyObject *step = over == NULL ? NULL : PyIter_Next(over);  /* owned */
+    const SetIterator *iterator = (const SetIterator *)over;
+    known = step != NULL && iterator->set == set && iterator->used == 1 && iterator->position == 2
+        && iterator->left == 0 && ((PySetObject *)set)->used == 1 && offsetof(PySetObject, used) == sizeof(PyObject) + sizeof(Py_ssize_t);
+    if (!known && !PyErr_Occurred()) {
+        PyErr_SetString(PyExc_ImportError, "the iterators of this interpreter's sets have an unknown layout");
+    }
+    Py_XDECREF(step);
+    Py_XDECREF(over);
+    Py_XDECREF(one);
+    Py_XDECREF(set);
+    return known ? 0 : -1;
+}
+
 /* Whether what iter() makes of a sequence, which is stolen and may be NULL, is a SequenceIterator; -1 with an
  * exception set. */
 static int
@@ -319,7 +366,7 @@ is_sequence_iterated(PyObject *sequence)
 static int
 iterators_check(void)
 {
-    if (dict_iterators_check() < 0) {
+    if (dict_iterators_check() < 0 || set_iterators_check() < 0) {
         return -1;
     }
     PyObject *pair = Py_BuildValue("(ii)", 1, 2);  /* owned */

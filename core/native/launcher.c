@@ -400,14 +400,19 @@ module_resume(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
     Py_RETURN_NONE;
 }
 
-/* For the Python back end, which has no other way to see where an iterator over a dict is. */
+/* For the Python back end, which has no other way to see where an iterator over a dict or set is. */
 static PyObject *
 module_dict_iterator(PyObject *Py_UNUSED(module), PyObject *object)
 {
     const DictIterator *iterator = (const DictIterator *)object;
+    if (Py_TYPE(object) == &PySetIter_Type) {
+        const SetIterator *members = (const SetIterator *)object;
+        return Py_BuildValue("(Onnn)", members->set == NULL ? Py_None : members->set, members->position, members->left,
+                             members->used);
+    }
     if (Py_TYPE(object) != &PyDictIterKey_Type && Py_TYPE(object) != &PyDictIterValue_Type
             && Py_TYPE(object) != &PyDictIterItem_Type) {
-        PyErr_Format(PyExc_TypeError, "not an iterator over a dict: %R", object);
+        PyErr_Format(PyExc_TypeError, "not an iterator over a dict or set: %R", object);
         return NULL;
     }
     return Py_BuildValue("(Onnn)", iterator->dict == NULL ? Py_None : iterator->dict, iterator->position, iterator->left,
@@ -417,12 +422,18 @@ module_dict_iterator(PyObject *Py_UNUSED(module), PyObject *object)
 static PyObject *
 module_next_entry(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *dict, *key, *value;  /* borrowed */
+    PyObject *owner, *key, *value = Py_None;  /* borrowed */
     Py_ssize_t position;
-    if (!PyArg_ParseTuple(args, "O!n:next_entry", &PyDict_Type, &dict, &position)) {
+    Py_hash_t hash;
+    if (!PyArg_ParseTuple(args, "On:next_entry", &owner, &position)) {
         return NULL;
     }
-    if (!PyDict_Next(dict, &position, &key, &value)) {
+    if (!PyDict_Check(owner) && !PyAnySet_Check(owner)) {
+        PyErr_Format(PyExc_TypeError, "neither a dict nor a set: %R", owner);
+        return NULL;
+    }
+    if (!(PyDict_Check(owner) ? PyDict_Next(owner, &position, &key, &value)
+            : _PySet_NextEntry(owner, &position, &key, &hash))) {
         Py_RETURN_NONE;
     }
     return Py_BuildValue("(nOO)", position, key, value);
@@ -439,8 +450,8 @@ module_threads(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 
 static PyMethodDef launcher_functions[] = {
     {"threads", module_threads, METH_NOARGS, "(how many threads a loop may use, helpers, loops they have shared)"},
-    {"dict_iterator", module_dict_iterator, METH_O, "(dict, position, left, used) of an iterator over a dict."},
-    {"next_entry", module_next_entry, METH_VARARGS, "(position behind it, key, value) of a dict's next entry, or None."},
+    {"dict_iterator", module_dict_iterator, METH_O, "(owner, position, left, used) of an iterator over a dict or set."},
+    {"next_entry", module_next_entry, METH_VARARGS, "(position behind it, key, value) of the next entry, or None."},
     {"resume", module_resume, METH_NOARGS, "Show bytecode the requests that a poll exit has held back."},
     {NULL},
 };

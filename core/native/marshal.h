@@ -222,7 +222,9 @@ iterator_build(const Output *output, ValueSource *source)
         result = stepped_build(part, output->kind, output->steps);
     }
     else if (output->kind >= OUT_DICT_KEYS) {
-        result = words_read(output, source, words, 3) == 0 ? dict_iterator_build(part, output->kind, words) : NULL;
+        result = words_read(output, source, words, 3) < 0 ? NULL
+            : output->kind == OUT_SET_ITERATOR ? set_iterator_build(part, words)
+            : dict_iterator_build(part, output->kind, words);
     }
     else if (words_read(output, source, words, 1) == 0) {
         result = output->kind == OUT_ENUMERATE
@@ -356,6 +358,7 @@ output_build(const Output *output, ValueSource *source)
     case OUT_DICT_KEYS:
     case OUT_DICT_VALUES:
     case OUT_DICT_ITEMS:
+    case OUT_SET_ITERATOR:
     case OUT_STEPPED:
     case OUT_STEPPED_REVERSED:
     case OUT_STEPPED_VALUES:

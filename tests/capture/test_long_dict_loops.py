@@ -226,3 +226,20 @@ def test_kernels_begin_in_the_middle():
     assert [j(numbers(), log) for _ in range(4)] == [f(numbers(), [])] * 4 and len(log) == 4
     if "force_breaks" not in mode_config():
         assert kernel_count(j)
+
+
+@pytest.mark.parametrize("backend", ["python", None])
+def test_a_key_that_goes_lives_on_in_a_variable(backend):
+    def f(d, n):
+        last = None
+        for k, v in d.items():
+            if v > n:
+                last = k
+                del d[k]
+                break
+        return last, len(d)
+
+    def make(start):
+        return {(k + start, k): k for k in range(50)}
+
+    check(f, make(0.5), 30, others=[(make(1.5), 30), (make(2.5), 31)], config=backend and {"backend": backend})
