@@ -1,6 +1,7 @@
 """What takes the place of NumPy's loops for np.power, against these loops: bits and floating-point flags."""
 
 import ctypes
+import platform
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from pijit.core import _launcher
 
 LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+DISTANCES = 0, 8, 16, 512  # bytes; NumPy's loops take adjacent memory for overlapping, and go another way
 
 
 def loop(code, replaced):
@@ -41,28 +43,68 @@ def test_bits(code, exponent):
     for size in (0, 1, 5, 8, 31, 100, 1023, 1024, 1025, 5000):
         base = bases(code, size)
         for x in (base, np.abs(base), -np.abs(base), np.repeat(base, 2)[::2]):
-            assert_same_bits(code, x, exponent, apart)
-            assert_same_bits(code, x, exponent, lambda x: x)
+            assert_same_bits(code, x, exponent, in_place)
+            if x.flags.c_contiguous:
+                assert_same_bits(code, x, exponent, behind(512))
 
 
-def apart(x):
-    """An array like x that is not next to it: NumPy's loops take adjacent memory for overlapping, and go another way."""
-    return np.empty(len(x) + 128, x.dtype)[64:-64]
+def behind(distance):
+    """Makes an array like x, so many bytes behind where x was copied to."""
+    def place(x):
+        memory = np.empty(2 * x.nbytes + distance, np.uint8)
+        memory[:x.nbytes] = np.ascontiguousarray(x).view(np.uint8)
+        return memory[:x.nbytes].view(x.dtype), memory[x.nbytes + distance:].view(x.dtype)
+    return place
 
 
-def assert_same_bits(code, x, exponent, target):
-    results = []
-    for replaced in (True, False):
-        own = x.copy() if x.flags.c_contiguous else np.repeat(x, 2)[::2]
-        results.append(run(code, own, exponent, target(own), replaced).tobytes())
-    assert results[0] == results[1]
+def in_place(x):
+    own = x.copy() if x.flags.c_contiguous else np.repeat(x, 2)[::2]
+    return own, own
+
+
+def assert_same_bits(code, x, exponent, place):
+    base, out = place(x)
+    expected = run(code, base, exponent, out, False).tobytes()
+    base, out = place(x)
+    assert run(code, base, exponent, out).tobytes() == expected
 
 
 @pytest.mark.parametrize("code", "df")
-def test_many_bits(code):
-    x = np.random.RandomState(0).standard_normal(20000).astype(code)
-    for exponent in (3, 4, 7, 16):
-        assert_same_bits(code, x, exponent, apart)
+@pytest.mark.parametrize("exponent", range(3, 17))
+def test_many_bits(code, exponent):
+    random = np.random.RandomState(exponent)
+    for scale in (0, 30 // exponent):
+        x = random.standard_normal(50000) * 10.0 ** random.randint(-scale, scale + 1, 50000)
+        assert_same_bits(code, x.astype(code), exponent, behind(512))
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_where_operands_lie(code, distance):
+    for size in (8, 100, 3000):
+        assert_same_bits(code, bases(code, size), 3, behind(distance))
+
+
+@pytest.mark.parametrize("code", "df")
+def test_few_negative_bases(code):
+    """Blocks with many, with few and without, in all orders."""
+    random = np.random.RandomState(0)
+    for size in (700, 20000):
+        x = np.abs(random.standard_normal(size)) + 0.5
+        share = np.repeat(random.choice([0.0, 0.005, 0.05, 1.0], size // 256 + 1), 256)[:size]
+        x[random.random_sample(size) < share] *= -1
+        for place in (behind(512), in_place):
+            assert_same_bits(code, x.astype(code), 4, place)
+
+
+@pytest.mark.parametrize("code", "df")
+def test_the_probe_trusts_what_numpy_calls(code):
+    function, data = loop(code, True)
+    if (function, data) == loop(code, False) or platform.libc_ver() < ("glibc", "2.28"):
+        pytest.skip("nothing takes the loop's place")
+    run(code, np.full(50, -1.5, code), 3, np.empty(50, code))
+    trusted = ctypes.c_int.from_address(data + 2 * ctypes.sizeof(ctypes.c_void_p)).value
+    assert trusted in (2, 3)  # negative bases, all
 
 
 @pytest.mark.parametrize("code", "df")
