@@ -36,10 +36,11 @@ class Break(Exception):
     """An instruction that stays bytecode; carries the id of its reason and the facts for the sentence.
 
     ``trail`` leads from a call that is not inlined to what is in the way, outermost first. ``passing`` says that the
-    first run may change that: an item is missing.
+    first run may change that: an item is missing; ``leaves`` that kernels may leave for it from inlined callees.
     """
 
     passing = False
+    leaves = False
 
     def __init__(self, reason_id: str, **facts: Any) -> None:
         super().__init__(reason_id, facts)

@@ -36,10 +36,11 @@ def sample_of(value: Abstract) -> Any:
 
 
 class Callee(NamedTuple):
-    """A Python function to be inlined, and where the function object is."""
+    """A Python function to be inlined, and where the function object is; ``jitted`` if calls run it compiled."""
 
     function: types.FunctionType
     place: Place
+    jitted: bool = False
 
     @property
     def name(self) -> str:
@@ -59,6 +60,7 @@ class CalleeFacts(Facts):
         self._base = outer.base
         self.outermost: Dict[str, Any] = getattr(outer, "outermost", outer.globals)
         self.changed, self.places = outer.changed, outer.places
+        self.within = outer.within + (function.__code__,)
 
     def identity(self) -> Any:
         return id(self.callee.function), self.callee.place.source
@@ -292,7 +294,7 @@ def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywo
     if sample.__wrapped__ is not sample.py_func:
         return None
     place = place_of(target).then(Inner, "__dict__").then(Item, "__wrapped__")
-    return Callee(sample.py_func, place), arguments, keywords
+    return Callee(sample.py_func, place, True), arguments, keywords
 
 
 def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],

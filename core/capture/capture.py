@@ -161,7 +161,7 @@ def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, glob
     facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
                   unrolling=unrolling, seen=seen)
     facts.find_written()
-    facts.said = said
+    facts.said, facts.within = said, (code,)
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
     entry = entry_state(function, localsplus, unbound, steering)
     entry.locals.update(arrived or {})

@@ -38,6 +38,7 @@ from pijit.core.capture.places import is_place
 from pijit.core.capture.propagator import TypePropagator
 from pijit.core.capture.ready_managers import HELPER, managed, managing_function
 from pijit.core.capture.record import LENT
+from pijit.core.capture.recursion import Recursion
 from pijit.core.capture.segments import Region, whole_region
 from pijit.core.capture.states import State, is_confined, parts_of
 from pijit.core.capture.steering import STEERING
@@ -131,6 +132,11 @@ class CalleeAnalysis(Analysis):
         """Whether it loops, or a function that it calls."""
         return self.region.has_loop or bool(self.facts.looping)
 
+    @property
+    def size(self) -> int:
+        """How many instructions it has, with those of the functions that are inlined into it."""
+        return len(self.function.instructions) + sum(self.facts.sizes.values())
+
     def why_left(self) -> Optional[Break]:
         """Why kernels may leave in the middle of the call; None where none does."""
         return next(iter([*self.left.values(), *self.facts.leaving.values()]), None)
@@ -150,9 +156,9 @@ class CalleeAnalysis(Analysis):
         """
         doomed = {version for version in self.versions
                   if version.block.index in self.doomed and not self._is_caught(version) or version in self.left}
+        never = Break("PJ230", callee=self.name, because="it never returns")
         returning = [version for version in self.versions if version in self.returned]
         if not returning:
-            never = Break("PJ230", callee=self.name, because="it never returns")
             raise next(iter(self.left.values()), never)
         self.written = sorted(set().union(*self.facts.stores.values()))
         self._sort(returning)
@@ -165,7 +171,7 @@ class CalleeAnalysis(Analysis):
         ways = MAX_OUTCOMES if self.yields is None else max(MAX_OUTCOMES, self.facts.unrolling + 1)
         raised = [outcome for outcome in self.outcomes if isinstance(outcome.result, Thrown)]
         if len(raised) == len(self.outcomes):
-            raise Break("PJ230", callee=self.name, because="it never returns")
+            raise never
         if len(self.outcomes) - len(raised) > ways or len(raised) > MAX_OUTCOMES or not all(outcome.is_known() for outcome in self.outcomes):
             raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
@@ -173,15 +179,13 @@ class CalleeAnalysis(Analysis):
     def _is_caught(self, version: Version) -> bool:
         """Whether what a path raises is handled in the callee, or is what the call gives: it returns after all."""
         todo, found = [version], {version}
-        if version in self.returned:
-            return True
-        while todo:
+        while todo and version not in self.returned:
             new = [after for after in todo.pop().edges.values() if after not in found]
             if any(after.block.index not in self.doomed or after in self.returned for after in new):
                 return True
             found.update(new)
             todo += new
-        return False
+        return version in self.returned
 
     def _sort(self, versions: List[Version]) -> None:
         """Set what the call gives and leaves if control comes from these."""
@@ -204,14 +208,15 @@ class CalleeAnalysis(Analysis):
         if self.cfg.block_of[index] in self.doomed:
             return False
         refusal = self._refusal(index, cause or Break("PJ202"))
-        if cause is None or not self._may_leave(index):
+        if cause is None or not self._may_leave(index, cause):
             raise refusal
         raise Aside(refusal)
 
-    def _may_leave(self, index: int) -> bool:
+    def _may_leave(self, index: int, cause: Break) -> bool:
         """Whether what cannot be captured is aside, and control will not come there as far as is known."""
-        if not isinstance(self.facts, CalleeFacts) or self.yields is not None:
-            return False
+        inside = isinstance(self.facts, CalleeFacts) and self.yields is None
+        if cause.leaves or not inside:
+            return inside
         own = self.cfg.block_of[index]
         for number, jumps in self.interpreter.foreseen.items():  # type: ignore[attr-defined]
             ways = self.cfg.successors[number]
@@ -272,12 +277,12 @@ class Inliner:
     """
 
     def __init__(self, max_depth: int, modules: Optional[Tuple[str, ...]]) -> None:
-        self.max_depth = max_depth
-        self.modules = modules
+        self.max_depth, self.modules = max_depth, modules
         self.bodies: Dict[Any, Body] = {}
         self.analyses: Dict[Any, Any] = {}
         self.parted: Dict[int, Body] = {}
         self.steps: Dict[Any, Resumed] = {}
+        self.recursion = Recursion(max_depth)
 
     def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract],
              keywords: Dict[str, Abstract]) -> Abstract:
@@ -291,8 +296,8 @@ class Inliner:
             interpreter.rely(callee.place, HasCode(code))
             found = find_callee(managing_function(interpreter, callee), arguments, keywords, interpreter)
             return managed(interpreter, self.call(interpreter, *found) if found is not None else UNBOUND)
-        too_deep = facts.depth >= self.max_depth
-        why = "max_inline_depth is %d" % self.max_depth if too_deep else self.why_not(callee.function)
+        self.recursion.require_room(facts, callee)
+        why = self.why_not(callee.function)
         if why is not None:
             raise Break("PJ230", callee=callee.name, because=why)
         interpreter.rely(callee.place, HasCode(code))
@@ -366,8 +371,7 @@ class Inliner:
         Raises:
             Break: the call is not inlined.
         """
-        facts, shape = interpreter.facts, closure.shape
-        skip = why_not_captured(shape.code)
+        facts, shape, skip = interpreter.facts, closure.shape, why_not_captured(closure.shape.code)
         if facts.depth >= self.max_depth or skip is not None:
             because = "max_inline_depth is %d" % self.max_depth if skip is None else REASONS[skip].title
             raise Break("PJ230", callee=shape.name, because=because)
@@ -431,7 +435,8 @@ class Inliner:
         outer = interpreter.state.locals
         entry = State(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
         lent = Lent(interpreter, entry)
-        analysis = self.analyse(body, name, facts, entry)
+        analysis = self.recursion.analyse(facts, lambda: self.analyse(body, name, facts, entry))
+        interpreter.facts.sizes[interpreter.instr.index] = analysis.size
         why = analysis.why_left()
         if why is not None:
             interpreter.facts.leaving[interpreter.instr.index] = why
@@ -455,7 +460,7 @@ class Inliner:
         """The analysis of a callee; Break if it cannot be inlined."""
         values = tuple(entry.locals.values())
         key = (id(body), facts.identity(), facts.depth, facts.catches, len(facts.changed), len(facts.base.objects),
-               tuple(entry.locals), values, tuple(map(sources_of, values)))
+               self.recursion.lowered, tuple(entry.locals), values, tuple(map(sources_of, values)))
         while key not in self.analyses:
             try:
                 self.analyses[key] = CalleeAnalysis(self.parted.get(id(body), body), facts, entry, name).finish()

@@ -62,6 +62,28 @@ function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *argumen
     return result;
 }
 
+/* Before a run that is measured as the function is: calls of the function inside it run as they are too, at once. What
+ * it returns says whether plain_end is to undo that, and has a reference then. */
+static inline JitFunction *
+plain_begin(JitFunction *self, const TrialRun *run)
+{
+    if (run->trial == NULL || run->side != TRIAL_PLAIN || self->pace.rest > 0) {
+        return NULL;
+    }
+    self->pace.rest = INT_MAX;
+    Py_INCREF(self);
+    return self;
+}
+
+static inline void
+plain_end(JitFunction *quiet)
+{
+    if (quiet != NULL) {
+        quiet->pace.rest = 0;
+        Py_DECREF(quiet);
+    }
+}
+
 #define MOST_KEYWORDS 32
 
 /* As tuple_dispatch, for a call with more keywords than that has room for: the hook serves it, but it is watched. */
@@ -121,11 +143,13 @@ function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &run, &how);  /* owned, given away */
     if (how != DISPATCH_DONE) {
         HookCall call = {NULL, NULL};
+        JitFunction *quiet = plain_begin(self, &run);  /* owned */
         if (how == DISPATCH_HOOKED) {
             hook_call_begin(&call, (PyCodeObject *)PyFunction_GET_CODE(py_func));
         }
         result = PyObject_Call(py_func, args, kwargs);
         hook_call_end(&call);
+        plain_end(quiet);
     }
     trial_end(&run, result != NULL);
     tstate->recursion_depth++;
@@ -164,11 +188,13 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
     PyObject *result = function_dispatch(self, py_func, &arguments, &run, &how);  /* owned, given away */
     if (how != DISPATCH_DONE) {
         HookCall call = {NULL, NULL};
+        JitFunction *quiet = plain_begin(self, &run);  /* owned */
         if (how == DISPATCH_HOOKED) {
             hook_call_begin(&call, (PyCodeObject *)PyFunction_GET_CODE(py_func));
         }
         result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);
         hook_call_end(&call);
+        plain_end(quiet);
     }
     trial_end(&run, result != NULL);
     Py_DECREF(py_func);

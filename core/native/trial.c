@@ -30,7 +30,8 @@ typedef struct {
     TrialSide next;
     enum { PART_UNKNOWN, PART_ASKED, PART_SMALL, PART_LARGE } part;  /* what kernels take of a run */
     int64_t kernels_before;      /* the kernels' clock when the run began in which that is measured */
-    int busy;                    /* a measured call is running; those inside it are not measured */
+    int busy;                    /* a call is running that warms up or is measured; those inside it are not counted */
+    TrialSide inside;            /* what those run, so that what the function calls itself for is measured as well */
     int warm;
     int longer;                  /* how many runs of a lost trial in a row took far longer */
     int new_starts;
@@ -90,7 +91,7 @@ TrialSide
 trial_next(PyObject *payload)
 {
     Trial *self = (Trial *)payload;
-    return self->busy && self->state != LOST ? TRIAL_UNTIMED : self->next;
+    return self->busy && self->state != LOST ? self->inside : self->next;
 }
 
 void
@@ -104,8 +105,9 @@ trial_start(TrialRun *run, PyObject *payload)
     if (self->state == WARMING && ++self->warm >= WARM_RUNS) {
         measuring_start(self);
     }
-    if (run->side != TRIAL_UNTIMED) {
+    if (run->side != TRIAL_UNTIMED || self->state != KEPT) {
         self->busy = 1;
+        self->inside = run->side == TRIAL_PLAIN ? TRIAL_PLAIN : TRIAL_UNTIMED;
         Py_INCREF(payload);
         run->trial = payload;
         self->windows = *launch_api->loop_windows;
@@ -128,7 +130,7 @@ void
 trial_finish(TrialRun *run, int succeeded)
 {
     int64_t ns = now_ns() - run->start;
-    Trial *self = (Trial *)run->trial;  /* owned */
+    Trial *self = (Trial *)run->trial;  /* owned; a call that warms up comes here too */
     run->trial = NULL;
     self->busy = 0;
     if (self->part == PART_ASKED) {
@@ -141,7 +143,7 @@ trial_finish(TrialRun *run, int succeeded)
             measuring_start(self);
         }
     }
-    else if (succeeded && self->state == MEASURING && self->windows == *launch_api->loop_windows) {
+    else if (succeeded && self->state == MEASURING && run->side != TRIAL_UNTIMED && self->windows == *launch_api->loop_windows) {
         comparison_add(&self->runs, run->side == TRIAL_PLAIN, ns);
         measuring_judge(self);
     }

@@ -225,6 +225,20 @@ def f(x):
         assert j(X) == "too deep"
 
 
+@pytest.mark.parametrize("depth", [0, 2, 8])
+def test_recursion_without_end(depth, little_work):
+    source = "@jit\ndef f(n, log):\n    log.append(n)\n    return n if n < 0 else f(n + 1, log) + f(n, log)"
+    f = define(source, jit=lambda f: jitted(f, {"backend": "python", "max_inline_depth": depth}))
+    levels = []
+    for function in (define(source, jit=lambda f: f), f, f, f):
+        log = []
+        with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
+            function(0, log)
+        assert log == list(range(len(log))) and function(-3, log) == -3
+        levels.append(len(log))
+    assert max(levels) - min(levels) <= 10, levels
+
+
 def test_pijit_check_of_recursion():
     def f(x, n):
         y = x * 1.5
