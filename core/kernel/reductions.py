@@ -13,6 +13,9 @@ from pijit.core.kernel.arrays import ArrayVariable
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.slots import made_array
 
+_BY_COLUMNS = {np.add: 1, np.minimum: 2, np.maximum: 3}
+"""What the runtime does by vectors, by its number in native/columns.h."""
+
 
 def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
     """Why a reduction of an array of this type has no machine code, or None."""
@@ -83,7 +86,8 @@ def _run(emitter: Any, op: Op, source: str, out: str) -> None:
     start = 0 if identity is None else identity
     words += [str(int(identity is not None)),
               str(scalar_ops.float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out,
-              str(emitter.flavour.least if kind.dtype.kind in "fc" or ufunc is np.add else 0), str(int(ufunc is np.add))]
+              str(emitter.flavour.least if kind.dtype.kind in "fc" or ufunc is np.add else 0),
+              str(_BY_COLUMNS.get(ufunc, 0))]
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     emitter.clear_flags()
     emitter.checked("reduce", "frame", spec, op=op)

@@ -12,10 +12,12 @@
 #ifndef PIJIT_REDUCE_H
 #define PIJIT_REDUCE_H
 
+#include "columns.h"
 #include "gil.h"
 #include "nest.h"
 #include "pieces.h"
 #include "pool.h"
+#include "short_rows.h"
 #include "sums.h"
 #include <numpy/ufuncobject.h>
 
@@ -41,7 +43,7 @@ typedef struct {
     int64_t identity;
     int64_t *out;
     int64_t least;              /* from how much work on threads share it; 0: never */
-    int adds;                   /* a run's result added to 0 and then to the result is that run's contribution */
+    int operation;              /* of columns.h; that of a sum: what a run adds up to is added to the result */
 } Reduction;
 
 static int
@@ -68,7 +70,7 @@ result_ndim(const Reduction *reduction)
 static void
 run_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp count)
 {
-    if (sums_known && reduction->adds && stride == reduction->itemsize
+    if (sums_known && reduction->operation == COLUMNS_ADD && stride == reduction->itemsize
             && sum_add(out, source, count, reduction->typenum)) {
         return;
     }
@@ -179,42 +181,6 @@ reduction_nest(const Reduction *reduction, Nest *nest)
     nest_coalesce(nest);
 }
 
-/* Which NaN of several comes out is up to NumPy's loop. */
-#define ADD_UNLESS_NAN(type, out, source, stride) \
-        if (__builtin_expect(total == total, 1)) { \
-            *(type *)(out) += total; \
-        } \
-        else { \
-            run_reduce(reduction, out, (char *)(source), stride, count); \
-        }
-
-/* Rows of n elements that lie one behind the other; the compiler knows n. */
-#define ADD_ROWS(type, n) \
-    case n: \
-    for (npy_intp row = 0; row < rows; row++) { \
-        const type *source = (const type *)(nest->data[0] + row * step); \
-        type total = 0; \
-        for (int i = 0; i < n; i++) { \
-            total += source[i]; \
-        } \
-        ADD_UNLESS_NAN(type, nest->data[1] + row * out_step, source, sizeof(type)) \
-    } \
-    break;
-
-#define ADD_SHORT(type) \
-    switch (stride == sizeof(type) ? count : 0) { \
-    ADD_ROWS(type, 2) ADD_ROWS(type, 3) ADD_ROWS(type, 4) ADD_ROWS(type, 5) ADD_ROWS(type, 6) ADD_ROWS(type, 7) \
-    default: \
-    for (npy_intp row = 0; row < rows; row++) { \
-        const char *source = nest->data[0] + row * step; \
-        type total = 0; \
-        for (npy_intp i = 0; i < count; i++) { \
-            total += *(const type *)(source + i * stride); \
-        } \
-        ADD_UNLESS_NAN(type, nest->data[1] + row * out_step, source, stride) \
-    } \
-    }
-
 /* Sums of runs of floats that are too short for a call of NumPy's loop, each added to what its result is so far. */
 static void
 short_rows_add(const Reduction *reduction, Nest *nest)
@@ -222,14 +188,56 @@ short_rows_add(const Reduction *reduction, Nest *nest)
     npy_intp index[NEST_MAXDIMS] = {0};
     npy_intp rows = nest->ndim > 1 ? nest->shape[1] : 1, count = nest->shape[0], stride = nest->strides[0][0];
     npy_intp step = nest->ndim > 1 ? nest->strides[1][0] : 0, out_step = nest->ndim > 1 ? nest->strides[1][1] : 0;
+    npy_intp size = reduction->itemsize;
+    int is_double = reduction->typenum == NPY_DOUBLE;
+    int is_dense = SUM_CODE_RUNS && stride == size && step == count * size && out_step == size;
     do {
-        if (reduction->typenum == NPY_DOUBLE) {
-            ADD_SHORT(double)
-        }
-        else {
-            ADD_SHORT(float)
+        npy_intp behind = 0;  /* the last block that was done again, by single rows */
+        for (npy_intp row = 0; row < rows;) {
+            char *out = nest->data[1] + row * out_step, *source = nest->data[0] + row * step;
+            npy_intp added = is_dense && row >= behind
+                ? rows_block_add(out, source, count, rows - row, is_double) : 0;
+            if (added > 0) {
+                row += added;
+                continue;
+            }
+            behind = row >= behind ? row + ROWS_BLOCK : behind;
+            if (!short_row_add(out, source, stride, count, is_double)) {
+                run_reduce(reduction, out, source, stride, count);
+            }
+            row++;
         }
     } while (nest_next(nest, index, 2));
+}
+
+/* Whether the innermost axis is a row of adjacent results, and the next one is reduced. */
+static int
+is_by_columns(const Reduction *reduction, const Nest *nest)
+{
+    npy_intp size = reduction->itemsize;
+    return nest->ndim > 1 && nest->strides[0][0] == size && nest->strides[0][1] == size && nest->strides[1][1] == 0
+        && nest->shape[1] >= COLUMNS_FEWEST && nest->shape[0] * size <= COLUMNS_WIDEST
+        && rows_combiner(reduction->operation, reduction->typenum) != NULL;
+}
+
+/* Along the axis next to the innermost one; 0 without memory. */
+static int
+by_columns_reduce(const Reduction *reduction, Nest *nest)
+{
+    npy_intp index[NEST_MAXDIMS] = {0};
+    ColumnsLoop loop = {reduction->function, reduction->data, rows_combiner(reduction->operation, reduction->typenum),
+                        reduction->itemsize, reduction->operation == COLUMNS_ADD};
+    int patience = COLUMNS_PATIENCE;
+    char *saved = PyMem_RawMalloc(nest->shape[0] * loop.itemsize);  /* owned */
+    if (saved == NULL) {
+        return 0;
+    }
+    do {
+        columns_reduce(&loop, nest->data[1], nest->data[0], nest->shape[0], nest->shape[1], nest->strides[1][0],
+                       saved, &patience);
+    } while (nest_next(nest, index, 2));
+    PyMem_RawFree(saved);
+    return 1;
 }
 
 /* Along some axes; nest as reduction_nest makes it. */
@@ -237,9 +245,12 @@ static void
 rows_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
 {
     npy_intp index[NEST_MAXDIMS] = {0};
-    if (reduction->adds && nest->strides[0][1] == 0 && nest->shape[0] < SHORT_RUN
+    if (reduction->operation == COLUMNS_ADD && nest->strides[0][1] == 0 && nest->shape[0] < SHORT_RUN
             && (reduction->typenum == NPY_DOUBLE || reduction->typenum == NPY_FLOAT)) {
         short_rows_add(reduction, nest);
+        return;
+    }
+    if (is_by_columns(reduction, nest) && by_columns_reduce(reduction, nest)) {
         return;
     }
     do {
@@ -366,8 +377,8 @@ reduction_run(Reduction *reduction)
         return 0;
     }
     reduction_nest(reduction, &nest);
-    if (reduction->reduced == ALL_REDUCED && nest.ndim == 1 && reduction->adds && reduction->least != 0
-            && nest.shape[0] * SUM_UNITS >= reduction->least) {
+    if (reduction->reduced == ALL_REDUCED && nest.ndim == 1 && reduction->operation == COLUMNS_ADD
+            && reduction->least != 0 && nest.shape[0] * SUM_UNITS >= reduction->least) {
         row_sum(reduction, nest.data[1], nest.data[0], nest.strides[0][0], nest.shape[0]);
         return 0;
     }

@@ -315,7 +315,7 @@ runtime_reduce(int64_t frame, int64_t spec)
     Reduction reduction = {
         (PyUFuncGenericFunction)words[0], (void *)words[1], (int)words[2],
         value_size((int)words[2]), (int)words[3], (const int64_t *)words[4],
-        words[5], words[6] != 0, words[7], (int64_t *)words[8], words[9], words[10] != 0,
+        words[5], words[6] != 0, words[7], (int64_t *)words[8], words[9], (int)words[10],
     };
     if (reduce_chunk == REDUCE_UNPROBED) {
         PyGILState_STATE gil = PyGILState_Ensure();

@@ -21,6 +21,12 @@
 #define SUM_CODE_RUNS 1
 #endif
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define LANES_CODE SUM_CODE __attribute__((optimize("O3")))  /* which finds the lanes */
+#else
+#define LANES_CODE SUM_CODE
+#endif
+
 typedef double DoubleLanes __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float FloatLanes __attribute__((vector_size(32), aligned(4), may_alias));
 
