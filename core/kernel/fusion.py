@@ -126,11 +126,12 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         return
     raising = any(map(finds if emitter.flavour.fast else may_leave, group))
     flags = raising and any(map(raises_flags, group))
-    result = emitter.arrays[last.result] = _given_up(emitter, group, shape) or _allocate(emitter, group, shape)
+    given = _given_up(emitter, group, shape)
+    result = emitter.arrays[last.result] = given or _allocate(emitter, group, shape)
     emitter.by_rows.add(last.result)
     if flags:
         emitter.clear_flags(own=True)
-    compute(emitter, group, shape, arrays, scalars, result)
+    compute(emitter, group, shape, arrays, scalars, result, new=given is None)
     if flags:
         emitter.guard(first, emitter.raised_flags(*group, own=True))
 
@@ -223,9 +224,10 @@ def asked(group: List[Op]) -> List[Op]:
 
 
 def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
-            scalars: List[str], result: ArrayVariable, block: Tuple[str, ...] = (), odd: str = "") -> None:
+            scalars: List[str], result: ArrayVariable, block: Tuple[str, ...] = (), odd: str = "",
+            new: bool = False) -> None:
     """The nest, of all rows or of a block of them: where it begins, and how many it has. ``odd`` is the variable for what a
-    watched one tells."""
+    watched one tells; ``new`` whether the result is memory that nobody else has."""
     same = next((k for k, array in enumerate(arrays) if array is result), -1)
     if not block:
         shape, (*arrays, result) = _as_one_axis(emitter, group, shape, arrays + [result])
@@ -239,8 +241,15 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
                 emitter.flavour.least, same,
-                _watched_steps(emitter, group) if odd else (), beside=beside)
+                _watched_steps(emitter, group) if odd else (), beside=beside,
+                families=_families(emitter, group) if new else ())
     _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd)
+
+
+def _families(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
+    """The number of the array that each operand is part of."""
+    found = [emitter.roots.get(value, value) for value in find_leaves(group)[0]]
+    return tuple(map(found.index, found))
 
 
 def _as_one_axis(emitter: Any, group: List[Op], shape: Sequence[str],

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 from llvmlite import ir
+from pijit.core.kernel import streams
 from pijit.core.kernel.element_operations import OPERATIONS, WIDE, converted, memory_type, oddness, result_dtype, value_type
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.parallel import units_of, write_shared
@@ -65,6 +66,9 @@ class Nest(NamedTuple):
     ``watched`` are the numbers of steps whose results are looked at: the nest's result is also 1 where one of arithmetic was
     infinite or NaN, or operands of a minimum or maximum were NaN or zeros of two signs; of a clip, too, but for a NaN between
     bounds, which stays what it is; or a float did not fit into an integer.
+
+    With ``families`` the last array is new: it shares no memory with others, and may be written more than once. They
+    tell of each array that is read whose part it is, by number.
     """
 
     ndim: int
@@ -80,6 +84,7 @@ class Nest(NamedTuple):
     halves: bool = False
     whole: bool = False
     beside: Tuple[int, ...] = ()
+    families: Tuple[int, ...] = ()
 
 
 # ---- loops ----
@@ -125,6 +130,7 @@ class _Writer:
         self.outside = local(builder, I8, 1) if nest.tables else None
         self.first_step = len(self.dtypes) - 1 + len(nest.scalars)
         widths = sorted({8 * np.dtype(nest.steps[number][1][-1]).itemsize for number in nest.watched})
+        self.streams = False
         self.odd = {width: local(builder, ir.IntType(width), 1) for width in widths}
 
     def _step_dtype(self, name: str, codes: str) -> np.dtype:
@@ -150,7 +156,7 @@ class _Writer:
         """Loops for the first version whose last strides are those of the arrays; the last one serves all."""
         builder = self.builder
         if len(versions) == 1:
-            self._axis(0, self.data, versions[0])
+            self._whole(versions[0])
             return
         holds = ir.Constant(I1, 1)
         for k, (known, last) in enumerate(zip(self.nest.lasts, versions[0])):
@@ -158,9 +164,36 @@ class _Writer:
                 holds = builder.and_(holds, builder.icmp_signed("==", self.strides[k][-1], self._stride(k, last)))
         with builder.if_else(holds) as (then, other):
             with then:
-                self._axis(0, self.data, versions[0])
+                self._whole(versions[0])
             with other:
                 self._write_versions(versions[1:])
+
+    def _whole(self, lasts: str) -> None:
+        """All axes; past the caches if the result is new and large."""
+        builder, itemsize = self.builder, self.dtypes[-1].itemsize
+        if not self._can_stream(lasts):
+            self._axis(0, self.data, lasts)
+            return
+        row = builder.mul(self.sizes[-1], ir.Constant(I64, itemsize))
+        size = row
+        for axis in self.sizes[:-1]:
+            size = builder.mul(size, axis)
+        large = builder.and_(builder.icmp_signed(">=", size, ir.Constant(I64, streams.LEAST)),
+                             builder.icmp_signed(">=", row, ir.Constant(I64, streams.LEAST_ROW)))
+        with builder.if_else(large, likely=False) as (then, other):
+            with then:
+                self.streams = True
+                self._axis(0, self.data, lasts)
+                self.streams = False
+                builder.fence("seq_cst")
+            with other:
+                self._axis(0, self.data, lasts)
+
+    def _can_stream(self, lasts: str) -> bool:
+        nest = self.nest
+        if not nest.families or nest.watched or nest.tables or lasts[-1] != UNIT:
+            return False
+        return set(lasts) <= {UNIT, ZERO} and self.dtypes[-1].kind == "f" and self._can_be_wide(lasts)
 
     def _stride(self, array: int, last: str) -> Any:
         """The last stride of an array, of this kind."""
@@ -211,11 +244,29 @@ class _Writer:
                       lambda index: self.value(self._places(rows[:-1], index, lasts), fixed), lanes)
             return
 
+        if self.streams:
+            count = streams.LINE // self.dtypes[-1].itemsize
+            kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
+            streams.stream_row(self.builder, size, kind, rows[-1], self._lanes(rows, lasts, fixed, count),
+                               self._leads(rows, lasts))
+            return
+
         def body(index: Any) -> None:
             places = self._places(rows, index, lasts)
             self._store(places[-1], self.value(places[:-1], fixed))
 
         loop(self.builder, size, body)
+
+    def _leads(self, rows: List[Any], lasts: str) -> List[Any]:
+        """Of the arrays of each family the row that is the last one in memory."""
+        builder, found = self.builder, {}  # type: Any, Dict[int, Any]
+        for row, last, family in zip(rows, lasts, self.nest.families):
+            if last != UNIT:
+                continue
+            before = found.get(family)
+            found[family] = row if before is None else builder.select(
+                builder.icmp_unsigned("<", before, row), row, before)
+        return list(found.values())
 
     def _can_be_wide(self, lasts: str) -> bool:
         """Whether the elements of a row can be computed by vectors."""
@@ -223,9 +274,10 @@ class _Writer:
         letters = self.nest.arrays + self.nest.scalars + "".join(codes for _, codes, _ in self.nest.steps)
         return set(letters) == {code} and ANY not in lasts and all(name in WIDE for name, _, _ in self.nest.steps)
 
-    def _lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any]) -> Callable[[Any], Any]:
+    def _lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
+               count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:
         """What makes vectors of the elements of a row from an index on."""
-        kind = ir.VectorType(memory_type(self.dtypes[-1]), PAIRWISE_LEAST)
+        kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
         same = {k: self._repeated(value, kind) for k, value in fixed.items()}
 
         def lanes(index: Any) -> Any:

@@ -78,9 +78,9 @@ def _add_up(builder: Any, size: Any, start: Any, target: Any, value: Callable[[A
     builder.store(builder.load(total), target, align=1)
 
 
-def fetch_ahead(builder: Any, place: Any) -> None:
+def fetch_ahead(builder: Any, place: Any, ahead: int = _AHEAD) -> None:
     """Ask for memory behind an address, which need not exist: to read it, more than once, as data."""
-    word, place = ir.IntType(32), builder.gep(place, [_number(_AHEAD)])
+    word, place = ir.IntType(32), builder.gep(place, [_number(ahead)])
     signature = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
     fetch = builder.module.declare_intrinsic("llvm.prefetch", (place.type,), signature)
     builder.call(fetch, [place, ir.Constant(word, 0), ir.Constant(word, 3), ir.Constant(word, 1)])

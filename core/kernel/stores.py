@@ -57,10 +57,10 @@ class _Store:
             emitter.clear_flags(own=True)
             emitter.reports_own = True
 
-    def compute(self, result: ArrayVariable, block: Tuple[str, ...] = ()) -> None:
+    def compute(self, result: ArrayVariable, block: Tuple[str, ...] = (), new: bool = False) -> None:
         """The nest, of all rows or of a block; leaves where a flag was raised."""
         emitter = self.emitter
-        compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block)
+        compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block, new=new)
         if not self.flags:
             return
         if self.calm:
@@ -92,7 +92,7 @@ def write_store(emitter: Any, group: List[Op]) -> None:
         emitter.fills.settle(last)
     store = _Store(emitter, group, fresh)
     if fresh:
-        store.compute(store.target)
+        store.compute(store.target, new=True)
         emitter.fills.finish(last, store.target)
         return
     overlap = _overlap(store)

@@ -1,0 +1,55 @@
+"""Rows of large new arrays, past the caches: what is stored is not read before, and what is read is asked for.
+
+An ordinary store first loads the line that it writes a part of. A store of a whole line need not, if it goes to
+memory at once; that is worth it where the result does not fit into the caches anyway. The processor does not foresee
+what such loops read, so they ask for it before.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+from llvmlite import ir
+from pijit.core.kernel.intrinsics import I64
+from pijit.core.kernel.row_sums import fetch_ahead, loop
+
+LINE = 64
+"""Bytes of a cache line, and of a store."""
+
+LEAST = 16 << 20
+"""Bytes of the smallest result that goes past the caches."""
+
+LEAST_ROW = 8192
+"""Bytes of its shortest row: the lines at both ends are stored twice."""
+
+AHEAD = 4096
+"""Bytes."""
+
+
+def stream_row(builder: Any, size: Any, kind: Any, target: Any, value: Callable[[Any], Any],
+               leads: Sequence[Any]) -> None:
+    """Store ``value(index)``, a vector of a line's elements from an index on, for all of a row.
+
+    The row has more than one line; both ends may be computed twice. ``leads`` are where to read ahead from.
+    """
+    count = kind.count
+    itemsize = LINE // count
+
+    def put(index: Any, whole: bool) -> None:
+        place = builder.gep(target, [builder.mul(index, ir.Constant(I64, itemsize))])
+        place = builder.bitcast(place, kind.as_pointer())
+        stored = builder.store(value(index), place, align=LINE if whole else itemsize)
+        if whole:
+            stored.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)]))
+
+    def step(number: Any) -> None:
+        index = builder.add(first, builder.mul(number, ir.Constant(I64, count)))
+        for lead in leads:
+            fetch_ahead(builder, builder.gep(lead, [builder.mul(index, ir.Constant(I64, itemsize))]), AHEAD)
+        put(index, True)
+
+    put(ir.Constant(I64, 0), False)
+    skipped = builder.and_(builder.neg(builder.ptrtoint(target, I64)), ir.Constant(I64, LINE - 1))
+    first = builder.udiv(skipped, ir.Constant(I64, itemsize))
+    loop(builder, builder.udiv(builder.sub(size, first), ir.Constant(I64, count)), step)
+    put(builder.sub(size, ir.Constant(I64, count)), False)
