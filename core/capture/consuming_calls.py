@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import math
 import sys
-from collections import deque
+from collections import defaultdict, deque
 from types import CodeType
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -48,6 +48,8 @@ def _codes(f: Any) -> Tuple[CodeType, ...]:
         (item for item in () if item)))
 
 
+FACTORIES = (int, float, complex, list, dict, set, str)
+"""Whose instances a new defaultdict may make of a missing entry."""
 STEPPED = (Lazy, LoopIterator, Unrolled)
 SUM_KEYWORDS = {"start"} if sys.version_info >= (3, 8) else set()
 KEY_IS_CALLED = sys.version_info < (3, 8)
@@ -203,6 +205,14 @@ def call_deque(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     return made_by(self, "collections.deque", Object(deque), operands)
 
 
+def call_defaultdict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``defaultdict(factory)`` of a builtin class, without entries."""
+    only(arguments, keywords, "defaultdict", 1)
+    if not isinstance(arguments[0], Const) or not is_among(arguments[0].object, FACTORIES):
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return made_by(self, "collections.defaultdict", Vacant(defaultdict), [self.object_value(arguments[0])])
+
+
 def call_prod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``math.prod(iterable, start=...)``: one multiplication after the other."""
     start = keywords.get("start", Const(1))
@@ -276,6 +286,7 @@ CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.frozenset, call_frozenset),
     (builtins.dict, call_dict),
     (deque, call_deque),
+    (defaultdict, call_defaultdict),
     (builtins.map, call_map),
     (builtins.filter, call_filter),
     (math.fsum, call_fsum),

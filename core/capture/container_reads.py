@@ -165,17 +165,17 @@ class ContainerReads:
     def entries_expected(self, value: Abstract, what: str) -> Optional[Object]:
         """What to expect of the keys and values of a dict that is iterated natively; None of what is no dict, or short
         and known."""
-        if class_of(value) is not dict or isinstance(value, (Known, Const)):
+        if not is_among(class_of(value), KEYED) or isinstance(value, (Known, Const)):
             return None
         if isinstance(value, Opaque):
-            if len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
+            if class_of(value) is dict and len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
                 return None
             views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
             alike = [list_like(views[0]), list_like(views[1]) or things_of(self, views[1], value.sample)]
         else:  # what it got, or the loop's header has been seen to push
             known = kinds_of_entries(value)
             if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
-                return Holding(dict, tuple(kind if what in views else None for kind, views in zip(known, VIEWS)))
+                return Holding(value.type.python, tuple(kind if what in views else None for kind, views in zip(known, VIEWS)))
             header = self.instr.index + (1 if self.instr.opname == "GET_ITER" else 2)
             seen = self.facts.feedback.get(header)
             kind = type_of(seen) if seen is not None else None
@@ -186,8 +186,8 @@ class ContainerReads:
             alike = [list_of(one) for one in pair]
         if any(kind is None and what in views for kind, views in zip(alike, VIEWS)):
             raise Break("PJ209", type=describe(value))
-        return Holding(dict, tuple(kind.items if what in views else None  # type: ignore[union-attr]
-                                   for kind, views in zip(alike, VIEWS)))
+        return Holding(class_of(value), tuple(kind.items if what in views else None  # type: ignore
+                                              for kind, views in zip(alike, VIEWS)))
 
     def members_expected(self, value: Abstract) -> Optional[Object]:
         """What to expect of the members of a set that is iterated; None of what is no set."""
@@ -300,7 +300,7 @@ def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
     if isinstance(owner, Instance) and isinstance(owner.type, (ListOf, Holding)) and owner.type.python is list:
         kind = owner.type.items
         return _of_type(kind)
-    if isinstance(owner, Instance) and owner.type.python is dict and not isinstance(owner, Known):
+    if isinstance(owner, Instance) and is_among(owner.type.python, KEYED) and not isinstance(owner, Known):
         return _of_type((kinds_of_entries(owner) or (None, None))[1])
     if isinstance(owner, (Sequence, Known)):
         return [value for value in map(readable, owner.items) if value is not None]

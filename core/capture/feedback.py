@@ -113,8 +113,8 @@ def _like(value: Any, index: int) -> Abstract:
         return Sequence([Unknown("PJ218", index) if isinstance(item, Const) else item for item in items], born=index)
     if kind is list:
         return Instance(list_like(value[:LOOKED_AT]) or Object(list) if value else Vacant(), born=index)
-    if kind is dict:
-        return Instance(type_like(dict, islice(value, LOOKED_AT), islice(value.values(), LOOKED_AT)), born=index)
+    if is_among(kind, (dict, defaultdict)):
+        return Instance(type_like(kind, islice(value, LOOKED_AT), islice(value.values(), LOOKED_AT)), born=index)
     known = is_among(kind, CONTAINERS) or is_generator(kind)
     return Instance(Object(kind), born=index) if known else Unknown("PJ203", index)
 

@@ -16,6 +16,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.complex_numbers import CONJUGATES
 from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.container_effects import EFFECT_METHODS, found_position
+from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.deques import DEQUE_METHODS
 from pijit.core.capture.draws import draw_method
@@ -184,7 +185,7 @@ def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     """``d.get(key)`` and ``d.get(key, default)``."""
     only(arguments, keywords, "get", 2, 3)
     owner, key = arguments[0], self.constant(arguments[1])
-    if self.is_changing(owner) or not is_exactly(key, ITEM_KEYS):
+    if self.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
         return self.get_now(*(arguments + [Const(None)])[:3])  # type: ignore[no-any-return]
     if self.holds_item(owner, key):
         return self.container_item(owner, arguments[1])  # type: ignore[no-any-return]
@@ -241,9 +242,9 @@ def _string_method(name: str) -> Handler:
 ANSWER_NUMBERS = frozenset(["count", "find", "rfind"])
 CLASS_METHODS: Dict[Tuple[int, str], Handler] = {(id(itertools.chain), "from_iterable"): call_chain_from}
 OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(name) for name in STRING_METHODS}
-OBJECT_METHODS[(dict, "get")] = call_dict_get
-OBJECT_METHODS.update({(dict, "keys"): _dict_view("forwards"), (dict, "values"): _dict_view("values"),
-                       (dict, "items"): _dict_view("items")})
+OBJECT_METHODS.update({(kind, name): handler for kind in KEYED for name, handler in (
+    ("get", call_dict_get), ("keys", _dict_view("forwards")), ("values", _dict_view("values")),
+    ("items", _dict_view("items")))})
 OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
                        for name, handler in (("index", _list_index), ("count", _list_count))})
 OBJECT_METHODS[list, "copy"] = _list_copy

@@ -166,7 +166,7 @@ OF_HANDLERS = {
     "math.log": "x base", "math.fsum": "items", "math.dist": "p q", "operator.add": "a b", "operator.mul": "a b",
     "operator.pow": "a b", "builtins.slice": "start stop step",
     "helpers.union": "a b", "helpers.intersection": "a b", "helpers.difference": "a b",
-    "helpers.symmetric_difference": "a b", "builtins.list": "x", "builtins.list.copy": "x", "collections.deque": "iterable maxlen",
+    "helpers.symmetric_difference": "a b", "builtins.list": "x", "builtins.list.copy": "x", "collections.deque": "iterable maxlen", "collections.defaultdict": "factory",
     "builtins.set": "x", "builtins.frozenset": "x", "helpers.frozen": "items",
     "helpers.joined": "...", "builtins.range": "start stop step",
     "builtins.len": "x", "helpers.range_start": "x", "helpers.range_step": "x",

@@ -120,7 +120,7 @@ iterator_load(const Input *input, PyObject *object, int64_t *words)
         words[0] = iterator->position;
         words[1] = iterator->left;
         words[2] = iterator->used;
-        return iterator->dict != NULL && PyDict_CheckExact(iterator->dict)
+        return iterator->dict != NULL && PyDict_Check(iterator->dict)
             && input_load(input->items, iterator->dict, words + 3);
     }
     const SequenceIterator *iterator = (const SequenceIterator *)object;

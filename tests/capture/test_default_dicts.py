@@ -119,3 +119,52 @@ def test_the_loop_is_one_kernel(f, args):
 def test_others_stay_bytecode_and_are_named(kind):
     report = str(pijit.explain(counts, kind(large=1, small=1), X))
     assert "PJ205" in report and kind.__name__ in report
+
+
+def made_and_read(x):
+    d, rows = defaultdict(float), defaultdict(list)
+    for i in range(len(x)):
+        d[i % 5] += x[i]
+        rows[i % 3].append(i)
+    s = 0.0
+    for k, v in d.items():
+        s = s * 0.5 + k * v
+    for k in d:
+        s += d.get(k, 0.0) - d[k] * 2.0 + len(d)
+    for k, own in rows.items():
+        for i in own:
+            s = s * 0.5 + i * k
+    return s, max(d, key=d.get), sorted(d.items()), sum(d.values()), d, rows
+
+
+def from_outside(d):
+    s = 0.0
+    for k, v in d.items():
+        s += k * v
+    return s, len(d), sorted(d), max(d, key=d.get), 3 in d, d.get(1, 0.0)
+
+
+@pytest.mark.parametrize("f, args, others", [
+    (made_and_read, (X,), [(X[:3],), (X[:0],), (X.astype(int),)]),
+    (from_outside, (defaultdict(float, {k: k * 0.5 for k in range(40)}),),
+     [({1: 2.0},), (defaultdict(None, {1: 2.0, 3: 4.0}),), (defaultdict(int, {"a": 1}),), (Counter([1, 1, 2]),)]),
+], ids=["made_and_read", "from_outside"])
+def test_views(f, args, others):
+    check(f, *args, others=others, config=MANY)
+
+
+@fail_unless_captured()
+def test_views_in_machine_code():
+    check(made_and_read, X, others=[(X[:3],)])
+    check(from_outside, defaultdict(float, {k: k * 0.5 for k in range(40)}), others=[({1: 2.0},)])
+
+
+def test_a_factory_of_the_program():
+    def f(x):
+        made = []
+        d = defaultdict(lambda: made.append(1) or 0.5)
+        for i in range(len(x)):
+            d[i % 4] += x[i]
+        return d[0], len(made), sorted(d)
+
+    check(f, X, others=[(X[:2],)], config=MANY)

@@ -19,6 +19,16 @@ def scaled(x, name):
     return x * scale + 1.0, os.getenv(name), os.environ.get(key=name, default=None), os.getenv(name, 3)
 
 
+def asked(x, name):
+    known = name in os.environ
+    total = 0.0
+    for v in x:
+        if name not in os.environ:
+            total -= v
+        total += v * 0.5
+    return known, total, os.environ[name] if name in os.environ else None
+
+
 def in_a_loop(x, name):
     total = 0.0
     for v in x:
@@ -34,7 +44,7 @@ def set_meanwhile(x, name):
     return before, y, os.environ.get(name, "gone")
 
 
-@pytest.mark.parametrize("f", [scaled, in_a_loop])
+@pytest.mark.parametrize("f", [scaled, in_a_loop, asked])
 @fail_unless_captured()
 def test_values_that_change(f, monkeypatch):
     j = jitted(f)
@@ -47,6 +57,15 @@ def test_values_that_change(f, monkeypatch):
     monkeypatch.delenv(NAME, raising=False)
     report = pijit.explain(j, X, NAME)
     assert report.kernels and not report.breaks, str(report)
+
+
+def test_a_name_that_is_missing(monkeypatch):
+    def f(x, name):
+        total = x.sum() * 2.0
+        return total + float(os.environ[name])
+
+    monkeypatch.setenv(NAME, "2.5")
+    check(f, X, NAME, others=[(X, "PIJIT_TEST_NO_SUCH_NAME"), (X, 3)], config={"backend": "python"})
 
 
 def test_set_in_the_function(monkeypatch):
