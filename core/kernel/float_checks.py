@@ -12,9 +12,8 @@ elsewhere, as those of the next statement do, leaves to where the first of those
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional
 
-import numpy as np
 from pijit.core.graph.ir import Op, SideExit
 from pijit.core.graph.types import half_of
 
@@ -37,11 +36,6 @@ DOUBTS = 64
 UNDERFLOW = 4
 """NumPy's number of the flag, NPY_FPE_UNDERFLOW."""
 
-LEAST = {4: ("least_4", "float32(%r)" % float(np.finfo(np.float32).tiny), "float32(-1.0)"),
-         8: ("least_8", "(%r)" % float(np.finfo(np.float64).tiny), "(-1.0)")}
-"""By size of the numbers, the variable with the least size that is not suspicious, what it begins with, and what none
-is below."""
-
 
 class Check(NamedTuple):
     """An operation that may have raised a flag: what it is, and the variables of its result and operands."""
@@ -56,13 +50,12 @@ class Check(NamedTuple):
 class FloatChecks:
     """The checks that wait in one kernel."""
 
-    __slots__ = ("emitter", "waiting", "exit", "least")
+    __slots__ = ("emitter", "waiting", "exit")
 
     def __init__(self, emitter: Any) -> None:
         self.emitter = emitter
         self.waiting: List[Check] = []
         self.exit: Optional[SideExit] = None
-        self.least: Dict[str, str] = {}
 
     def add(self, op: Op, what: str, result: str, operands: List[str]) -> None:
         if op.exit is None:
@@ -89,26 +82,15 @@ class FloatChecks:
             return
         self.waiting, self.exit = [], None
         shown = {operand for check in checks for operand in check.operands[:1 if check.what in QUOTIENTS else 2]}
-        least, begin, none = LEAST[checks[0].kind.itemsize]
-        heeds = any(check.heeded & UNDERFLOW for check in checks)
-        least += "_heeded" if heeds else ""
-        self.least[least] = begin
-        items = [least]
+        items = []
         for check in checks:
             items.append("(%d)" % (CODES[check.what] + (0 if check.result in shown else LAST)))
             items += [check.result] + check.operands
+        heeds = "(%d)" % any(check.heeded & UNDERFLOW for check in checks)
         emitter = self.emitter
-        emitter.line("if float_suspect(%s):" % ", ".join(items))
+        emitter.line("if float_suspect(%s):" % ", ".join([heeds] + items))
         emitter.depth += 1
-        if any(check.what not in SUMS for check in checks) and not heeds:
-            emitter.line("doubts = iadd(doubts, 1)")
-            asked = emitter.runtime("flags_listened", UNDERFLOW)
-            emitter.indented("if doubts == %d:" % DOUBTS, "%s = %s if %s == 0 else %s" % (least, none, asked, least))
-        emitter.line("if float_flags(%s):" % ", ".join(items))
+        emitter.line("if float_raised(%s):" % ", ".join([heeds, emitter.runtime_address("flags_listened")] + items))
         emitter.depth += 1
         emitter.take(exit)
         emitter.depth -= 2
-
-    def head(self) -> List[str]:
-        """What the kernel begins with."""
-        return (["    doubts = 0"] if self.least else []) + ["    %s = %s" % pair for pair in self.least.items()]

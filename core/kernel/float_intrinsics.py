@@ -28,7 +28,7 @@ from pijit.core.kernel.intrinsics import (
 )
 
 _LARGEST = {F4: float(np.finfo(np.float32).max), F8: float(np.finfo(np.float64).max)}
-_SMALLEST = {F4: float(np.finfo(np.float32).tiny), F8: float(np.finfo(np.float64).tiny)}
+SMALLEST = {F4: float(np.finfo(np.float32).tiny), F8: float(np.finfo(np.float64).tiny)}
 
 
 def real(like: Any, value: float) -> Any:
@@ -95,7 +95,7 @@ def not_normal(builder: Any, value: Any) -> Any:
     """NaN, infinite, subnormal or zero."""
     size = float_call(builder, "llvm.fabs", value)
     return builder.not_(builder.and_(builder.fcmp_ordered("<=", size, real(value, _LARGEST[value.type])),
-                                     builder.fcmp_ordered(">=", size, real(value, _SMALLEST[value.type]))))
+                                     builder.fcmp_ordered(">=", size, real(value, SMALLEST[value.type]))))
 
 
 def new_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
@@ -106,7 +106,7 @@ def new_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
 
 
 def _tiny(builder: Any, value: Any) -> Any:
-    return builder.fcmp_ordered("<", float_call(builder, "llvm.fabs", value), real(value, _SMALLEST[value.type]))
+    return builder.fcmp_ordered("<", float_call(builder, "llvm.fabs", value), real(value, SMALLEST[value.type]))
 
 
 def _is_not_zero(builder: Any, value: Any) -> Any:

@@ -69,7 +69,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self._name_param(param)
         self.body()
         head = ["    buffer_d = buffer_o = buffer_n = 0"] if self.buffered else []
-        head += self.float_checks.head() + self.calm.head() + ["    %s = 0" % name for name in self.watches]
+        head += self.calm.head() + ["    %s = 0" % name for name in self.watches]
         mark = [FAST] if self.flavour.fast else []
         return "\n".join(mark + ["def %s(frame):" % name] + head + self.lines) + "\n"
 
