@@ -58,18 +58,23 @@ def _checks(builder: Any, args: Any) -> Iterator[_Checked]:
 
 def _float_suspect(builder: Any, args: Any) -> Any:
     """``float_suspect(heeds, *operations)``: whether one of them may have raised a floating-point flag; seldom."""
-    suspicious, smallest = ir.Constant(I1, 0), None
+    shown: List[Any] = []
+    smallest = None
     for check in _checks(builder, args[1:]):
-        for value in check.shown:
-            suspicious = builder.or_(suspicious, builder.not_(finite(builder, value)))
+        shown += check.shown
         for flags, result, _, _ in check.done:
             if flags is not new_special:
                 size = float_call(builder, "llvm.fabs", result)
                 smallest = size if smallest is None else builder.select(
                     builder.fcmp_ordered("<", smallest, size), smallest, size)
+    suspicious = ir.Constant(I1, 0)
     if smallest is not None:
         least = builder.load(_field(builder, _memory(builder, args), _LEAST))
-        suspicious = builder.or_(suspicious, builder.fcmp_unordered("<", smallest, least))
+        if len(shown) == 1:  # one comparison for both: what is added is 0.0 or NaN
+            smallest = builder.fadd(smallest, builder.fsub(shown[0], shown.pop()))
+        suspicious = builder.fcmp_unordered("<", smallest, least)
+    for value in shown:
+        suspicious = builder.or_(suspicious, builder.not_(finite(builder, value)))
     return rare(builder, suspicious)
 
 
