@@ -249,9 +249,48 @@ class Proofs:
             if number_of(start) != 0:
                 yield plus(start, {param: 1}, -1)
             yield plus({param: 1}, start, -1)
+            yield from self._counted(header, param, entering[0])
         for edge in self.edges[header]:
             if edge not in entering:
                 yield from self._told_behind(header, param, edge)
+
+    def _counted(self, header: Block, param: Value, entry: Edge) -> Iterator[Form]:
+        """That a variable grows, or falls, by no more in all than rounds were counted, times what one adds at most."""
+        behind = [edge for edge in self.edges[header] if edge is not entry]
+        begin = {value: self.forms.of(arg) for value, arg in zip(header.params, entry.jump.args)}
+
+        def steps(value: Value, sign: int = 1) -> List[Form]:
+            place = header.params.index(value)
+            return [plus({}, plus(self.forms.of(edge.jump.args[place]), {value: 1}, -1), sign) for edge in behind]
+
+        counters = [value for value in header.params if value is not param and is_whole(value)
+                    and all((number_of(step) or 0) > 0 for step in steps(value))]
+        for sign in (1, -1) if counters else ():
+            most = max(self._most(step, param, 4) for step in steps(param, sign))
+            if 0 < most < FAR:
+                grown = plus({}, plus({param: 1}, begin[param], -1), sign)
+                for counter in counters:
+                    yield plus(grown, plus({counter: 1}, begin[counter], -1), -most)
+
+    def _most(self, step: Form, param: Value, depth: int) -> int:
+        """What a step is at most, whichever way control came; where it does not go on from the variable, as if that was 0."""
+        for atom in step if depth else ():
+            ways = self._ways(atom) if atom is not None and atom is not param else []
+            if ways:
+                rest = plus(step, {atom: 1}, -step[atom])
+                return max(self._most(plus(rest, way, step[atom]), param, depth - 1) for way in ways)
+        return self.forms.extent(plus(step, {param: 1}, -step.get(param, 0)))[1]
+
+    def _ways(self, atom: Value) -> List[Form]:
+        """What a value may be, if that is known of each way to it."""
+        op = self.forms.made.get(atom)
+        if op is not None:
+            return [case.form for case in self._cases(op)]
+        block = self.home.get(atom)
+        if block is None or self._is_header(block):
+            return []
+        place = block.params.index(atom)
+        return [self.forms.of(edge.jump.args[place]) for edge in self.edges[block]]
 
     def _told_behind(self, header: Block, param: Value, edge: Edge) -> Iterator[Form]:
         """What the end of a round tells of the loop's variables in the next one, beside what does not change."""
