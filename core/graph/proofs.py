@@ -255,7 +255,7 @@ class Proofs:
                 yield from self._told_behind(header, param, edge)
 
     def _counted(self, header: Block, param: Value, entry: Edge) -> Iterator[Form]:
-        """That a variable grows, or falls, by no more in all than rounds were counted, times what one adds at most."""
+        """That a variable grows, or falls, by no more in all than the rounds times what one adds at most."""
         behind = [edge for edge in self.edges[header] if edge is not entry]
         begin = {value: self.forms.of(arg) for value, arg in zip(header.params, entry.jump.args)}
 
@@ -273,7 +273,7 @@ class Proofs:
                     yield plus(grown, plus({counter: 1}, begin[counter], -1), -most)
 
     def _most(self, step: Form, param: Value, depth: int) -> int:
-        """What a step is at most, whichever way control came; where it does not go on from the variable, as if that was 0."""
+        """What a step is at most, whichever way control came; as if the variable was 0 where it begins anew."""
         for atom in step if depth else ():
             ways = self._ways(atom) if atom is not None and atom is not param else []
             if ways:
