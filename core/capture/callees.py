@@ -60,7 +60,7 @@ class CalleeFacts(Facts):
         self._base = outer.base
         self.outermost: Dict[str, Any] = getattr(outer, "outermost", outer.globals)
         self.changed, self.places = outer.changed, outer.places
-        self.within = outer.within + (function.__code__,)
+        self.within, self.around = outer.within + (function.__code__,), outer.around + (callee,)
 
     def identity(self) -> Any:
         return id(self.callee.function), self.callee.place.source

@@ -49,13 +49,14 @@ class Facts:
     ``by_bytecode`` of those whose calls are not inlined. ``stepped`` are by calls of ``next`` the variables whose
     iterators they step. ``seen`` are objects that stand for those in long lists. ``catches``: the ids of
     classes that the caller handles, see `handlers`; None if it handles nothing. ``within`` are the codes of the
-    functions around what is called here, outermost first; ``sizes`` says by calls how much code is inlined there.
+    functions around what is called here, outermost first, ``around`` those of them that are inlined, as Callees;
+    ``sizes`` says by calls how much code is inlined there.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
                  "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees",
                  "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen", "catches",
-                 "within", "sizes")
+                 "within", "around", "sizes")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -85,6 +86,7 @@ class Facts:
         self.seen = seen if seen is not None else Seen()
         self.catches: Optional[Tuple[int, ...]] = None
         self.within: Tuple[CodeType, ...] = ()
+        self.around: Tuple[Any, ...] = ()
         self.sizes: Dict[int, int] = {}
 
     @property
@@ -178,7 +180,8 @@ class MadeFacts(Facts):
         super().__init__(function, maker.globals, maker.builtins, [], {}, maker.steering, maker.inliner, depth,
                          maker.unrolling)
         self.maker = maker
-        self.changed, self.places, self.within = maker.changed, maker.places, maker.within
+        self.changed, self.places = maker.changed, maker.places
+        self.within, self.around = maker.within, maker.around
 
     @property
     def base(self) -> Facts:

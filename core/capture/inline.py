@@ -300,6 +300,7 @@ class Inliner:
         why = self.why_not(callee.function)
         if why is not None:
             raise Break("PJ230", callee=callee.name, because=why)
+        callee = self.recursion.by_one_path(interpreter, callee)
         interpreter.rely(callee.place, HasCode(code))
         bound = bind(code, arguments, keywords, lambda position, name: interpreter.use(
             default_of(callee, position, name, interpreter)))
@@ -435,8 +436,7 @@ class Inliner:
         outer = interpreter.state.locals
         entry = State(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
         lent = Lent(interpreter, entry)
-        analysis = self.recursion.analyse(facts, lambda: self.analyse(body, name, facts, entry))
-        interpreter.facts.sizes[interpreter.instr.index] = analysis.size
+        analysis = self.recursion.analyse(interpreter, facts, lambda: self.analyse(body, name, facts, entry))
         why = analysis.why_left()
         if why is not None:
             interpreter.facts.leaving[interpreter.instr.index] = why

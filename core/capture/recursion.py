@@ -11,11 +11,12 @@ from types import CodeType
 from typing import Any, Callable, Dict
 
 from pijit.core.capture.callees import Callee
-from pijit.core.capture.facts import Facts
+from pijit.core.capture.facts import Facts, Place
+from pijit.core.capture.values import Opaque
 from pijit.core.errors import Break
 
-MAX_RECURSIVE = 1000
-"""Instructions of a call of itself, with all that are inlined there: there may be twice as many with each level."""
+MAX_RECURSIVE = 3000
+"""Instructions that are inlined at a function's calls of itself: there may be twice as many with each level."""
 
 
 class Recursion:
@@ -39,12 +40,30 @@ class Recursion:
             refusal.leaves = callee.jitted and times > 0
             raise refusal
 
-    def analyse(self, facts: Facts, analyse: Callable[[], Any]) -> Any:
-        """The analysis of a callee, which sees ``facts``; with fewer levels if it is too large."""
-        code = facts.within[-1]
-        while True:
-            analysis = analyse()
+    def by_one_path(self, interpreter: Any, callee: Callee) -> Callee:
+        """A function as it was found around the call: one path to it is enough to guard what leads on from there."""
+        for known in interpreter.facts.around:
+            if known.function is callee.function and None not in (known.place.root, callee.place.root):
+                interpreter.same_object(*[_found_at(one.place, callee.function) for one in (known, callee)])
+                return callee._replace(place=known.place)
+        return callee
+
+    def analyse(self, interpreter: Any, facts: Facts, analyse: Callable[[], Any]) -> Any:
+        """The analysis of a callee, which sees ``facts``; with fewer levels if it and others there are too large."""
+        code, sizes = facts.within[-1], interpreter.facts.sizes
+        analysis = analyse()
+        sizes[interpreter.instr.index] = analysis.size
+        while facts.within.count(code) == 2 and sum(sizes.values()) > MAX_RECURSIVE:
             levels = self.levels.get(code, self.max_depth)
-            if facts.within.count(code) != 2 or analysis.size <= MAX_RECURSIVE or levels < 2:
-                return analysis
+            if levels < 2:
+                break
             self.levels[code], self.lowered = levels - 1, self.lowered + 1
+            analysis = analyse()
+            sizes.update({index: min(size, analysis.size) for index, size in sizes.items()})
+        return analysis
+
+
+def _found_at(place: Place, function: Any) -> Opaque:
+    found = Opaque(function, place.source)
+    found.root = place.root
+    return found
