@@ -18,13 +18,21 @@ NAMED(power_is_loops)(const PowerLoop *loop, const REAL *base, npy_intp count)
     return loop->trusted == POWER_NEGATIVE && (npy_intp)negative * POWER_FEW_NEGATIVE < count;
 }
 
+static PowerTask
+NAMED(power_task)(int exponent, double room)
+{
+    PowerTask task = {exponent < 0 ? -exponent : exponent, exponent < 0, 0, room};
+    return task;
+}
+
 /* The powers of at most POWER_BLOCK bases, maybe in place. */
 static void
 NAMED(power_block)(const PowerLoop *loop, const REAL *base, const REAL *exponent, REAL *out, npy_intp count)
 {
     REAL own[POWER_BLOCK], exact[POWER_BLOCK], held[POWER_PADDED], answer[POWER_PADDED];
     uint8_t open[POWER_BLOCK];
-    PowerTask task = {(int)*exponent, loop->trusted == POWER_NEGATIVE, POWER_ROOM};
+    PowerTask task = NAMED(power_task)((int)*exponent, POWER_ROOM);
+    task.negative_only = loop->trusted == POWER_NEGATIVE;
     npy_intp whole = (count + POWER_GROUP - 1) / POWER_GROUP * POWER_GROUP;
     memcpy(own, base, count * sizeof(REAL));
     for (npy_intp i = count; i < whole; i++) {
@@ -79,14 +87,15 @@ NAMED(power_steady)(const PowerLoop *loop)
 static int
 NAMED(power_agrees)(const PowerLoop *loop, REAL sign)
 {
-    static const int exponents[] = {3, 4, 5, 7, 11, 16};
+    static const int exponents[] = {3, 4, 5, 7, 11, 16, -2, -3, -6, -13};
     REAL base[POWER_BLOCK], exact[POWER_BLOCK], held[POWER_BLOCK], rounded[POWER_BLOCK], answer[POWER_BLOCK + MASK_BLOCK];
     uint8_t open[POWER_BLOCK], open_to_probe[POWER_BLOCK];
     uint64_t seed = 1;
     for (size_t k = 0; k < sizeof(exponents) / sizeof(exponents[0]); k++) {
-        int spread = REACH / exponents[k];
         REAL exponent = (REAL)exponents[k];
-        PowerTask task = {exponents[k], 0, POWER_ROOM}, probe = {exponents[k], 0, POWER_ROOM_PROBED};
+        PowerTask task = NAMED(power_task)(exponents[k], POWER_ROOM);
+        PowerTask probe = NAMED(power_task)(exponents[k], POWER_ROOM_PROBED);
+        int spread = REACH / task.exponent;
         for (npy_intp probed = 0, asked = 0; probed < POWER_PROBES; probed += asked, asked = 0) {
             for (int i = 0; i < POWER_BLOCK; i++) {
                 double fraction = NAMED(power_fraction)(&seed);
@@ -124,9 +133,9 @@ NAMED(power)(char **pointers, const npy_intp *dimensions, const npy_intp *steps,
     PowerLoop *loop = (PowerLoop *)data;
     npy_intp count = dimensions[0], bytes = count * (npy_intp)sizeof(REAL);
     REAL exponent = count > 0 ? *(const REAL *)pointers[1] : 0;
+    double least = signbit(exponent) ? POWER_LEAST_INVERSE : POWER_LEAST, size = fabs((double)exponent);
     int plain = steps[1] == 0 && steps[0] == sizeof(REAL) && steps[2] == sizeof(REAL) && count >= POWER_FEW
-                && isgreaterequal(exponent, POWER_LEAST) && islessequal(exponent, POWER_MOST)
-                && exponent == (REAL)(int)exponent
+                && isgreaterequal(size, least) && islessequal(size, POWER_MOST) && size == (double)(int)size
                 && (pointers[0] == pointers[2] || pointers[0] + bytes + POWER_GAP <= pointers[2]
                     || pointers[2] + bytes + POWER_GAP <= pointers[0]);
     if (plain && loop->trusted == POWER_UNPROBED) {

@@ -24,7 +24,8 @@
 #define POWER_FEW 8             /* elements for which nobody asks whether there is a faster way */
 #define POWER_FEW_NEGATIVE 64   /* where fewer than one of so many bases is negative, taking them apart costs more than it saves */
 #define POWER_RUNS 8            /* blocks that the loop is asked for at once */
-#define POWER_LEAST 3
+#define POWER_LEAST 3           /* NumPy's operator makes a square of 2 and a reciprocal of -1 */
+#define POWER_LEAST_INVERSE 2
 #define POWER_MOST 16
 #define POWER_PROBES 512        /* bases for each exponent that is probed */
 #define DOUBLE_REACH 300        /* functions err more for powers beyond 2 ** 300 or below 2 ** -300 */
@@ -50,7 +51,8 @@ typedef struct {
 static PowerLoop power_double, power_float;
 
 typedef struct {
-    int exponent;
+    int exponent;               /* without its sign */
+    int inverse;                /* whether that is a minus */
     int negative_only;          /* other bases are the loop's */
     double room;
 } PowerTask;
@@ -70,9 +72,11 @@ double_raise(const double *base, double *out, uint8_t *open, npy_intp count, con
 {
     const __m256i least = _mm256_set1_epi64x((int64_t)(1023 - DOUBLE_REACH / task->exponent) << 52);
     const __m256i most = _mm256_set1_epi64x((int64_t)(1023 + DOUBLE_REACH / task->exponent) << 52);
-    const __m256i zero = _mm256_setzero_si256(), signless = _mm256_set1_epi64x(task->negative_only ? 0 : INT64_MIN);
+    const __m256i zero = _mm256_set1_epi64x(task->inverse ? -1 : 0);  /* the inverse of zero does not fit */
+    const __m256i signless = _mm256_set1_epi64x(task->negative_only ? 0 : INT64_MIN);
     const __m256i magnitude = _mm256_set1_epi64x(INT64_MAX), order = _mm256_set1_epi64x(0x7ff0000000000000LL);
-    const __m256d minus = _mm256_set1_pd(-0.0), odd = _mm256_set1_pd(task->exponent & 1 ? -0.0 : 0.0);
+    const __m256d minus = _mm256_set1_pd(-0.0), unit = _mm256_set1_pd(1.0);
+    const __m256d odd = _mm256_set1_pd(task->exponent & 1 ? -0.0 : 0.0);
     const __m256d room = _mm256_set1_pd(task->room * 0x1p-53);
     const __m256d dense = _mm256_set1_pd((task->room - POWER_ROOM_DENSE) * 0x1p-53);
     for (npy_intp i = 0; i < count; i += POWER_GROUP) {
@@ -81,8 +85,7 @@ double_raise(const double *base, double *out, uint8_t *open, npy_intp count, con
         for (int j = 0; j < POWER_PACKS; j++) {
             __m256i bits = _mm256_loadu_si256((const __m256i *)(base + i + 4 * j)), size = bits & magnitude;
             fits[j] = (_mm256_cmpgt_epi64(size, least) & _mm256_cmpgt_epi64(most, size)) | _mm256_cmpeq_epi64(size, zero);
-            one[j] = high[j] = _mm256_blendv_pd(_mm256_set1_pd(1.0), _mm256_castsi256_pd(bits),
-                                                _mm256_castsi256_pd(fits[j]));
+            one[j] = high[j] = _mm256_blendv_pd(unit, _mm256_castsi256_pd(bits), _mm256_castsi256_pd(fits[j]));
             rest[j] = _mm256_setzero_pd();
             fits[j] &= bits | signless;
         }
@@ -92,6 +95,12 @@ double_raise(const double *base, double *out, uint8_t *open, npy_intp count, con
                 rest[j] = _mm256_fmadd_pd(rest[j], one[j], _mm256_fmsub_pd(high[j], one[j], product));
                 high[j] = product;
             }
+        }
+        for (int j = 0; j < POWER_PACKS && task->inverse; j++) {
+            __m256d inverse = _mm256_div_pd(unit, high[j]);
+            __m256d error = _mm256_fnmadd_pd(inverse, rest[j], _mm256_fnmadd_pd(inverse, high[j], unit));
+            rest[j] = _mm256_mul_pd(inverse, error);
+            high[j] = inverse;
         }
         for (int j = 0; j < POWER_PACKS; j++) {
             __m256d sum = _mm256_add_pd(high[j], rest[j]);
@@ -112,9 +121,9 @@ float_raise(const float *base, float *out, uint8_t *open, npy_intp count, const 
 {
     const __m128i least = _mm_set1_epi32((127 - FLOAT_REACH / task->exponent) << 23);
     const __m128i most = _mm_set1_epi32((127 + FLOAT_REACH / task->exponent) << 23);
-    const __m128i zero = _mm_setzero_si128(), signless = _mm_set1_epi32(task->negative_only ? 0 : INT32_MIN);
+    const __m128i zero = _mm_set1_epi32(task->inverse ? -1 : 0), signless = _mm_set1_epi32(task->negative_only ? 0 : INT32_MIN);
     const __m128i magnitude = _mm_set1_epi32(INT32_MAX), order = _mm_set1_epi32(0x7f800000);
-    const __m256d minus = _mm256_set1_pd(-0.0);
+    const __m256d minus = _mm256_set1_pd(-0.0), unit = _mm256_set1_pd(1.0);
     const __m256d room = _mm256_set1_pd(task->room * 0x1p-24);
     const __m256d dense = _mm256_set1_pd((task->room - POWER_ROOM_DENSE) * 0x1p-24);
     for (npy_intp i = 0; i < count; i += POWER_GROUP) {
@@ -131,6 +140,9 @@ float_raise(const float *base, float *out, uint8_t *open, npy_intp count, const 
             for (int j = 0; j < POWER_PACKS; j++) {
                 high[j] = _mm256_mul_pd(high[j], one[j]);
             }
+        }
+        for (int j = 0; j < POWER_PACKS && task->inverse; j++) {
+            high[j] = _mm256_div_pd(unit, high[j]);
         }
         for (int j = 0; j < POWER_PACKS; j++) {
             __m128 sum = _mm256_cvtpd_ps(high[j]);

@@ -1,4 +1,4 @@
-"""Powers of Python ints, and integers of NumPy's compared with floats."""
+"""Powers of Python ints and of arrays, and integers of NumPy's compared with floats."""
 
 import numpy as np
 
@@ -77,3 +77,18 @@ def test_a_power_that_never_fits():
 
     check(f, X, config=PYTHON)
     check(g, 3, X, others=[(1, X), (0, X), (-1, X), (2, X)], config=PYTHON)
+
+
+@fail_unless_captured()
+def test_arrays_in_machine_code():
+    def f(x, n):
+        y = x ** 3
+        return y + x ** -2.0, (x - 0.5) ** 4 * 2.0, np.mean(x ** n), np.power(x, n, out=x), y
+
+    x = np.random.RandomState(0).standard_normal(3000)
+    odd = [x, np.abs(x), -np.abs(x)]
+    for value in (0.0, -1e-200, 1e100, np.inf, np.nan):  # divide, overflow, underflow
+        odd.append(x.copy())
+        odd[-1][1500] = value
+    odd += [x.astype("f4"), x[:2990].reshape(-1, 10)[:, 3], x[:5]]
+    check(f, x.copy(), 5, others=[(a.copy(), n) for a in odd for n in (5, -3, 1.5)])

@@ -38,7 +38,7 @@ def bases(code, size):
 
 
 @pytest.mark.parametrize("code", "df")
-@pytest.mark.parametrize("exponent", [3, 4, 5, 6, 9, 15, 16, 17, 2, -1, 0.5, 3.5, np.nan, 1e30])
+@pytest.mark.parametrize("exponent", [3, 4, 5, 6, 9, 15, 16, 17, 2, -1, -2, -3, -16, -17, 0.5, -3.5, np.nan, 1e30])
 def test_bits(code, exponent):
     for size in (0, 1, 5, 8, 31, 100, 1023, 1024, 1025, 5000):
         base = bases(code, size)
@@ -70,10 +70,10 @@ def assert_same_bits(code, x, exponent, place):
 
 
 @pytest.mark.parametrize("code", "df")
-@pytest.mark.parametrize("exponent", range(3, 17))
+@pytest.mark.parametrize("exponent", [*range(3, 17), *range(-16, -1)])
 def test_many_bits(code, exponent):
-    random = np.random.RandomState(exponent)
-    for scale in (0, 30 // exponent):
+    random = np.random.RandomState(abs(exponent))
+    for scale in (0, 30 // abs(exponent)):
         x = random.standard_normal(50000) * 10.0 ** random.randint(-scale, scale + 1, 50000)
         assert_same_bits(code, x.astype(code), exponent, behind(512))
 
@@ -108,7 +108,7 @@ def test_the_probe_trusts_what_numpy_calls(code):
 
 
 @pytest.mark.parametrize("code", "df")
-@pytest.mark.parametrize("exponent", [3, 4, 16])
+@pytest.mark.parametrize("exponent", [3, 4, 16, -2, -3])
 def test_flags(table, code, exponent):
     run(code, np.ones(50, code), exponent, np.empty(50, code))  # behind the probe
     info = np.finfo(code)
