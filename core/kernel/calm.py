@@ -5,7 +5,8 @@ compute into a buffer first. But sums and products of small numbers cannot overf
 invalid. So exponents of operands are looked at, which takes much less than a second pass over a buffer, and bounds of
 results are computed from them: the bound ``e`` says that all numbers are below ``2 ** e``. No operand and no result
 may be infinite, whatever comes of it later. Bounds of the kernel's inputs are kept, and change with what is written,
-so that loops of many steps look once in many rounds.
+so that loops of many steps look once in many rounds. Arrays that the kernel computes for such a store have the
+bounds of what they are computed from.
 Underflows may happen: NumPy ignores them unless it is told not to, and it is asked.
 """
 
@@ -38,9 +39,10 @@ _OPERATIONS = frozenset("add sub mul truediv neg abs square".split())
 
 
 class Calm:
-    """The bounds that one kernel keeps, in a variable for each input that groups read or write."""
+    """The bounds that one kernel keeps, in a variable for each input that groups read or write, and for each array in
+    ``made``, which groups compute and stores read."""
 
-    __slots__ = ("emitter", "bounds")
+    __slots__ = ("emitter", "bounds", "made")
 
     def __init__(self, emitter: Any, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
         self.emitter = emitter
@@ -52,6 +54,8 @@ class Calm:
         for value in graph.inputs:
             if value in touched and isinstance(value.type, Array) and _can_look(value):
                 self.bounds[value] = "below_%d" % value.id
+        self.made = {value: "below_%d" % value.id for value in _made_for_stores(groups)}
+        self.bounds.update(self.made)
 
     def head(self) -> List[str]:
         """What the kernel begins with."""
@@ -81,13 +85,14 @@ class Calm:
         """
         emitter, arrays = self.emitter, _float_arrays(group)
         roots = list(dict.fromkeys(emitter.roots.get(value, value) for value in arrays or ()))
-        if arrays is None or not all(_can_look(root) and root in emitter.arrays for root in roots):
+        looked = [root for root in roots if root not in self.made]
+        if arrays is None or not all(_can_look(root) and root in emitter.arrays for root in looked):
             return "", ""
         names = {root: self.bounds.get(root) or emitter.fresh() for root in roots}
         calm, result, tried, depth = emitter.fresh(), emitter.fresh(), emitter.fresh(), emitter.depth
         elements = count_elements(emitter, shape)
-        counts = {root: count_elements(emitter, emitter.arrays[root].shape) for root in roots}
-        for root in roots:
+        counts = {root: count_elements(emitter, emitter.arrays[root].shape) for root in looked}
+        for root in looked:
             if root not in self.bounds:
                 emitter.line("%s = %d" % (names[root], UNKNOWN))
         for variable, value in ((calm, 0), (result, UNKNOWN), (tried, 0)):
@@ -102,7 +107,7 @@ class Calm:
         emitter.line("%s = choose(%s, %s, 0)" % (calm, " and ".join(["%s == 0" % tried] + small), calm))
         emitter.line("if %s == 1:" % calm)
         emitter.depth += 1
-        for root in roots:
+        for root in looked:
             emitter.line("%s = %s" % (names[root], _look(emitter, emitter.arrays[root], counts[root])))
         emitter.line("%s = 1" % tried)
         emitter.depth = depth
@@ -111,6 +116,14 @@ class Calm:
         emitter.line("%s = choose(%s == 0, 1, 0)" % (calm, emitter.underflow_listened(group)))
         emitter.depth = depth
         return calm, result
+
+    def make(self, group: Sequence[Op], shape: Sequence[str], scalars: Dict[Tuple[Value, str], str]) -> None:
+        """Before a group computes a new array: its bound, if a store reads it."""
+        name = self.made.get(group[-1].result)
+        if name is None:
+            return
+        calm, bound = self.write(group, shape, scalars)
+        self.emitter.line("%s = %s" % (name, "choose(%s == 1, %s, %d)" % (calm, bound, UNKNOWN) if calm else UNKNOWN))
 
     def _propagate(self, group: Sequence[Op], arrays: Dict[Value, str],
                    scalars: Dict[Tuple[Value, str], str], result: str) -> str:
@@ -184,6 +197,20 @@ def _float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
         arrays.update((value, None) for value in operands(op)
                       if value not in made and isinstance(value.type, Array) and value.type.dtype.kind == "f")
     return list(arrays)
+
+
+def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:
+    """The arrays that groups compute for others that write in place, or for such arrays, if all have bounds."""
+    last = {op.result: group for op, group in groups.items()
+            if op.name == "ufunc" and _float_arrays(group) is not None}
+    found: Dict[Value, None] = {}
+    waiting = [group for op, group in groups.items() if op.name not in MAKING]
+    while waiting:
+        for value in _float_arrays(waiting.pop()) or ():
+            if value in last and value not in found and value.type.ndim > 0:
+                found[value] = None
+                waiting.append(last[value])
+    return list(found)
 
 
 def count_elements(emitter: Any, shape: Sequence[str]) -> str:

@@ -126,6 +126,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         return
     raising = any(map(finds if emitter.flavour.fast else may_leave, group))
     flags = raising and any(map(raises_flags, group))
+    emitter.calm.make(group, shape, dict(zip(wanted, scalars)))
     given = _given_up(emitter, group, shape)
     result = emitter.arrays[last.result] = given or _allocate(emitter, group, shape)
     emitter.by_rows.add(last.result)
