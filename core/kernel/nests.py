@@ -18,6 +18,7 @@ from pijit.core.kernel.element_operations import OPERATIONS, WIDE, converted, me
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.parallel import units_of, write_shared
 from pijit.core.kernel.row_sums import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
+from pijit.core.kernel.short_rows import can_be_short, write_rows
 
 UNIT, ZERO, ANY = "u", "0", "?"
 
@@ -144,7 +145,7 @@ class _Writer:
         for place in noted:
             self.builder.store(ir.Constant(place.type.pointee, 0), place)
         if self.nest.whole:
-            self._store(self.builder.inttoptr(self.data[-1], I8.as_pointer()), self._nothing())
+            self.store(self.builder.inttoptr(self.data[-1], I8.as_pointer()), self.nothing())
         self._write_versions(_versions(self.nest))
         answer = ir.Constant(I64, 0)
         for place in noted:
@@ -161,7 +162,7 @@ class _Writer:
         holds = ir.Constant(I1, 1)
         for k, (known, last) in enumerate(zip(self.nest.lasts, versions[0])):
             if known in LIKELY:
-                holds = builder.and_(holds, builder.icmp_signed("==", self.strides[k][-1], self._stride(k, last)))
+                holds = builder.and_(holds, builder.icmp_signed("==", self.strides[k][-1], self.stride(k, last)))
         with builder.if_else(holds) as (then, other):
             with then:
                 self._whole(versions[0])
@@ -195,27 +196,33 @@ class _Writer:
             return False
         return set(lasts) <= {UNIT, ZERO} and self.dtypes[-1].kind == "f" and self._can_be_wide(lasts)
 
-    def _stride(self, array: int, last: str) -> Any:
+    def stride(self, array: int, last: str) -> Any:
         """The last stride of an array, of this kind."""
         return self.strides[array][-1] if last == ANY else ir.Constant(I64, STEPS[last] * self.dtypes[array].itemsize)
 
     def _axis(self, axis: int, rows: List[Any], lasts: str) -> None:
         builder = self.builder
         if axis < self.nest.ndim - 1:
-            loop(builder, self.sizes[axis], lambda index: self._axis(
-                axis + 1, [builder.add(row, builder.mul(index, strides[axis]))
-                           for row, strides in zip(rows, self.strides)], lasts))
+            def rest() -> None:
+                loop(builder, self.sizes[axis], lambda index: self._axis(
+                    axis + 1, [builder.add(row, builder.mul(index, strides[axis]))
+                               for row, strides in zip(rows, self.strides)], lasts))
+
+            if axis == self.nest.ndim - 2 and ANY not in lasts and can_be_short(self):
+                write_rows(self, rows, lasts, rest)
+            else:
+                rest()
             return
         # LLVM follows pointers that differ from one base, not integers that become pointers
-        rows = self._pointers(rows)
+        rows = self.pointers(rows)
         with builder.if_else(builder.icmp_signed("<", ir.Constant(I64, 0), self.sizes[axis])) as (then, empty):
             with then:
                 self._row(self.sizes[axis], rows, lasts)
             with empty:
                 if self.nest.sums and not self.nest.whole:
-                    self._store(rows[-1], self._nothing())
+                    self.store(rows[-1], self.nothing())
 
-    def _pointers(self, rows: List[Any]) -> List[Any]:
+    def pointers(self, rows: List[Any]) -> List[Any]:
         pointers: List[Any] = []
         for k, row in enumerate(rows):
             first = self._beside(k)
@@ -229,19 +236,19 @@ class _Writer:
             array = self.nest.same
         return self.nest.beside[array] if self.nest.beside else -1
 
-    def _nothing(self) -> Any:
+    def nothing(self) -> Any:
         return ir.Constant(memory_type(self.dtypes[-1]), 0)
 
     def _row(self, size: Any, rows: List[Any], lasts: str) -> None:
         """The last axis; what is the same for all its elements is computed before."""
-        fixed = dict(enumerate(self.scalars, len(self.dtypes) - 1))
-        fixed.update({k: self._load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1]) if last == ZERO})
+        fixed = self.known()
+        fixed.update({k: self.load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1]) if last == ZERO})
         fixed = self._with_steps(fixed)
         if self.nest.sums:
-            start = self._load(rows[-1], self.dtypes[-1]) if self.nest.whole else self._nothing()
+            start = self.load(rows[-1], self.dtypes[-1]) if self.nest.whole else self.nothing()
             lanes = self._lanes(rows, lasts, fixed) if self.nest.halves and self._can_be_wide(lasts) else None
             write_sum(self.builder, size, start, self.pairwise, self.nest.halves, rows[-1],
-                      lambda index: self.value(self._places(rows[:-1], index, lasts), fixed), lanes)
+                      lambda index: self.value(self.places(rows[:-1], index, lasts), fixed), lanes)
             return
 
         if self.streams:
@@ -252,8 +259,8 @@ class _Writer:
             return
 
         def body(index: Any) -> None:
-            places = self._places(rows, index, lasts)
-            self._store(places[-1], self.value(places[:-1], fixed))
+            places = self.places(rows, index, lasts)
+            self.store(places[-1], self.value(places[:-1], fixed))
 
         loop(self.builder, size, body)
 
@@ -267,6 +274,10 @@ class _Writer:
             found[family] = row if before is None else builder.select(
                 builder.icmp_unsigned("<", before, row), row, before)
         return list(found.values())
+
+    def known(self) -> Dict[int, Any]:
+        """The scalars by operand number."""
+        return dict(enumerate(self.scalars, len(self.dtypes) - 1))
 
     def _can_be_wide(self, lasts: str) -> bool:
         """Whether the elements of a row can be computed by vectors."""
@@ -282,7 +293,7 @@ class _Writer:
 
         def lanes(index: Any) -> Any:
             values = dict(same)
-            for k, place in enumerate(self._places(rows[:-1], index, lasts)):
+            for k, place in enumerate(self.places(rows[:-1], index, lasts)):
                 if k not in same:
                     if not self.nest.steps:
                         fetch_ahead(self.builder, place)
@@ -296,16 +307,16 @@ class _Writer:
         first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
         return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(words, [0] * kind.count))
 
-    def _places(self, rows: List[Any], index: Any, lasts: str) -> List[Any]:
+    def places(self, rows: List[Any], index: Any, lasts: str) -> List[Any]:
         """Where the elements of rows are, whose last strides are as ``lasts`` says."""
         places = []
         for k, (row, last) in enumerate(zip(rows, lasts)):
-            places.append(self.builder.gep(row, [self.builder.mul(index, self._stride(k, last))]))
+            places.append(self.builder.gep(row, [self.builder.mul(index, self.stride(k, last))]))
         return places
 
     def value(self, places: List[Any], fixed: Dict[int, Any]) -> Any:
         """What the steps make of the elements at places, as the last array holds it."""
-        values = {k: self._load(place, dtype) for k, (place, dtype) in enumerate(zip(places, self.dtypes))
+        values = {k: self.load(place, dtype) for k, (place, dtype) in enumerate(zip(places, self.dtypes))
                   if k not in fixed}
         values.update(fixed)
         last = len(self.kinds) - 1
@@ -347,14 +358,14 @@ class _Writer:
             offset = builder.add(offset, builder.mul(builder.select(beyond, zero, index), stride))
         builder.store(builder.or_(builder.load(self.outside), builder.zext(outside, I8)), self.outside)
         table = builder.inttoptr(self.tables[first], I8.as_pointer())
-        return self._load(builder.gep(table, [offset]), np.dtype(code))
+        return self.load(builder.gep(table, [offset]), np.dtype(code))
 
-    def _load(self, place: Any, dtype: np.dtype) -> Any:
+    def load(self, place: Any, dtype: np.dtype) -> Any:
         pointer = self.builder.bitcast(place, memory_type(dtype).as_pointer())
         value = self.builder.load(pointer, align=1)
         return self.builder.icmp_unsigned("!=", value, ir.Constant(I8, 0)) if dtype.kind == "b" else value
 
-    def _store(self, place: Any, value: Any) -> None:
+    def store(self, place: Any, value: Any) -> None:
         if value.type == I1:
             value = self.builder.zext(value, I8)
         self.builder.store(value, self.builder.bitcast(place, value.type.as_pointer()), align=1)
