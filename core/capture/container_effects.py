@@ -139,6 +139,9 @@ def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     taken out may die, which only bytecode does in time."""
     of_dict = class_of(arguments[0]) is dict
     if of_dict and len(arguments) == 3:
+        looked_at = isinstance(arguments[0], (Known, Opaque))
+        if not looked_at or not is_exactly(self.constant(arguments[1]), ITEM_KEYS):
+            return _pop_default(self, *arguments)
         if not _has_now(self, *arguments[:2]):
             return arguments[2]
         del arguments[2]
@@ -167,13 +170,23 @@ def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Object) -> Abst
     return item
 
 
-def _has_now(self: Any, owner: Abstract, index: Abstract) -> bool:
+def _pop_default(self: Any, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
+    """``dict.pop(key, default)`` where the item that may be there has the default's type, or nobody wants it."""
+    operands = self.item_operands(owner, index)
+    if self.is_dropped():
+        self.effect("discard_key", owner, operands)
+        return Const(None)
+    self.expect_like(default)
+    operands.append(self.stored_value(default))
+    self.changing_container(owner)
+    return self.found("pop_default", operands, default)  # type: ignore[no-any-return]
+
+
+def _has_now(self: Any, owner: Any, index: Abstract) -> bool:
     """Whether a dict has a key, as it has when the function is captured; the kernel leaves where that is otherwise."""
     key = self.constant(index)
-    if isinstance(owner, Known) and is_exactly(key, ITEM_KEYS):
+    if isinstance(owner, Known):
         return self.holds_item(owner, key)  # type: ignore[no-any-return]
-    if not isinstance(owner, Opaque) or not is_exactly(key, ITEM_KEYS):
-        raise Break("PJ203", operand=describe(owner))
     expected = read_item(owner.sample, key) is not UNBOUND
     found = self.truth(self.has_key_now(owner, index))
     wanted = found if expected else self.emit("not", [found], FLAG)

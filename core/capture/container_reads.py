@@ -228,7 +228,7 @@ class ContainerReads:
         if isinstance(like, Unknown):
             raise Break(like.reason)
         result = readable(like)
-        if result is None or name in ("get_key", "get_int") and isinstance(result, Instance):
+        if result is None or name in ("get_key", "get_int", "pop_default") and isinstance(result, Instance):
             raise Break("PJ203", operand=describe(like))
         result.value = self.emit(name, operands, result.type, exits=True)
         return result
@@ -268,11 +268,16 @@ class ContainerReads:
         seen = self.facts.feedback.get(self.instr.index)
         if default == Const(None) and (seen is None or number_type(seen) is not None):
             return self.read_now(owner, index)  # which leaves where there is none
+        self.expect_like(default)
+        name, operands = self.keyed("get_key", owner, index)
+        return self.found(name, operands + [self.stored_value(default)], default)
+
+    def expect_like(self, default: Abstract) -> None:
+        """The item must be of the default's type; Break where another was seen."""
+        seen = self.facts.feedback.get(self.instr.index)
         if seen is not None and type_of(seen) != type_of(default):
             raise Break("PJ213")
         self.facts.guessed.add(self.instr.index)
-        name, operands = self.keyed("get_key", owner, index)
-        return self.found(name, operands + [self.stored_value(default)], default)
 
 
 def readable(like: Abstract) -> Any:

@@ -180,6 +180,7 @@ OPS: Dict[str, OpInfo] = {
     "clear_list": OpInfo("o", (), True, "list.clear()"),
     "store_key": OpInfo("o o v", (), True, "dict[key] = value, the key being an exact int or string"),
     "delete_key": OpInfo("o o", (), True, "del dict[key]; exits when it is missing"),
+    "discard_key": OpInfo("o o", (), True, "del dict[key] where there is such a key"),
     "update": OpInfo("o o", (), True, "dict.update(dict)"),
     "clear_dict": OpInfo("o", (), True, "dict.clear()"),
     "set_add": OpInfo("o v", (), True, "set.add(value), the value being a number or a string"),
@@ -219,6 +220,7 @@ OPS: Dict[str, OpInfo] = {
     "get_key": OpInfo("o o v", (), False, "dict.get(key, value)"),
     "pop_item": OpInfo("o s", (), True, "list.pop(index), the index being a WORD"),
     "pop_key": OpInfo("o o", (), True, "dict.pop(key)"),
+    "pop_default": OpInfo("o o v", (), True, "dict.pop(key, value)"),
     "setdefault": OpInfo("o o v", (), True, "dict.setdefault(key, value)"),
     # control
     "raised": OpInfo("", (), False, "py int: the floating-point flags that a ufunc_into right before, with an attribute ``reports``, "
@@ -255,5 +257,5 @@ MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "gufunc", "prod
 """Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "load_attr", "deque_item", "load_int", "get_int", "load_key", "entry_key", "entry_value", "get_key",
-                   "pop_item", "pop_key", "setdefault"))
+                   "pop_item", "pop_key", "pop_default", "setdefault"))
 """Operations whose result is an object of the user's, which the program may reach in other ways too."""

@@ -192,6 +192,12 @@ def delete_key(target: Any, key: Any) -> None:
     del target[key]
 
 
+def discard_key(target: Any, key: Any) -> None:
+    _require_no_namespace(target)
+    if _value(target, key, UNBOUND) is not UNBOUND:
+        delete_key(target, key)
+
+
 def update(target: Any, more: Any) -> None:
     _require_no_namespace(target)
     if not all(type(key) in (int, str) and _dies_quietly(_value(target, key)) for key in more):
@@ -368,6 +374,13 @@ def pop_key(target: Any, key: Any, kind: Any) -> Any:
     return found
 
 
+def pop_default(target: Any, key: Any, value: Any, kind: Any) -> Any:
+    _require_no_namespace(target)
+    found = _found(_value(target, key, value), kind)
+    target.pop(key, None)
+    return found
+
+
 def setdefault(target: Any, key: Any, value: Any, kind: Any) -> Any:
     _require_no_namespace(target)
     found = _found(_value(target, key, value), kind)
@@ -400,7 +413,7 @@ def draw(method: int, generator: Any, *arguments: Any) -> Any:
 EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell",
                 "delete_attr", "delete_global", "delete_cell", "delete_item", "store_slice", "delete_slice",
                 "insert", "extend",
-                "reverse", "clear_list", "store_key", "delete_key", "update", "clear_dict", "set_add", "set_discard", "set_remove", "clear_set", "list_take", "sort",
+                "reverse", "clear_list", "store_key", "delete_key", "discard_key", "update", "clear_dict", "set_add", "set_discard", "set_remove", "clear_set", "list_take", "sort",
                 "collect_pair", "collect_member", "deque_take", "deque_drop", "store_int",
                 "deque_append", "deque_appendleft", "hold", "heap_push", "heap_drop")
 """The operations that are calls of the functions of these names."""
@@ -410,12 +423,12 @@ NAMES: Dict[str, Any] = {
     "store_global": store_global,
     "store_cell": store_cell, "delete_attr": delete_attr, "delete_global": delete_global, "delete_cell": delete_cell,
     "store_slice": store_slice, "delete_slice": delete_slice, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
-    "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "update": update, "clear_dict": clear,
+    "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "discard_key": discard_key, "update": update, "clear_dict": clear,
     "set_add": set_add, "set_discard": set_discard, "set_remove": set_remove, "clear_set": clear,
     "list_take": deque_take, "load_attr": load_attr, "load_item": load_item, "load_key": load_key, "load_int": load_key, "get_int": get_key,
     "store_int": store_key, "entry_key": entry_key, "entry_value": entry_value,
     "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
-    "pop_key": pop_key, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
+    "pop_key": pop_key, "pop_default": pop_default, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
     "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
     "deque_appendleft": deque_appendleft, "hold": hold, "new_set": new_set, "has_key": has_key,

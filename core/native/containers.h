@@ -245,6 +245,28 @@ runtime_pop_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 }
 
 static int64_t
+runtime_discard_key(int64_t dict, int64_t key)
+{
+    PyObject *found;  /* borrowed */
+    switch (dict_find((PyObject *)dict, (PyObject *)key, &found)) {
+    case LOOKUP_ABSENT: return 0;
+    case LOOKUP_FOUND: return runtime_delete_key(dict, key);
+    default: return DECLINED;
+    }
+}
+
+static int64_t
+runtime_pop_default(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
+{
+    PyObject *found;  /* borrowed */
+    int64_t status = is_namespace((PyObject *)dict) ? DECLINED : runtime_get_key(frame, dict, key, kind, address, spec);
+    if (status != 0 || dict_find((PyObject *)dict, (PyObject *)key, &found) != LOOKUP_FOUND) {
+        return status;
+    }
+    return key_remove(dict, key);
+}
+
+static int64_t
 runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
     PyObject *found;  /* borrowed */

@@ -142,7 +142,7 @@
  *   store_slice(list, slice, items), delete_slice(list, slice)
  *       1 also where Python would raise.
  *   delete_item(list, index), insert(list, index, kind, value), extend(list, items), reverse(list), clear_list(list),
- *   delete_key(dict, key), update(dict, more), clear_dict(dict), set_add(set, kind, value),
+ *   delete_key(dict, key), discard_key(dict, key), update(dict, more), clear_dict(dict), set_add(set, kind, value),
  *   set_discard(set, kind, value), set_remove(set, kind, value), clear_set(set), list_take(list, index), sort(list, backwards)
  *       What the methods do; `items` is a list or tuple.
  *   find_item(list or tuple, kind, value, out), count_items(list or tuple, kind, value, out)
@@ -156,6 +156,7 @@
  *   load_item(frame, list or tuple, index, spec), load_key(frame, dict, key, spec)
  *   get_key(frame, dict, key, kind, value, spec), setdefault(frame, dict, key, kind, value, spec)
  *   pop_item(frame, list, index, spec), pop_key(frame, dict, key, spec)
+ *   pop_default(frame, dict, key, kind, value, spec)
  *   has_key(dict or set, key, spec)
  *       Leaves 0 or 1 in the first word of spec.
  *   load_int(frame, dict, number, spec), get_int(frame, dict, number, kind, value, spec),

@@ -367,7 +367,7 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(append) X(store_item) X(store_key) \
     X(store_attr) X(store_global) X(store_cell) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(tuple_of) X(list_item) X(listed) \
     X(gufunc) X(product) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
-    X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(setdefault) X(update) X(clear_dict) X(set_add) X(set_discard) X(set_remove) X(clear_set) X(list_take) \
+    X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(pop_default) X(discard_key) X(setdefault) X(update) X(clear_dict) X(set_add) X(set_discard) X(set_remove) X(clear_set) X(list_take) \
     X(box) X(own) X(copied) X(new_set) X(new_slice) X(bound_method) X(new_cell) X(new_function) X(new_object) X(delete_attr) X(delete_global) X(delete_cell) X(store_slice) X(delete_slice) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
     X(load_int) X(get_int) X(store_int) X(load_attr) X(lacks_own) \
     X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) X(heap_push) X(heap_drop) X(draw) \

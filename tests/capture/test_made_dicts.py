@@ -131,3 +131,35 @@ def test_what_bytecode_makes():
 
     others = [(make, X[:5]), (lambda x: {}, X), (lambda x: {"a": 1}, X), (lambda x: {2: 2, 1: "b"}, X)]
     check(f, make, X, others=others, config=PYTHON)
+
+
+def popped(x):
+    d, last = {}, {}
+    s = 0
+    for v in x.tolist():
+        s = s * 3 % 10007 + d.pop(v, -1)
+        d[v % 4] = s
+        last[v] = s
+        last.pop(v + 1, None)
+    return s, d, last
+
+
+def popped_pairs(d, x):
+    s = 0.0
+    for i in range(len(x)):
+        s = s * 0.5 + d.pop((i % 3, i), 0.25)
+        d.pop((i, i), None)
+    return s, d
+
+
+POPPED = [(popped, (X,), [(X[:5],), (X[:0],), (X.astype(float),)]),
+          (popped_pairs, ({(k % 3, k): k * 0.5 for k in range(0, 60, 2)}, X),
+           [({(1, 1): 3.0}, X), ({(1, 1): 3}, X), ({(1, 1): "a"}, X), ({(1, 1): [1]}, X), ({(2, 5): [1]}, X)])]
+test_pop = same_answers(POPPED, PYTHON)
+test_pop_breaks_nothing = nothing_breaks(POPPED)
+
+
+@fail_unless_captured()
+def test_pop_in_machine_code():
+    for f, args, others in POPPED:
+        check(f, *args, others=others)
