@@ -10,6 +10,7 @@ from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes.carry import carry_stored
 from pijit.core.graph.passes.ranges import drop_checks
 from pijit.core.graph.passes.renew import renew
+from pijit.core.graph.passes.repeat import repeat
 from pijit.core.graph.passes.retreat import retreat
 from pijit.core.graph.passes.sizes import compare_sizes
 from pijit.core.graph.passes.simplify import simplify
@@ -49,6 +50,7 @@ def improve(graph: Graph) -> None:
 
 PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", compare_sizes),
                                                           ("renew", renew),
+                                                          ("repeat", repeat),
                                                           ("retreat", retreat),
                                                           ("drop_checks", drop_checks),
                                                           ("carry_stored", carry_stored),

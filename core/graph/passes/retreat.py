@@ -20,16 +20,17 @@ from pijit.core.graph.ir import Block, Graph, Op, SideExit, Value
 from pijit.core.graph.passes.fuse import effect_between, find_groups, looks_at_elements, scalar_operation
 
 
-class _Retreat(NamedTuple):
-    """The operation that makes an array, and those outside of its statement that would hand the array on."""
+class Retreat(NamedTuple):
+    """The operation that makes an array, those that would hand it on where they leave, and those that need it."""
 
     maker: Op
     leaving: List[Op]
+    users: List[Op]
 
 
 def retreat(graph: Graph) -> None:
     """Change the exits; in place."""
-    chosen = _candidates(graph)
+    chosen = candidates(graph, graph.blocks)
     before: Dict[Op, Optional[SideExit]] = {op: op.exit for one in chosen for op in one.leaving}
     while chosen:
         for one in chosen:
@@ -45,8 +46,11 @@ def retreat(graph: Graph) -> None:
         chosen = kept
 
 
-def _candidates(graph: Graph) -> List[_Retreat]:
-    """Those of all blocks, in the order of operations: an earlier one's exit may be that of a still earlier one."""
+def candidates(graph: Graph, blocks: List[Block], alone: bool = False) -> List[Retreat]:
+    """Those of blocks, in the order of operations: an earlier one's exit may be that of a still earlier one.
+
+    If ``alone``, also arrays that are only handed on in their own statement.
+    """
     args: Dict[Value, List[Op]] = {}
     exits: Dict[Value, List[Op]] = {}
     others: Set[Value] = set()
@@ -60,14 +64,14 @@ def _candidates(graph: Graph) -> List[_Retreat]:
         for jump in block.terminator.targets():
             others.update(jump.args)
     found = []
-    for block in graph.blocks:
+    for block in blocks:
         makers = [op for op in block.ops if scalar_operation(op) and op.name in ("ufunc", "where")]
         position = {op: number for number, op in enumerate(block.ops)} if makers else {}
         for op in makers:
             leaving, users = exits.get(op.result, []), args.get(op.result, [])  # type: ignore[arg-type]
-            if op.result not in others and leaving and all(map(looks_at_elements, users)) and all(
+            if op.result not in others and (leaving or alone) and all(map(looks_at_elements, users)) and all(
                     _is_near(block, position, op, one) for one in leaving + users):
-                found.append(_Retreat(op, leaving))
+                found.append(Retreat(op, leaving, users))
     return found
 
 
