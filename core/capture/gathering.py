@@ -63,8 +63,9 @@ def elements_where(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[
     """``owner[mask]``; None for another index."""
     if not is_mask_of(owner, items):
         return None
-    kind = Array(owner.type.dtype, 1, "C")
-    return Tensor(kind, self.emit("pick", [owner.value, items[0].value], kind, exits=True))  # type: ignore[attr-defined]
+    kind, code = Array(owner.type.dtype, 1, "C"), owner.type.dtype.char
+    types = {"types": "?{0}->{0}".format(code)} if code in MEMORY_CODES else {}
+    return Tensor(kind, self.emit("pick", [owner.value, items[0].value], kind, types, exits=True))  # type: ignore[attr-defined]
 
 
 def is_stored_as_is(owner: Tensor, value: Abstract) -> bool:
@@ -84,9 +85,9 @@ def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstr
     if is_mask_of(owner, items):
         code = owner.type.dtype.char
         # what is not chosen keeps its bits: bools may have others than 0 and 1
-        number = isinstance(value, Number) and code in MEMORY_CODES and code != "?"
+        known = code in MEMORY_CODES and code != "?"
         self.emit("put_mask", [owner.value, items[0].value, self.any_value(value)],  # type: ignore[attr-defined]
-                  None, {"types": "?{0}{0}->{0}".format(code)} if number else {}, exits=True)
+                  None, {"types": "?{0}{0}->{0}".format(code)} if known else {}, exits=True)
         return True
     if (len(items) != owner.type.ndim or len(vectors) != 1 or vectors[0].type.layout != "C"  # type: ignore[attr-defined]
             or not all(item is vectors[0] or is_integer(item) for item in items)):

@@ -36,6 +36,7 @@ UNKNOWN = 4096
 
 _EXPONENTS = {"f": 127, "d": 1023}
 _OPERATIONS = frozenset("add sub mul truediv neg abs square".split())
+_CHOICES = frozenset(("pick", "put_mask"))
 
 
 class Calm:
@@ -140,11 +141,12 @@ class Calm:
             if op.name == "assign":
                 continue
             codes, divides = op.attrs["types"].partition("->")[0], scalar_operation(op) == "truediv"
+            choice = int(op.name in _CHOICES)
             found = [bounds[value] if value in bounds else
                      limit(self._leaf(value, scalars.get((value, code), ""), divides and number == 1), code)
-                     for number, (value, code) in enumerate(zip(operands(op), codes))]
-            last = limit(emitter.let(_combined(scalar_operation(op), found)), codes[0])
-            if op.name != "ufunc_into":
+                     for number, (value, code) in enumerate(zip(operands(op)[choice:], codes[choice:]))]
+            last = limit(emitter.let(_combined(scalar_operation(op), found)), codes[-1])
+            if op.result is not None:
                 bounds[op.result] = last
         worst = str(-UNKNOWN)
         for bound in limits:
@@ -169,10 +171,16 @@ class Calm:
 
 def _combined(name: str, bounds: List[str]) -> str:
     if name in ("add", "sub"):
-        return "iadd(choose(%s < %s, %s, %s), 1)" % (bounds[0], bounds[1], bounds[1], bounds[0])
+        return "iadd(%s, 1)" % _larger(*bounds)
+    if name in ("picked", "where"):
+        return _larger(bounds[0], bounds[1] if name == "where" else "1")
     if name in ("mul", "truediv", "square"):
         return "iadd(%s, %s)" % (bounds[0], bounds[-1])
     return bounds[0]
+
+
+def _larger(one: str, other: str) -> str:
+    return "choose(%s < %s, %s, %s)" % (one, other, other, one)
 
 
 def _can_look(root: Value) -> bool:
@@ -189,12 +197,13 @@ def _float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
             if op.args[1] not in made:
                 return None
             continue
-        name = scalar_operation(op)
-        if name not in _OPERATIONS or not set(op.attrs["types"].partition("->")[0]) <= set(_EXPONENTS):
+        name, choice = scalar_operation(op), int(op.name in _CHOICES)
+        codes = op.attrs["types"].partition("->")[0][choice:]
+        if not choice and name not in _OPERATIONS or not set(codes) <= set(_EXPONENTS):
             return None
         if name == "truediv" and not isinstance(operands(op)[1].type, Scalar):
             return None
-        arrays.update((value, None) for value in operands(op)
+        arrays.update((value, None) for value in operands(op)[choice:]
                       if value not in made and isinstance(value.type, Array) and value.type.dtype.kind == "f")
     return list(arrays)
 

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List
 
 import numpy as np
 from llvmlite import ir
-from pijit.core.kernel.float_intrinsics import other_sign, unknown, without_sign
+from pijit.core.kernel.float_intrinsics import other_sign, unknown, unknown_byte, without_sign
 from pijit.core.kernel.intrinsics import F4, F8, I1
 
 
@@ -147,12 +147,22 @@ def _times(name: str, integer: str = "") -> Callable[..., Any]:
     return build
 
 
+def _picked(builder: Any, dtype: np.dtype, condition: Any, value: Any) -> Any:
+    """A number where a mask is set, else 1; LLVM would leave that out where another choice by the mask follows, or compute
+    with what is not picked as well, which may raise a flag."""
+    byte = builder.zext(condition, ir.IntType(8))
+    chosen = builder.icmp_unsigned("!=", byte, unknown_byte(builder, 0))
+    one = ir.Constant(value.type, 1)
+    return builder.select(chosen, value, unknown(builder, one) if dtype.kind == "f" else one)
+
+
 OPERATIONS: Dict[str, Callable[..., Any]] = {
     "add": _by_kind("fadd", "add"), "sub": _by_kind("fsub", "sub"), "mul": _times("fmul", "mul"),
     "truediv": _times("fdiv"), "neg": _negative, "abs": _absolute, "sqrt": _function("llvm.sqrt"),
     "square": lambda builder, dtype, a: OPERATIONS["mul"](builder, dtype, a, a),
     "reciprocal": _reciprocal, "and": _llvm("and_"), "or": _llvm("or_"), "xor": _llvm("xor"),
     "where": lambda builder, dtype, condition, a, b: builder.select(condition, a, b),
+    "picked": _picked,
     "invert": lambda builder, dtype, a: builder.not_(a), "minimum": _pick("<"), "maximum": _pick(">"),
     "clip": _clip, "sign": _sign,
 }

@@ -54,6 +54,14 @@ def unknown(builder: Any, constant: Any) -> Any:
         return builder.asm(ir.FunctionType(kind, [kind]), "", "=%s,0" % _REGISTER, [constant], False)
 
 
+def unknown_byte(builder: Any, number: int) -> Any:
+    """A byte of which LLVM does not know that it is this one."""
+    word = ir.IntType(32)
+    with builder.goto_entry_block():
+        known = builder.asm(ir.FunctionType(word, [word]), "", "=r,0", [ir.Constant(word, number)], False)
+        return builder.trunc(known, ir.IntType(8))
+
+
 def _with_sign(builder: Any, value: Any, change: Callable[[Any, Any], Any]) -> Any:
     """The float that a function makes of a float's bits and the bit of the sign."""
     bits = ir.IntType(64 if isinstance(value.type, ir.DoubleType) else 32)

@@ -18,6 +18,7 @@ from pijit.core.graph.passes.fuse import (
     COUNTS,
     MAKING,
     STEPLESS,
+    TOUCHY,
     converts,
     counts_true,
     may_leave,
@@ -142,16 +143,23 @@ def require_shapes(emitter: Any, group: List[Op]) -> None:
     than what is written under it."""
     if not any("fits" in op.attrs or op.name == "put_mask" for op in group):
         return
+
+    def alike(own: Sequence[str], wanted: Sequence[str]) -> None:
+        for size, other in zip(own, wanted):
+            if size != other:
+                emitter.guard_once(first, "%s != %s" % (size, other))
+
     first, shapes = group[0], {value: array.shape for value, array in emitter.arrays.items()}
     for op in group:
-        if op.name not in STEPLESS:
+        if op.name == "pick":
+            alike(shapes[op.args[0]], shapes[op.args[1]])
+            shapes[op.result] = shapes[op.args[1]]
+        elif op.name not in STEPLESS:
             own = [shapes.get(value, ()) for value in operands(op)]
             require_fit(emitter, first, op, own)
             shapes[op.result] = tuple(broadcast(emitter, first, own))
         if op.name == "put_mask":
-            for size, wanted in zip(own[0], own[2]):
-                if size != wanted:
-                    emitter.guard_once(first, "%s != %s" % (size, wanted))
+            alike(own[0], own[2])
 
 
 def write_watched(emitter: Any, group: List[Op], write: Callable[[str], None]) -> None:
@@ -359,6 +367,7 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
     number: Dict[Any, int] = {item: k for k, item in enumerate(list(arrays) + list(scalars))}
     steps: List[Tuple[str, str, Tuple[int, ...]]] = []
     tables = 0
+    picked = {op.result for op in group if op.name == "pick"}
     for op in group:
         if converts(op):
             steps.append(("to_" + op.result.type.dtype.char, op.args[0].type.dtype.char, (number[op.args[0]],)))
@@ -367,8 +376,12 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
         codes = op.attrs["types"].partition("->")[0]
         numbers = tuple(number[(value, code) if isinstance(value.type, Scalar) else value]
                         for value, code in zip(operands(op), codes))
-        number[op.result] = len(arrays) + len(scalars) + len(steps)
         name = scalar_operation(op)
+        if picked and name in TOUCHY and op.args[-1] not in picked and isinstance(op.args[-1].type, Array):
+            # what the ones that are not picked have come to may raise a flag
+            steps.append(("picked", "?" + codes[-1], (number[group[-1].args[1]], numbers[-1])))
+            numbers = numbers[:-1] + (len(arrays) + len(scalars) + len(steps) - 1,)
+        number[op.result] = len(arrays) + len(scalars) + len(steps)
         if name == "gather":
             name, tables = "gather%d" % tables, tables + 1
         steps.append((name, codes, numbers))

@@ -33,7 +33,7 @@ from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 from pijit.core.kernel.privacy import Privacy
 from pijit.core.kernel.scans import SCAN_OPERATIONS
-from pijit.core.kernel.scatters import SCATTER_OPERATIONS
+from pijit.core.kernel.scatters import SCATTER_OPERATIONS, write_masked
 from pijit.core.kernel.slots import SLOTS
 from pijit.core.kernel.stores import write_store
 
@@ -178,7 +178,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         fused = op in self._groups and fusion.can_fuse(self, group)
         if fused:
             self.fused.update(group)
-            (fusion.write_group if op.name in MAKING else write_store)(self, group)
+            write = write_masked if group[0].name == "pick" else write_store
+            (fusion.write_group if op.name in MAKING else write)(self, group)
         else:
             self.fills.settle(op)
             for member in group:

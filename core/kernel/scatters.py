@@ -5,17 +5,18 @@ They are calls of native/scatter.h, masks.h and listed.h.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array
-from pijit.core.kernel.array_ops import convert
+from pijit.core.kernel.array_ops import convert, write_ufunc
 from pijit.core.kernel.arrays import ArrayVariable, memory_code
-from pijit.core.kernel.slots import made_array
+from pijit.core.kernel.fusion import require_shapes
 from pijit.core.kernel.library_ops import call_library
 from pijit.core.kernel.object_ops import BOXES, SIZE_OFFSET
-from pijit.core.kernel.stores import shares_with
+from pijit.core.kernel.slots import made_array
+from pijit.core.kernel.stores import shares_with, write_store
 
 _WORD = np.dtype(np.int64)
 ROWS = {None: 0, list: -6, tuple: -7}
@@ -141,6 +142,31 @@ def _mask(emitter: Any, op: Op) -> Tuple[str, str]:
             emitter.guard_once(op, "%s != %s" % (own, other))
         size = emitter.let("imul(%s, %s)" % (size, own)) if size != "1" else own
     return size, emitter.let(emitter.runtime("mask_count", mask.data, size))
+
+
+FEW = 128
+"""Elements of a mask for each that is picked, from which on it costs less to compute with the picked ones only."""
+
+
+def write_masked(emitter: Any, group: List[Op]) -> None:
+    """A group that computes elements under a mask where they are; its operations one by one where few are picked."""
+    first, last = group[0], group[-1]
+    require_shapes(emitter, group)
+    size, count = _mask(emitter, last)
+    depth = emitter.depth
+    emitter.line("if imul(%s, %d) < %s:" % (count, FEW, size))
+    emitter.depth += 1
+    for op in group:
+        single = Op(op.name, op.args, op.attrs, op.result, first.exit, op.lineno)
+        SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single)
+    for op in group[:-1]:
+        emitter.release(emitter.arrays.pop(op.result))
+    emitter.calm.forget()
+    emitter.depth = depth
+    emitter.line("else:")
+    emitter.depth += 1
+    write_store(emitter, group)
+    emitter.depth = depth
 
 
 def write_pick(emitter: Any, op: Op) -> None:

@@ -9,6 +9,7 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes.carry import carry_stored
 from pijit.core.graph.passes.ranges import drop_checks
+from pijit.core.graph.passes.masks import join_masks
 from pijit.core.graph.passes.renew import renew
 from pijit.core.graph.passes.repeat import repeat
 from pijit.core.graph.passes.retreat import retreat
@@ -49,6 +50,7 @@ def improve(graph: Graph) -> None:
 
 
 PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", compare_sizes),
+                                                          ("join_masks", join_masks),
                                                           ("renew", renew),
                                                           ("repeat", repeat),
                                                           ("retreat", retreat),

@@ -5,6 +5,10 @@ may end in ``assign`` or ``ufunc_into``: then the nest computes into an array th
 
 **Numbers under masks** (``x[x < low] = low``) are written so too: the nest chooses between the number and what was there.
 
+**Elements under masks** (``x[m] = 2.0 - x[m]``) are computed where they are, without an array of those that are picked. What
+is not picked counts as 1, so that it raises no flag. The mask is an operand, so that LLVM knows nothing of how it comes
+about. Where few elements are picked the kernel does these operations one by one.
+
 **Leaving.** Leaving a group means leaving at its first operation's exit: between the first and the last
 operation nothing has an effect, so repeating all of them in bytecode is the same. That is also why an inner
 result may be named by the exits of the group's own operations, which are then never taken, but by no other
@@ -52,7 +56,7 @@ from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.library import CLIP, CLOCKS
 from pijit.core.graph.loops import loops_of
 from pijit.core.graph.ops import EFFECTS, VIEWS
-from pijit.core.graph.types import Array
+from pijit.core.graph.types import Array, Scalar
 from pijit.core.graph.verify import dominators
 
 COMPARISONS = {getattr(np, name): name
@@ -92,6 +96,8 @@ STEPLESS = ("assign", "reduce", "invoke")
 _RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
 _PASSING = frozenset(("add", "sub", "mul", "square", "sqrt", "neg", "abs"))
 """Operations whose result is infinite or NaN where an operand is."""
+TOUCHY = frozenset(("truediv", "sqrt", "reciprocal"))
+"""Operations that may raise a flag for a last operand that is neither small nor large."""
 _TELLING = frozenset(COMPARISONS).union(PREDICATES)
 _EXTREMES = {np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"}
 _COSTLY = frozenset(("truediv", "sqrt", "reciprocal"))
@@ -105,8 +111,8 @@ def scalar_operation(op: Op) -> str:
     """The name of the scalar operation that an elementwise ufunc does to each element, or ''."""
     if op.name in ("where", "gather"):
         return op.name
-    if op.name == "put_mask":
-        return "where" if "types" in op.attrs else ""
+    if op.name in ("put_mask", "pick"):
+        return ("where" if op.name == "put_mask" else "picked") if "types" in op.attrs else ""
     if op.name not in ("ufunc", "ufunc_into") or op.exit is None:
         return ""
     kind = op.args[0].type if op.name == "ufunc_into" else op.result.type
@@ -141,6 +147,11 @@ def counts_true(op: Op) -> bool:
     """Whether a library function is called that the number of true elements tells."""
     kind = op.args[0].type if op.name == "invoke" and op.attrs["function"] in COUNTS else None
     return isinstance(kind, Array) and kind.dtype.kind == "b" and op.exit is not None and len(op.args) == 1
+
+
+def puts_number(op: Op) -> bool:
+    """Whether one number is stored under a mask."""
+    return op.name == "put_mask" and isinstance(op.args[2].type, Scalar)
 
 
 def converts(op: Op) -> bool:
@@ -197,8 +208,8 @@ def _is_arithmetic(op: Op) -> bool:
 
 def operands(op: Op) -> List[Value]:
     """What an operation of a group computes with: all arguments but the destination, or what elements are found in."""
-    if op.name == "put_mask":
-        return [op.args[1], op.args[2], op.args[0]]
+    if op.name in ("put_mask", "pick"):
+        return [op.args[1], *op.args[2:], op.args[0]]
     return list(op.args) if op.name in MAKING and op.name != "gather" else list(op.args[1:])
 
 
@@ -215,7 +226,8 @@ def roots(graph: Graph) -> Dict[Value, Value]:
 def looks_at_elements(op: Op) -> bool:
     """Whether an operation may be part of a group."""
     stores = op.name == "assign" and op.exit is not None
-    return stores or bool(scalar_operation(op)) or sums_rows(op) or counts_true(op) or converts(op)
+    computes = bool(scalar_operation(op)) and (op.name not in ("pick", "put_mask") or puts_number(op))
+    return stores or computes or sums_rows(op) or counts_true(op) or converts(op)
 
 
 def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
@@ -256,6 +268,12 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
     groups: Dict[Op, List[Op]] = {}
     taken: Set[Op] = set()
     for op in reversed(block.ops):
+        if op.name in ("pick", "put_mask") and not puts_number(op):
+            group = _under_mask(op, block, position, users, leaving, escaping)
+            if group and not taken.intersection(group):
+                groups[op] = group
+                taken.update(group)
+            continue
         if op in taken or not looks_at_elements(op):
             continue
         excluded: Set[Op] = set()
@@ -273,6 +291,30 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
+
+
+def _under_mask(op: Op, block: Block, position: Dict[Op, int], users: Dict[Value, List[Op]],
+                leaving: Dict[Value, List[Op]], escaping: Set[Value]) -> List[Op]:
+    """The operations of ``a[mask] = f(a[mask], b[mask])``, if nobody else needs what they compute; else none."""
+    if op.name != "put_mask" or not scalar_operation(op) or op.exit is None:
+        return []
+    makers, group, todo = {one.result: one for one in block.ops}, {op}, [op.args[2]]
+    while todo:
+        maker = makers.get(todo.pop())
+        if maker in group:
+            continue
+        if maker is None or maker.exit is None or maker.name not in ("ufunc", "pick") or not scalar_operation(maker):
+            return []
+        group.add(maker)
+        if maker.name == "ufunc":
+            todo += [value for value in maker.args if isinstance(value.type, Array)]
+        elif maker.args[1] is not op.args[1]:
+            return []
+    inner = [one.result for one in group if one is not op]
+    if any(value in escaping or not group.issuperset(users[value] + leaving.get(value, [])) for value in inner) \
+            or effect_between(block, min(position[one] for one in group), position[op]) or watched(group):
+        return []
+    return sorted(group, key=position.__getitem__)
 
 
 def effect_between(block: Block, first: int, last: int) -> bool:
