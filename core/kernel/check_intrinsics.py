@@ -70,8 +70,6 @@ def _float_suspect(builder: Any, args: Any) -> Any:
     suspicious = ir.Constant(I1, 0)
     if smallest is not None:
         least = builder.load(_field(builder, _memory(builder, args), _LEAST))
-        if len(shown) == 1:  # one comparison for both: what is added is 0.0 or NaN
-            smallest = builder.fadd(smallest, builder.fsub(shown[0], shown.pop()))
         suspicious = builder.fcmp_unordered("<", smallest, least)
     for value in shown:
         suspicious = builder.or_(suspicious, builder.not_(finite(builder, value)))
