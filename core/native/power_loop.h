@@ -97,9 +97,10 @@ NAMED(power_agrees)(const PowerLoop *loop, REAL sign)
         PowerTask probe = NAMED(power_task)(exponents[k], POWER_ROOM_PROBED);
         int spread = REACH / task.exponent;
         for (npy_intp probed = 0, asked = 0; probed < POWER_PROBES; probed += asked, asked = 0) {
+            int scale = (int)(seed >> 40) % (2 * spread - 1) + 1 - spread;
+            double scales[] = {sign, sign * ldexp(1.0, scale)};
             for (int i = 0; i < POWER_BLOCK; i++) {
-                double fraction = NAMED(power_fraction)(&seed);
-                base[i] = sign * (REAL)ldexp(fraction, i & 1 ? 0 : (int)(seed >> 12) % (2 * spread - 1) + 1 - spread);
+                base[i] = (REAL)(NAMED(power_fraction)(&seed) * scales[i & 1]);
             }
             NAMED(raise)(base, exact, open, POWER_BLOCK, &task);
             NAMED(raise)(base, exact, open_to_probe, POWER_BLOCK, &probe);
