@@ -35,7 +35,7 @@ typed_array_parse(Input *input, PyObject *code)
     int mask = contiguous | ARRAY_WARNS_OF_WRITES;
     if (PyUnicode_READ_CHAR(layout, 0) == 'F') {
         contiguous = NPY_ARRAY_F_CONTIGUOUS;
-        mask |= NPY_ARRAY_C_CONTIGUOUS;
+        mask |= NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS;
     }
     int always = NPY_ARRAY_ALIGNED | (PyTuple_GET_ITEM(code, 4) == Py_True ? NPY_ARRAY_WRITEABLE : 0);
     input->typenum = (int)typenum;
