@@ -17,6 +17,8 @@ from pijit.core.errors import Break
 
 MAX_RECURSIVE = 3000
 """Instructions that are inlined at a function's calls of itself: there may be twice as many with each level."""
+HANDLING = frozenset(["SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH"])
+"""What handles exceptions is analysed twice at each level, for calls that raise and those that do not."""
 
 
 class Recursion:
@@ -37,7 +39,8 @@ class Recursion:
             because = "too much code is inlined"
         if because is not None:
             refusal = Break("PJ230", callee=callee.name, because=because)
-            refusal.leaves = callee.jitted and times > 0
+            handles = any(instr.opname in HANDLING for instr in facts.function.instructions)
+            refusal.leaves = callee.jitted and times > 0 and not handles
             raise refusal
 
     def by_one_path(self, interpreter: Any, callee: Callee) -> Callee:
