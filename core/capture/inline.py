@@ -462,15 +462,17 @@ class Inliner:
         key = (id(body), facts.identity(), facts.depth, facts.catches, len(facts.changed), len(facts.base.objects),
                self.recursion.lowered, tuple(entry.locals), values, tuple(map(sources_of, values)))
         while key not in self.analyses:
+            own = self.parted.get(id(body), body)
             try:
-                self.analyses[key] = CalleeAnalysis(self.parted.get(id(body), body), facts, entry, name).finish()
+                self.analyses[key] = CalleeAnalysis(own, facts, entry, name).finish()
             except Break as error:
                 self.analyses[key] = error.without_frames()
             except Cut as cut:
-                if cut.cfg is not self.parted.get(id(body), body).cfg:
+                if cut.cfg is not own.cfg:
                     raise
-                parted = body_with(cut.cfg.cut(cut.index))
-                self.parted[id(body)] = parted._replace(yields=body.yields, liveness=body.liveness)
+                if self.parted.get(id(body), body) is own:  # else a call of itself further in has parted it
+                    parted = body_with(cut.cfg.cut(cut.index))._replace(yields=body.yields, liveness=body.liveness)
+                    self.parted[id(body)] = parted
         if isinstance(self.analyses[key], Break):
             raise self.analyses[key].copy()
         return self.analyses[key]  # type: ignore[no-any-return]
