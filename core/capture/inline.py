@@ -208,9 +208,7 @@ class CalleeAnalysis(Analysis):
         if self.cfg.block_of[index] in self.doomed:
             return False
         refusal = self._refusal(index, cause or Break("PJ202"))
-        if cause is None or not self._may_leave(index, cause):
-            raise refusal
-        raise Aside(refusal)
+        raise Aside(refusal) if cause is not None and self._may_leave(index, cause) else refusal
 
     def _may_leave(self, index: int, cause: Break) -> bool:
         """Whether what cannot be captured is aside, and control will not come there as far as is known."""

@@ -44,6 +44,8 @@ function_of(JitFunction *self)
     return self->py_func;
 }
 
+#include "plain_run.h"
+
 /* ---- Calling ------------------------------------------------------------------------------------------- */
 
 /* The result of a call that needs no frame hook, or NULL with *how saying what is left to do. */
@@ -60,28 +62,6 @@ function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *argumen
     *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, run, &result)
                          : DISPATCH_PLAIN;
     return result;
-}
-
-/* Before a run that is measured as the function is: calls of the function inside it run as they are too, at once. What
- * it returns says whether plain_end is to undo that, and has a reference then. */
-static inline JitFunction *
-plain_begin(JitFunction *self, const TrialRun *run)
-{
-    if (run->trial == NULL || run->side != TRIAL_PLAIN || self->pace.rest > 0) {
-        return NULL;
-    }
-    self->pace.rest = INT_MAX;
-    Py_INCREF(self);
-    return self;
-}
-
-static inline void
-plain_end(JitFunction *quiet)
-{
-    if (quiet != NULL) {
-        quiet->pace.rest = 0;
-        Py_DECREF(quiet);
-    }
 }
 
 #define MOST_KEYWORDS 32

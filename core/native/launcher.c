@@ -19,7 +19,7 @@
 #include "breaker.h"
 #include "exit_codes.h"
 #include "input_codes.h"
-#include "dict_iterator.h"
+#include "entries.h"
 #include "launcher_object.h"
 #include "pool.h"
 #include "untraced.h"
@@ -400,45 +400,6 @@ module_resume(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
     Py_RETURN_NONE;
 }
 
-/* For the Python back end, which has no other way to see where an iterator over a dict or set is. */
-static PyObject *
-module_dict_iterator(PyObject *Py_UNUSED(module), PyObject *object)
-{
-    const DictIterator *iterator = (const DictIterator *)object;
-    if (Py_TYPE(object) == &PySetIter_Type) {
-        const SetIterator *members = (const SetIterator *)object;
-        return Py_BuildValue("(Onnn)", members->set == NULL ? Py_None : members->set, members->position, members->left,
-                             members->used);
-    }
-    if (Py_TYPE(object) != &PyDictIterKey_Type && Py_TYPE(object) != &PyDictIterValue_Type
-            && Py_TYPE(object) != &PyDictIterItem_Type) {
-        PyErr_Format(PyExc_TypeError, "not an iterator over a dict or set: %R", object);
-        return NULL;
-    }
-    return Py_BuildValue("(Onnn)", iterator->dict == NULL ? Py_None : iterator->dict, iterator->position, iterator->left,
-                         iterator->used);
-}
-
-static PyObject *
-module_next_entry(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    PyObject *owner, *key, *value = Py_None;  /* borrowed */
-    Py_ssize_t position;
-    Py_hash_t hash;
-    if (!PyArg_ParseTuple(args, "On:next_entry", &owner, &position)) {
-        return NULL;
-    }
-    if (!PyDict_Check(owner) && !PyAnySet_Check(owner)) {
-        PyErr_Format(PyExc_TypeError, "neither a dict nor a set: %R", owner);
-        return NULL;
-    }
-    if (!(PyDict_Check(owner) ? PyDict_Next(owner, &position, &key, &value)
-            : _PySet_NextEntry(owner, &position, &key, &hash))) {
-        Py_RETURN_NONE;
-    }
-    return Py_BuildValue("(nOO)", position, key, value);
-}
-
 static PyObject *
 module_threads(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 {
@@ -450,8 +411,6 @@ module_threads(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 
 static PyMethodDef launcher_functions[] = {
     {"threads", module_threads, METH_NOARGS, "(how many threads a loop may use, helpers, loops they have shared)"},
-    {"dict_iterator", module_dict_iterator, METH_O, "(owner, position, left, used) of an iterator over a dict or set."},
-    {"next_entry", module_next_entry, METH_VARARGS, "(position behind it, key, value) of the next entry, or None."},
     {"resume", module_resume, METH_NOARGS, "Show bytecode the requests that a poll exit has held back."},
     {NULL},
 };
@@ -498,6 +457,7 @@ PyInit__launcher(void)
             || PyModule_AddObject(module, "LoopTrial", (PyObject *)&LoopTrial_Type) < 0
             || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
             || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0
+            || PyModule_AddFunctions(module, entry_functions) < 0
             || runtime_register(module) < 0 || launch_api_register(module, &launcher_type) < 0) {
         Py_DECREF(module);
         return NULL;

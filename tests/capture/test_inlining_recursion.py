@@ -89,6 +89,13 @@ def walk(node):
 
 def f(n):
     return walk(grown(n))""",
+    "none": """
+@jit
+def f(x, n):
+    if n < 0:
+        return None
+    r = f(x, n - 1)
+    return x[n] if r is None else r + x[n]""",
     "quicksort": """
 @jit
 def sort(a, low, high):
@@ -117,6 +124,7 @@ CASES = [
     ("stores", [(X, 0, 9), (X, 3, 4), (X, 0, 33), (X.astype("f4"), 0, 5)]),
     ("keywords", [(5,), (0,), (3,), (2.5,)]),
     ("raises", [(X, 3, 1), (X, 5, 29), (X, 4, 33), (X, 0, 2), (X, 6, 28)]),
+    ("none", [(X, 3), (X, 0), (X, -1), (X, 9), (X, 40)]),
     ("tree", [(3,), (0,), (5,), (2,)]),
     ("quicksort", [(X[::-1],), (np.sin(X * 9.0),), (X[:2],), (X[:0],)]),
 ]
