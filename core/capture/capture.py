@@ -244,6 +244,7 @@ def _build_reentry(analysis: Analysis, region: Region, start: Piece, name: str) 
     if part is None:
         return None
     try:
-        return Candidate(part, _finished(analysis, ReentryBuilder(analysis, part, name.strip("<>")).build(), later=True), None)
+        built = ReentryBuilder(analysis, part, name.strip("<>")).build()
+        return Candidate(part, _finished(analysis, built, later=True), None)
     except Break:
         return None

@@ -162,7 +162,7 @@ def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
 
 
 def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Object) -> Abstract:
-    """``list.pop(...)`` of a tuple, or a list of numbers: it is read first, and taken out when nothing can go wrong any more."""
+    """``list.pop(...)`` of a tuple, or a list of numbers: it is read first, and taken out when nothing can go wrong."""
     operands = [self.object_value(owner), self.word(index)]
     item = taken_tuple(self, "load_item", operands, row)
     self.changing_container(owner)

@@ -175,7 +175,8 @@ class ContainerReads:
         else:  # what it got, or the loop's header has been seen to push
             known = kinds_of_entries(value)
             if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
-                return Holding(value.type.python, tuple(kind if what in views else None for kind, views in zip(known, VIEWS)))
+                return Holding(value.type.python, tuple(kind if what in views else None
+                                                        for kind, views in zip(known, VIEWS)))
             header = self.instr.index + (1 if self.instr.opname == "GET_ITER" else 2)
             seen = self.facts.feedback.get(header)
             kind = type_of(seen) if seen is not None else None

@@ -172,7 +172,8 @@ class CalleeAnalysis(Analysis):
         raised = [outcome for outcome in self.outcomes if isinstance(outcome.result, Thrown)]
         if len(raised) == len(self.outcomes):
             raise never
-        if len(self.outcomes) - len(raised) > ways or len(raised) > MAX_OUTCOMES or not all(outcome.is_known() for outcome in self.outcomes):
+        few = len(self.outcomes) - len(raised) <= ways and len(raised) <= MAX_OUTCOMES
+        if not few or not all(outcome.is_known() for outcome in self.outcomes):
             raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
 

@@ -370,7 +370,8 @@ NUMPY_CLASSES = tuple({np.dtype(code).type: None for code in np.typecodes["All"]
 """The classes of NumPy's own scalars."""
 
 BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.WrapperDescriptorType,
-               types.MethodDescriptorType, type, np.ufunc, np.dtype, type(np.sum), enum.Enum, type(np.s_), type(np.r_), type(np.c_), type(np.mgrid), type(np.ogrid))
+               types.MethodDescriptorType, type, np.ufunc, np.dtype, type(np.sum), enum.Enum, type(np.s_),
+               type(np.r_), type(np.c_), type(np.mgrid), type(np.ogrid))
 
 
 def class_of(value: Abstract) -> Optional[type]:

@@ -42,8 +42,9 @@ class Output:
     "sequence_iterator", "list_iterator" and "reversed_iterator" (an array; the index), "enumerate" (an iterator; the
     count), "zip" (iterators), "stepped" and "stepped_reversed" (what ``iter`` or ``reversed`` makes of an object,
     stepped ``value`` times), "stepped_values" and "stepped_items" (the same of these views of a dict), "map" and
-    "filter" (a function, iterators), "called" (a C function, its arguments), "function" (code, qualified name, cells), "instance" (a class, values of
-    attributes; ``value`` is their names and what stands for the object, which is made once for an exit),
+    "filter" (a function, iterators), "called" (a C function, its arguments), "function" (code, qualified name, cells),
+    "instance" (a class, values of attributes; ``value`` is their names and what stands for the object, which is made
+    once for an exit),
     "kept_instance" (the same, unless the word is the address of an object, which leaves then),
     "changed_instance" (that object gets these attributes) and "generator" (a function,
     variables, operand stack; ``value`` says how its frame waits, see `resume.plan`).

@@ -256,6 +256,7 @@ MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "gufunc", "prod
                     "elements", "concatenate"))
 """Operations whose result is a new array."""
 
-FOUND = frozenset(("load_item", "load_attr", "deque_item", "load_int", "get_int", "load_key", "entry_key", "entry_value", "get_key",
+FOUND = frozenset(("load_item", "load_attr", "deque_item", "load_int", "get_int", "load_key", "entry_key",
+                   "entry_value", "get_key",
                    "pop_item", "pop_key", "pop_default", "setdefault"))
 """Operations whose result is an object of the user's, which the program may reach in other ways too."""

@@ -2,9 +2,9 @@
 
 What is infinite or NaN stays so in the sums, products and quotients that are made of it (but not in a quotient by it,
 so divisors are looked at), and of a chain of operations only the last result is compared. Products and quotients
-that are too small show in the smallest of them; those of complex numbers have several inside. If either is suspicious, each
-operation is asked whether it raised a flag. As zeros are as small, and NumPy ignores underflows unless it is told not to, a kernel that has met enough of
-them asks NumPy, and does not look any more where nobody wants to know.
+that are too small show in the smallest of them; those of complex numbers have several inside. If either is suspicious,
+each operation is asked whether it raised a flag. As zeros are as small, and NumPy ignores underflows unless it is told
+not to, a kernel that has met enough of them asks NumPy, and does not look any more where nobody wants to know.
 
 An operation that has an effect, or must not see such values, does not begin before what waits. One that leaves
 elsewhere, as those of the next statement do, leaves to where the first of those that wait does: nothing was done since.

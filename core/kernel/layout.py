@@ -31,7 +31,8 @@ ITERATOR_CODES = {"range": "range_iterator", "sequence": "sequence_iterator", "r
                   "text": "text_iterator", "bytes": "bytes_iterator"}
 _ITERATOR_KINDS = {code: kind for kind, code in ITERATOR_CODES.items()}
 MADE_OF_PARTS = frozenset(("tuple", "sequence_iterator", "list_iterator", "reversed_iterator", "enumerate", "zip",
-                           "dict_keys", "dict_values", "dict_items", "set_iterator", "text_iterator", "bytes_iterator", "map",
+                           "dict_keys", "dict_values", "dict_items", "set_iterator", "text_iterator",
+                           "bytes_iterator", "map",
                            "filter", "called", "function", "generator", "instance", "kept_instance", "changed_instance",
                            "stepped", "stepped_reversed", "stepped_values", "stepped_items"))
 INSTANCES = ("instance", "kept_instance", "changed_instance")

@@ -316,6 +316,7 @@ def _where(emitter: NumbaEmitter, op: Op) -> None:
     fusion.write_group(emitter, [op])
 
 
-_SPECIAL = {"where": _where, "const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare, "compare_size": _compare_size, "libm": _libm,
+_SPECIAL = {"where": _where, "const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare,
+            "compare_size": _compare_size, "libm": _libm,
             "iterator_part": _iterator_part, "require": _require, "raised": _raised, "poll": _poll, **OBJECT_OPERATIONS,
             **LIBRARY_OPERATIONS, **GUFUNC_OPERATIONS, **SCATTER_OPERATIONS, **SCAN_OPERATIONS, "gather": write_gather}

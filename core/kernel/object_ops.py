@@ -189,10 +189,12 @@ def _read(emitter: Any, op: Op) -> None:
 
 OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect,
-    "store_cell": _effect, "delete_attr": _plain, "delete_global": _plain, "delete_cell": _plain, "tuple_of": _of_object, "list_size": _list_size,
+    "store_cell": _effect, "delete_attr": _plain, "delete_global": _plain, "delete_cell": _plain,
+    "tuple_of": _of_object, "list_size": _list_size,
     "store_key": _effect, "store_int": _effect, "insert": _effect, "set_add": _effect,
     "set_discard": _effect, "set_remove": _effect, "clear_set": _plain, "list_take": _plain,
-    "delete_item": _plain, "store_slice": _plain, "delete_slice": _plain, "extend": _plain, "reverse": _plain, "clear_list": _plain, "delete_key": _plain, "discard_key": _plain,
+    "delete_item": _plain, "store_slice": _plain, "delete_slice": _plain, "extend": _plain, "reverse": _plain,
+    "clear_list": _plain, "delete_key": _plain, "discard_key": _plain,
     "update": _plain, "clear_dict": _plain,
     "new_instance": _display, "changed_instance": _display, "origin": _origin,
     **dict.fromkeys(("new_tuple", "new_list", "new_dict", "new_set", "new_slice", "bound_method", "new_cell",

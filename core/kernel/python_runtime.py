@@ -287,5 +287,6 @@ NAMES: Dict[str, Any] = {
     "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
     "new_cell": new_cell, "new_function": new_function, "new_object": new_object,
     "new_instance": new_instance, "changed_instance": changed_instance,
-    "where": np.where, "invoke": invoke, "listed": listed, "elements": elements, "concatenate": np.concatenate, "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
+    "where": np.where, "invoke": invoke, "listed": listed, "elements": elements, "concatenate": np.concatenate,
+    "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
 }

@@ -337,7 +337,8 @@ set_iterators_check(void)
     PyObject *step = over == NULL ? NULL : PyIter_Next(over);  /* owned */
     const SetIterator *iterator = (const SetIterator *)over;
     known = step != NULL && iterator->set == set && iterator->used == 1 && iterator->position == 2
-        && iterator->left == 0 && ((PySetObject *)set)->used == 1 && offsetof(PySetObject, used) == sizeof(PyObject) + sizeof(Py_ssize_t);
+        && iterator->left == 0 && ((PySetObject *)set)->used == 1
+        && offsetof(PySetObject, used) == sizeof(PyObject) + sizeof(Py_ssize_t);
     if (!known && !PyErr_Occurred()) {
         PyErr_SetString(PyExc_ImportError, "the iterators of this interpreter's sets have an unknown layout");
     }

@@ -427,8 +427,8 @@ umath_import(void)
 int
 runtime_register(PyObject *module)
 {
-    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || results_probe() < 0 || umath_import() < 0 || deques_ready() < 0 || quiet_ends_init() < 0
-            || errors_find() < 0 || PyModule_AddFunctions(module, module_methods) < 0
+    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || results_probe() < 0 || umath_import() < 0
+            || deques_ready() < 0 || quiet_ends_init() < 0 || errors_find() < 0 || PyModule_AddFunctions(module, module_methods) < 0
             || PyModule_AddFunctions(module, draw_functions) < 0
             || PyModule_AddIntConstant(module, "RESULTS_COME_BACK", RESULTS_COME_BACK) < 0
             || PyModule_AddFunctions(module, product_functions) < 0) {

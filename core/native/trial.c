@@ -143,7 +143,8 @@ trial_finish(TrialRun *run, int succeeded)
             measuring_start(self);
         }
     }
-    else if (succeeded && self->state == MEASURING && run->side != TRIAL_UNTIMED && self->windows == *launch_api->loop_windows) {
+    else if (succeeded && self->state == MEASURING && run->side != TRIAL_UNTIMED
+                && self->windows == *launch_api->loop_windows) {
         comparison_add(&self->runs, run->side == TRIAL_PLAIN, ns);
         measuring_judge(self);
     }
