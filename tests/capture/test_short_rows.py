@@ -76,5 +76,5 @@ def test_rows_are_written_out(monkeypatch):
         return (x * y * 0.3125).sum(axis=1)
 
     x, y = noise("d", 5, 3), noise("d", 3)
-    found = jitted(sums, {"backend": "numba", "cache": False})(x, y)
+    found = jitted(sums, {"backend": "numba", "cache": False, "force_breaks": None})(x, y)
     assert sorted(set(written)) == [2, 3, 4] and found.tobytes() == (x * y * 0.3125).sum(axis=1).tobytes()
