@@ -64,10 +64,9 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         self.captured = Captured(region, self.graph, depth, len(self.head.stack))
         self.block: Block = self.graph.new_block()
         self.resume: Optional[Tuple[int, State]] = None
-        self.unhandled = analysis.unhandled
+        self.unhandled, self.wrote = analysis.unhandled, False
         self.resumptions: Dict[Any, Optional[Tuple[int, State]]] = {}
         self.leaving: Set[int] = set()
-        self.wrote = False
         self.blocks: Dict[Piece, Block] = {}
         self.entry: Dict[Piece, State] = {}
         self.pending: List[Tuple[Jump, Piece, State, Block]] = []
@@ -101,7 +100,9 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         sample = self.entry.get(piece)
         locals: Dict[str, Abstract] = {}
         for name, value in joined.locals.items():
-            if not self._carries(name, value):
+            if isinstance(value, Const) and is_place(name) and self.roots.get(name) is None:
+                locals[name] = Unknown("PJ208")
+            elif not self._carries(name, value):
                 locals[name] = _no_more_than(self.head.locals.get(name, value), value)
             else:
                 locals[name] = self._parameters(value, block, name, sample.locals.get(name) if sample else None)

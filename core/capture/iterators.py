@@ -230,6 +230,8 @@ def _step_list(self: Any, value: LoopIterator) -> Step:
 def _step_dict(self: Any, value: LoopIterator) -> Step:
     """Over a dict or set. Leaves where it has not the size or keys that the iterator expects: bytecode raises."""
     (position, left, used), owner = value.words, value.parts[0]
+    if not isinstance(owner.type, Holding):  # ways met that expect different entries
+        raise Break("PJ209", type=describe(owner))
     size = self.emit("list_size", [owner.value], WORD)
     self.emit("require", [self.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)
     behind = self.emit("next_entry", [owner.value, position], WORD)
@@ -242,8 +244,6 @@ def _entry(self: Any, value: LoopIterator, behind: Value) -> Abstract:
     some = self.emit("compare", [value.words[1], _word(self, 0)], FLAG, {"operator": ">"})
     self.emit("require", [some], None, exits=True)
     owner = value.parts[0]
-    if not isinstance(owner.type, Holding):  # type: ignore[attr-defined]
-        raise Break("PJ209", type=describe(owner))
     names = zip(("entry_key", "entry_value"), owner.type.items)  # type: ignore[attr-defined]
     found = [self.typed_item(name, owner.value, behind, kind) for name, kind in names  # type: ignore[attr-defined]
              if kind is not None]

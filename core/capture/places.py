@@ -206,11 +206,13 @@ Places = Dict[Any, HeapPlace]
 
 
 def find_places(places: Places, head: State, cells: int) -> Dict[str, Any]:
-    """Where a segment finds each place. What nothing leads to is unknown in ``head`` from here on: no guard can look."""
+    """Where a segment finds each place. What one holds that nothing leads to is no longer known in ``head``: no guard
+    can look."""
     roots = {place.name: place.root(head, cells) for place in places.values()}
     for name, root in roots.items():
         if root is None and name in head.locals:
-            head.locals[name] = Unknown("PJ208")
+            value = after_bytecode(head.locals[name])
+            head.locals[name] = Unknown("PJ208") if isinstance(value, Const) else value
     return roots
 
 

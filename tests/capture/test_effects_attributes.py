@@ -153,6 +153,17 @@ def overflows(self, x):
     return self.count
 
 
+class Box:
+    def __init__(self, w, gain):
+        self.w, self.gain, self.items, self.label = w, gain, [gain], None
+
+
+def another(box, x):
+    for i in range(len(x)):
+        box = Box(x, 0.5)
+    box.w = x
+
+
 def model(**values):
     return Model(**dict({"total": 0.0, "count": 0}, **values))
 
@@ -169,6 +180,7 @@ CASES = [
     (cold_break, (model(), X)), (called, (model(), X, change)), (raises, (model(), X, 11)), (handled, (model(), X, 11)),
     (handled, (model(), X, 14)), (two, (model(), model(total=1.0), X)), (writes_one_reads_other, (model(), model(total=2.0), X)),
     (nested, (model(y=model()), X)), (rebinds, (model(y=model()), model(total=5.0), X)), (overflows, (model(), X)),
+    (another, (Box(X, 0.5), X)),
 ]
 
 

@@ -163,3 +163,16 @@ test_pop_breaks_nothing = nothing_breaks(POPPED)
 def test_pop_in_machine_code():
     for f, args, others in POPPED:
         check(f, *args, others=others)
+
+
+def values_of_others(x, s, n):
+    for j in range(min(n, 3)):
+        for s in {i: e for i, e in enumerate(list((x * s) * s))}.values():
+            x = x + 1.0
+    return s, x
+
+
+def test_entries_that_ways_expect_otherwise():
+    for force in (None, "every"):
+        check(values_of_others, X * 0.5, 0.5, 3, config=dict(PYTHON, force_breaks=force),
+              others=[(X[None, :7] * 0.5, 0.5, 3), (X, 2, 2)])
