@@ -47,7 +47,7 @@ from pijit.core.capture.values import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import Object, Vacant
+from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among, is_exactly
 
 KEY_CLASSES = (int, str)
@@ -187,7 +187,9 @@ class Displays:
     def op_SET_UPDATE(self, instr: Instr) -> None:
         """``{*a}`` and ``{1, 2, 3}`` from CPython 3.9 on: the set below is still empty."""
         value, owner = self.pop(), self.state.stack[-(instr.arg or 1)]
-        if not isinstance(owner, Instance) or not isinstance(owner.type, Vacant):
+        begin = self.function.instructions[owner.born] if owner.born >= 0 else instr
+        between = self.function.instructions[begin.index:instr.index]
+        if begin.opname != "BUILD_SET" or begin.arg or any(one.opname in ("SET_UPDATE", "SET_ADD") for one in between):
             raise Break("PJ216", opcode=instr.opname)
         made = call_set(self, [value], {})
         made.born = owner.born

@@ -166,3 +166,12 @@ def test_frozensets_that_are_found_by_identity():
 
     nan = float("nan")
     check(f, [0.5, 1.5, 0.5], others=[([nan, nan, 1.0],), ([],), ([0.0, -0.0, 1.0],)], config=PYTHON)
+
+
+def two_parts(a, b, x):
+    return sorted({*a, *b}), x * 2.0 + 1.0
+
+
+def test_sets_of_parts_that_were_empty_once():
+    for empty, other in ((set(), {2}), ([], [2, 3]), (frozenset(), frozenset([7])), ((), (4,)), ({}, {2: 1})):
+        check(two_parts, empty, {1}, np.arange(5.0), others=[(other, {1}, np.arange(5.0))], config={"backend": "python"})
