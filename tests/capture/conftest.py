@@ -6,7 +6,7 @@ import pytest
 
 from pijit.core import entries
 from pijit.core.capture import cost
-from pijit.core.kernel import python_backend, python_runtime
+from pijit.core.kernel import numba_backend, python_backend, python_runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
 
 WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls",
@@ -74,3 +74,17 @@ def open_gates(monkeypatch):
         way.launcher.wait = way.launcher.longest_wait = 0
         return way
     monkeypatch.setattr(entries, "make_way", make)
+
+
+@pytest.fixture
+def groups(monkeypatch):
+    """A list of the groups of operations that kernels in machine code are made of, as they are found."""
+    seen, find = [], numba_backend.find_groups
+
+    def found(*args):
+        made = find(*args)
+        seen.extend(made.values())
+        return made
+
+    monkeypatch.setattr(numba_backend, "find_groups", found)
+    return seen

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.graph.passes.fuse import find_groups
-from pijit.core.kernel import numba_backend
 from tests.harness import check, fail_unless_captured
 
 BACKENDS = pytest.mark.parametrize("backend", ["python", "numba"])
@@ -44,14 +42,7 @@ def numbers(size, dtype="d"):
 
 
 @pytest.mark.parametrize("f", FUNCTIONS)
-def test_they_are_nests(f, monkeypatch):
-    groups = []
-
-    def found(*args):
-        groups.extend(find_groups(*args).values())
-        return find_groups(*args)
-
-    monkeypatch.setattr(numba_backend, "find_groups", found)
+def test_they_are_nests(f, groups):
     pijit.jit(f, jit_config={"backend": "numba", "cache": False})(*numbers(12))
     nests = [group for group in groups if group[-1].name == "put_mask"]
     assert nests and all(group[0].name == "pick" and len(group) > 2 for group in nests)
