@@ -46,6 +46,7 @@ class LibraryCalls:
     constant: Callable[[Abstract], Any]
     items_of: Callable[[Abstract], Optional[List[Abstract]]]
     stored_value: Callable[[Abstract], Value]
+    object_value: Callable[[Abstract], Value]
     size: Callable[[Tensor], Value]
 
     def invoke(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -113,7 +114,9 @@ class LibraryCalls:
         if isinstance(value, Const) and _is_plain(value.object):
             return Operand(None, value.object, True)  # type: ignore[arg-type]
         if isinstance(value, Instance) and not isinstance(value, Known) and class_of(value) is list:
-            return self.list_question(value.type)
+            question = self.list_question(value.type)
+            self.emit("plain_items", [self.object_value(value)], None, exits=True)  # they are no more than expected
+            return question
         python, items = class_of(value), self.items_of(value)
         if not is_among(python, (tuple, list)) or items is None:
             raise Break("PJ203", operand=describe(value))

@@ -355,6 +355,17 @@ def heap_drop(target: Any) -> None:
 
 def hold(value: Any) -> None:
     """The kernel's own variable holds it."""
+    if type(value) is list and not all(map(_dies_quietly, value)):
+        raise Declined
+
+
+def plain_items(items: Any) -> None:
+    """Leave unless NumPy runs no code of the user's when it makes an array of these."""
+    for item in items:
+        if type(item) in (list, tuple):
+            plain_items(item)
+        elif not (is_exactly(item, (int, float, complex, bool, str, np.ndarray)) or _is_numpy(item)):
+            raise Declined
 
 
 def get_key(owner: Any, key: Any, value: Any, kind: Any) -> Any:
@@ -416,7 +427,7 @@ EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global",
                 "reverse", "clear_list", "store_key", "delete_key", "discard_key", "update", "clear_dict", "set_add",
                 "set_discard", "set_remove", "clear_set", "list_take", "sort",
                 "collect_pair", "collect_member", "deque_take", "deque_drop", "store_int",
-                "deque_append", "deque_appendleft", "hold", "heap_push", "heap_drop")
+                "deque_append", "deque_appendleft", "hold", "plain_items", "heap_push", "heap_drop")
 """The operations that are calls of the functions of these names."""
 
 NAMES: Dict[str, Any] = {
@@ -432,7 +443,8 @@ NAMES: Dict[str, Any] = {
     "pop_key": pop_key, "pop_default": pop_default, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
     "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
-    "deque_appendleft": deque_appendleft, "hold": hold, "new_set": new_set, "has_key": has_key,
+    "deque_appendleft": deque_appendleft, "hold": hold, "plain_items": plain_items,
+    "new_set": new_set, "has_key": has_key,
     "lacks_own": lacks_own,
     "collect_pair": store_key, "collect_member": set_add,
 }

@@ -36,10 +36,16 @@ runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
     return object_read(frame, item, (int64_t *)spec);
 }
 
-/* The frame holds an object that is about to be taken out of a container. */
+/* The frame holds an object that is about to be taken out of a container. What a list holds is only expected. */
 static int64_t
 runtime_hold(int64_t frame, int64_t object)
 {
+    PyObject *held = (PyObject *)object;  /* borrowed */
+    for (Py_ssize_t i = 0; PyList_CheckExact(held) && i < PyList_GET_SIZE(held); i++) {
+        if (!gives_up_quietly(PyList_GET_ITEM(held, i), PyList_GET_SIZE(held))) {
+            return DECLINED;
+        }
+    }
     Py_INCREF((PyObject *)object);
     return owned_push(frame_owned(frame), (PyObject *)object) < 0 ? LAUNCHER_ERROR : 0;
 }

@@ -28,6 +28,33 @@ nothing(void *unused)
     return 0;
 }
 
+/* Whether NumPy runs no code of the user's to make an array of such items: numbers, strings, arrays, rows of these. */
+static int
+items_are_plain(PyObject **items, Py_ssize_t count, int depth)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyTypeObject *type = Py_TYPE(items[i]);
+        PyObject **row = type == &PyList_Type ? ((PyListObject *)items[i])->ob_item : ((PyTupleObject *)items[i])->ob_item;
+        if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyArray_Type
+                || type == &PyComplex_Type || type == &PyUnicode_Type
+                || (PyArray_IsScalar(items[i], Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))) {
+            continue;
+        }
+        if (depth == DEEPEST_QUIET || (type != &PyList_Type && type != &PyTuple_Type)
+                || !items_are_plain(row, Py_SIZE(items[i]), depth + 1)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int64_t
+runtime_plain_items(int64_t list)
+{
+    const PyListObject *items = (const PyListObject *)list;
+    return items_are_plain(items->ob_item, Py_SIZE(items), 0) ? 0 : DECLINED;
+}
+
 /* keywords is a tuple of the last arguments' names, or 0. NEW reference, or NULL with an exception set. */
 static PyObject *
 spec_call(PyObject *function, PyObject *keywords, int64_t count, const int64_t *spec)
