@@ -88,7 +88,7 @@ _ROWS = (
     Reason("PJ205", "subscript form that is not captured",
            "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays, integers on "
            "lists, tuples, bytes and bytearrays, integers and slices on strings, slices where lists are changed, and "
-           "numbers, strings and tuples of these on dicts and defaultdicts. OrderedDict and Counter run code of their own.",
+           "numbers, strings and tuples of these on dicts, defaultdicts and Counters. OrderedDict keeps an order of its own.",
            "Use basic indexing where it says the same."),
     Reason("PJ206", "entry or exit of a with block, or of an exception handler",
            "Kernels make no exceptions. Where one is raised for a reason that they can see, and the handler does not look at "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from typing import Any, List, Optional, Tuple
 
 from pijit.core.graph.draws import is_pythons_generator
@@ -11,7 +11,7 @@ from pijit.core.graph.ir import Value
 from pijit.guards.facts import is_exactly
 from pijit.guards.source import Inner
 
-HOLDERS = (list, dict, set, deque, defaultdict)
+HOLDERS = (list, dict, set, deque, defaultdict, Counter)
 """The classes whose methods are objects that a variable may hold."""
 
 

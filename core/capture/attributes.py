@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
+from collections import Counter
 from typing import Any, Callable, Dict, FrozenSet, Optional, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from pijit.core.capture.array_calls import METHODS
 from pijit.core.capture.bound import bound_attribute, class_object, super_attribute
 from pijit.core.capture.complex_numbers import is_complex, part_of
 from pijit.core.capture.conditions import ClassHolds
+from pijit.core.capture.counters import rely_on_method
 from pijit.core.capture.library_calls import named_items
 from pijit.core.capture.object_calls import method_of
 from pijit.core.capture.objects import record_attribute
@@ -78,6 +80,8 @@ class Attributes:
         if isinstance(owner, Tensor):
             return self._array_attribute(owner, name)
         if method_of(owner, name) is not None:
+            if class_of(owner) is Counter:
+                rely_on_method(self, owner, name)
             return Method(owner, name)
         if isinstance(owner, Thing):
             return thing_attribute(self, owner, name)

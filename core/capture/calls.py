@@ -19,6 +19,7 @@ from pijit.core.capture.complex_numbers import COMPLEX_CALLS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.draws import draw_of, pythons_draw
 from pijit.core.capture.environment import ENVIRONMENT_CALLS
+from pijit.core.capture.counters import COUNTER_CALLS
 from pijit.core.capture.getters import GETTER_CALLS
 from pijit.core.capture.handlers import thrown
 from pijit.core.capture.heaps import HEAP_CALLS
@@ -65,7 +66,7 @@ CALLS: Dict[int, Handler] = {
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
                  NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
                  HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS,
-                 INDEX_CALLS)
+                 INDEX_CALLS, COUNTER_CALLS)
     for target, handler in rows}
 
 

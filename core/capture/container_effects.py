@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
@@ -10,6 +10,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.consuming_calls import call_dict
 from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.containers import ITEM_KEYS
+from pijit.core.capture.counters import rely_if_counter
 from pijit.core.capture.deques import row_of, taken_tuple
 from pijit.core.capture.entry_types import entry_kind, kinds_of_entries
 from pijit.core.capture.item_types import list_type
@@ -54,7 +55,7 @@ class ContainerEffects:
         kind = pointer_class(owner)
         if kind is list:
             self.moving(owner)
-        elif is_among(kind, (dict, set, deque, defaultdict)):
+        elif is_among(kind, (dict, set, deque, defaultdict, Counter)):
             self.changing(kind, owner, False)
         else:
             raise Break("PJ205", object=describe(owner))
@@ -66,6 +67,7 @@ class ContainerEffects:
 
     def store_key(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
         """``owner[index] = value`` of a dict."""
+        rely_if_counter(self, owner, "__setitem__")
         name, operands = self.keyed("store_key", owner, index)
         expect_entry(self.state, owner, (entry_kind(index), entry_kind(value)))
         self.effect(name, owner, operands + [self.stored_value(value)])
@@ -82,7 +84,9 @@ class ContainerEffects:
         of_keys = is_among(pointer_class(owner), KEYED)
         if not of_keys and pointer_class(owner) is not list:
             raise Break("PJ205", object=describe(owner))
-        self.effect("delete_key" if of_keys else "delete_item", owner, self.item_operands(owner, index))
+        rely_if_counter(self, owner, "__delitem__", "__contains__")
+        name = "discard_key" if class_of(owner) is Counter else "delete_key" if of_keys else "delete_item"
+        self.effect(name, owner, self.item_operands(owner, index))
 
     def lengthen(self, owner: Abstract, more: Abstract) -> Abstract:
         """``owner += more`` of a list; the list afterwards."""

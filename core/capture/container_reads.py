@@ -7,7 +7,7 @@ items that the container has when the function is captured.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from functools import reduce
 from itertools import islice
 from typing import Any, Callable, List, Optional, Tuple
@@ -15,6 +15,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.capture.counters import count_of, rely_if_counter, rely_on_counter
 from pijit.core.capture.foreseen import found_or_raised
 from pijit.core.capture.entry_types import SETS, kinds_of_entries, type_like
 from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
@@ -42,8 +43,8 @@ from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Array, Entries, Holdin
 from pijit.guards.facts import is_among
 from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
-CHANGING = READABLE + (set, deque, defaultdict)
-KEYED = (dict, defaultdict)
+CHANGING = READABLE + (set, deque, defaultdict, Counter)
+KEYED = (dict, defaultdict, Counter)
 """Classes whose entries are looked up in one way; of a defaultdict those that are there, bytecode makes the others."""
 FACTORIES = (int, float, complex, list, dict, str)
 VIEWS = (("forwards", "items"), ("values", "items"))
@@ -93,6 +94,11 @@ class ContainerReads:
             if things is not None:
                 return self.item_of_list(Instance(things, self.object_value(owner)), self.word(index))
         if is_among(class_of(owner), KEYED):
+            if class_of(owner) is Counter:
+                rely_on_counter(self, "__getitem__", "__missing__")
+                count = count_of(self, owner, index, key)
+                if count is not None:
+                    return count
             like = self.expected(owner, key)
             return found_or_raised(self, owner, index, like) or self.found(*self.keyed("load_key", owner, index), like)
         return self.found("load_item", self.item_operands(owner, index), self.expected(owner, key))
@@ -167,6 +173,7 @@ class ContainerReads:
         and known."""
         if not is_among(class_of(value), KEYED) or isinstance(value, (Known, Const)):
             return None
+        rely_if_counter(self, value, "__iter__")
         if isinstance(value, Opaque):
             if class_of(value) is dict and len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
                 return None
@@ -257,10 +264,12 @@ class ContainerReads:
 
     def length_now(self, owner: Abstract) -> Abstract:
         """``len(owner)`` of a container that changes."""
+        rely_if_counter(self, owner, "__len__", "__bool__")
         return Number(INT, self.emit("length", [self.object_value(owner)], INT))
 
     def has_key_now(self, owner: Abstract, index: Abstract) -> Abstract:
         """``index in owner`` of a dict or set that changes, or of any computed key."""
+        rely_if_counter(self, owner, "__contains__")
         flag = self.emit("has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True)
         return Number(BOOL, self.emit("flag", [flag], BOOL))
 
@@ -268,7 +277,8 @@ class ContainerReads:
         """``owner.get(index, default)`` of a dict that changes: the item must be of the default's type."""
         seen = self.facts.feedback.get(self.instr.index)
         if default == Const(None) and (seen is None or number_type(seen) is not None):
-            return self.read_now(owner, index)  # which leaves where there is none
+            like = self.expected(owner, self.constant(index))
+            return self.found(*self.keyed("load_key", owner, index), like)  # which leaves where there is none
         self.expect_like(default)
         name, operands = self.keyed("get_key", owner, index)
         return self.found(name, operands + [self.stored_value(default)], default)
@@ -311,6 +321,8 @@ def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
     if isinstance(owner, (Sequence, Known)):
         return [value for value in map(readable, owner.items) if value is not None]
     sample = owner.object if isinstance(owner, Const) else getattr(owner, "sample", ())
+    if type(sample) is Counter:
+        sample = dict(sample)
     if type(sample) is defaultdict:
         made = [sample.default_factory()] if is_among(sample.default_factory, FACTORIES) else []
         sample = dict(sample) or dict(enumerate(made))

@@ -6,7 +6,7 @@ bytecode that changes it between segments, is never answered with what the conta
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from typing import Any, Callable, List, Optional
 
 import numpy as np
@@ -173,7 +173,7 @@ class Containers:
             return self._string_contains(owner, value)
         if isinstance(owner, Tensor) and owner.type.ndim:
             return self._array_contains(owner, value)
-        if class_of(owner) is defaultdict:
+        if is_among(class_of(owner), (defaultdict, Counter)):
             return self.has_key_now(owner, value)
         if class_of(owner) is range:
             return range_contains(self, owner, value)
@@ -304,7 +304,7 @@ class Containers:
             return self.container_item(self.new_tuple(fields), index)
         if class_of(owner) is deque:
             return item_of_deque(self, owner, index)
-        if class_of(owner) is defaultdict:
+        if is_among(class_of(owner), (defaultdict, Counter)):
             return self.read_now(owner, index)
         key = self.constant(index)
         if isinstance(owner, Keywords):

@@ -6,7 +6,7 @@ have changed.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any, Iterable, Optional, Tuple
 
 from pijit.core.capture.item_types import common_type, list_like, type_of
@@ -15,7 +15,7 @@ from pijit.core.graph.types import Holding, Object, Type, Vacant
 from pijit.guards.facts import is_among
 
 SETS = (set, frozenset)
-ENTERED = (dict, defaultdict) + SETS
+ENTERED = (dict, defaultdict, Counter) + SETS
 Kinds = Optional[Tuple[Optional[Type], ...]]
 """One type for the members of a set, two for keys and values of a dict, None for any; () where there are none yet."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from itertools import islice
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
 
@@ -40,7 +40,7 @@ from pijit.guards.facts import is_among, type_name
 MAX_OBSERVATIONS = 3
 MAX_ITEMS = 8
 """Of longer tuples it is not remembered what is in them."""
-CONTAINERS = (list, dict, set, deque, defaultdict)
+CONTAINERS = (list, dict, set, deque, defaultdict, Counter)
 MAX_KINDS = 4
 """How many kinds of values of one instruction are told apart."""
 MAX_RENEWALS = 3
@@ -113,7 +113,7 @@ def _like(value: Any, index: int) -> Abstract:
         return Sequence([Unknown("PJ218", index) if isinstance(item, Const) else item for item in items], born=index)
     if kind is list:
         return Instance(list_like(value[:LOOKED_AT]) or Object(list) if value else Vacant(), born=index)
-    if is_among(kind, (dict, defaultdict)):
+    if is_among(kind, (dict, defaultdict, Counter)):
         return Instance(type_like(kind, islice(value, LOOKED_AT), islice(value.values(), LOOKED_AT)), born=index)
     known = is_among(kind, CONTAINERS) or is_generator(kind)
     return Instance(Object(kind), born=index) if known else Unknown("PJ203", index)

@@ -18,6 +18,7 @@ from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.container_effects import EFFECT_METHODS, found_position
 from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.containers import ITEM_KEYS
+from pijit.core.capture.counters import COUNTER_METHODS
 from pijit.core.capture.deques import DEQUE_METHODS
 from pijit.core.capture.draws import draw_method
 from pijit.core.capture.itertool_calls import call_chain_from
@@ -250,6 +251,7 @@ OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
 OBJECT_METHODS[list, "copy"] = _list_copy
 OBJECT_METHODS.update(EFFECT_METHODS)
 OBJECT_METHODS.update(DEQUE_METHODS)
+OBJECT_METHODS.update(COUNTER_METHODS)
 OBJECT_METHODS.update(NUMBER_METHODS)
 OBJECT_METHODS.update(TEXT_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any, Callable, List, Tuple
 
 import numpy as np
@@ -34,7 +34,8 @@ def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
         return Number(INT, self.emit("same", [self.emit("list_size", [self.object_value(value)], WORD)], INT))
     if class_of(value) is range:
         return range_length(self, value)
-    if self.is_changing(value) or is_among(class_of(value), SETS + (defaultdict,)) and not isinstance(value, Const):
+    looked_at = is_among(class_of(value), SETS + (defaultdict, Counter)) and not isinstance(value, Const)
+    if self.is_changing(value) or looked_at:
         return self.length_now(value)  # type: ignore[no-any-return]
     length = self.length_of(value)
     if length is not None:

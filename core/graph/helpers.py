@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Sequence
 
@@ -81,6 +82,26 @@ def frozen(items: List[Any]) -> FrozenSet[Any]:
     if any(item != item for item in made):
         raise ValueError("NaN")
     return made
+
+
+def counted(items: Iterable[Any]) -> Any:
+    """``Counter(items)`` of what compares without the user's code; TypeError for others."""
+    if type(items) is not np.ndarray:
+        require_plain(items)
+    return Counter(items)
+
+
+def counted_anew(items: List[Any]) -> Any:
+    """The same of numbers that were made anew; ValueError for a NaN, which is found by its identity."""
+    if any(item != item for item in items):
+        raise ValueError("NaN")
+    return counted(items)
+
+
+def most_common(owner: Any, count: Any) -> List[Any]:
+    """``owner.most_common(count)`` of plain counts; TypeError for others."""
+    require_plain(owner.values())
+    return owner.most_common(count)  # type: ignore[no-any-return]
 
 
 def sorted_plain(items: Sequence[Any], reverse: bool = False) -> List[Any]:

@@ -169,6 +169,7 @@ OF_HANDLERS = {
     "helpers.symmetric_difference": "a b", "builtins.list": "x", "builtins.list.copy": "x",
     "collections.deque": "iterable maxlen", "collections.defaultdict": "factory",
     "builtins.set": "x", "builtins.frozenset": "x", "helpers.frozen": "items",
+    "helpers.counted": "items", "helpers.counted_anew": "items", "helpers.most_common": "owner count",
     "helpers.joined": "...", "builtins.range": "start stop step",
     "builtins.len": "x", "helpers.range_start": "x", "helpers.range_step": "x",
     "helpers.variable": "environment name", "helpers.lacks_variable": "environment name",

@@ -115,10 +115,9 @@ def test_the_loop_is_one_kernel(f, args):
     check(f, *args, calls=4)
 
 
-@pytest.mark.parametrize("kind", [OrderedDict, Counter])
-def test_others_stay_bytecode_and_are_named(kind):
-    report = str(pijit.explain(counts, kind(large=1, small=1), X))
-    assert "PJ205" in report and kind.__name__ in report
+def test_others_stay_bytecode_and_are_named():
+    report = str(pijit.explain(counts, OrderedDict(large=1, small=1), X))
+    assert "PJ205" in report and "OrderedDict" in report
 
 
 def made_and_read(x):
