@@ -113,14 +113,10 @@ def _to(target: np.dtype) -> Callable[..., Any]:
 
 
 def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
-    if isinstance(value.type, ir.VectorType):
-        return builder.fneg(value)  # of sums, which are computed again where they are NaN
     return other_sign(builder, value) if dtype.kind == "f" else builder.neg(value)
 
 
 def _absolute(builder: Any, dtype: np.dtype, value: Any) -> Any:
-    if isinstance(value.type, ir.VectorType):
-        return _function("llvm.fabs")(builder, dtype, value)
     if dtype.kind == "f":
         return without_sign(builder, value)
     if dtype.kind == "u":
@@ -138,13 +134,17 @@ def _by_kind(floating: str, integer: str) -> Callable[..., Any]:
 
 
 def _times(name: str, integer: str = "") -> Callable[..., Any]:
-    """A product or quotient; by -1.0 LLVM would change the sign, and that of NaN too."""
+    """A product or quotient."""
     def build(builder: Any, dtype: np.dtype, *args: Any) -> Any:
         if dtype.kind != "f":
             return getattr(builder, integer)(*args)
-        return getattr(builder, name)(*[unknown(builder, value) if isinstance(value, ir.Constant) and
-                                        value.constant == -1.0 else value for value in args])
+        return getattr(builder, name)(*[own_sign(builder, value) for value in args])
     return build
+
+
+def own_sign(builder: Any, value: Any) -> Any:
+    """A factor; by -1.0 LLVM would change the sign, and that of NaN too."""
+    return unknown(builder, value) if isinstance(value, ir.Constant) and value.constant == -1.0 else value
 
 
 def _picked(builder: Any, dtype: np.dtype, condition: Any, value: Any) -> Any:
@@ -181,6 +181,9 @@ OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items
 WIDE = frozenset("add sub mul truediv neg abs sqrt square".split())
 """Operations that are written for vectors of floats as for single ones."""
 
+STREAMED = WIDE.union(("minimum", "maximum", "clip", "where", "and", "or", "xor", "invert"), COMPARISONS)
+"""Those that may be in rows that go past the caches."""
+
 
 def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
     """The dtype of an operation's result, but for elements that are found."""
@@ -195,7 +198,7 @@ def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
 def oddness(builder: Any, name: str, result: Any, operands: List[Any]) -> Any:
     """A word that is not 0 if a step has made infinity or NaN, or if NumPy's version and the element's position decide what
     an extreme is, or if a float has no certain place among integers."""
-    kind = ir.IntType(64 if isinstance(operands[0].type, ir.DoubleType) else 32)
+    kind = _word_type(operands[0].type)
     if name in ("minimum", "maximum"):
         return _unlike(builder, builder.fcmp_unordered("==", *operands), *operands)
     if name.startswith("to_"):
@@ -213,11 +216,26 @@ def oddness(builder: Any, name: str, result: Any, operands: List[Any]) -> Any:
 
 def _other_zero(builder: Any, bound: Any, kind: Any) -> Any:
     """The bits of the zero of the other sign, of a bound that is zero; else of a NaN, which hardly any element is."""
-    other = builder.xor(builder.bitcast(bound, kind), ir.Constant(kind, 1 << kind.width - 1))
-    return builder.select(builder.fcmp_ordered("==", bound, ir.Constant(bound.type, 0.0)), other, ir.Constant(kind, -2))
+    word = kind.element if isinstance(kind, ir.VectorType) else kind
+    other = builder.xor(builder.bitcast(bound, kind), _everywhere(kind, 1 << word.width - 1))
+    zero = builder.fcmp_ordered("==", bound, ir.Constant(bound.type, None))
+    return builder.select(zero, other, _everywhere(kind, -2))
 
 
 def _unlike(builder: Any, equal: Any, one: Any, other: Any) -> Any:
     """The bits in which two floats differ where they are equal, else 0."""
-    kind = ir.IntType(64 if isinstance(one.type, ir.DoubleType) else 32)
-    return builder.select(equal, builder.xor(builder.bitcast(one, kind), builder.bitcast(other, kind)), ir.Constant(kind, 0))
+    kind = _word_type(one.type)
+    unlike = builder.xor(builder.bitcast(one, kind), builder.bitcast(other, kind))
+    return builder.select(equal, unlike, ir.Constant(kind, None))
+
+
+def _word_type(kind: Any) -> Any:
+    """The integers as wide as floats, or vectors of them."""
+    if isinstance(kind, ir.VectorType):
+        return ir.VectorType(_word_type(kind.element), kind.count)
+    return ir.IntType(64 if isinstance(kind, ir.DoubleType) else 32)
+
+
+def _everywhere(kind: Any, number: int) -> Any:
+    """An integer, or a vector that has it everywhere."""
+    return ir.Constant(kind, [number] * kind.count if isinstance(kind, ir.VectorType) else number)

@@ -62,10 +62,21 @@ def unknown_byte(builder: Any, number: int) -> Any:
         return builder.trunc(known, ir.IntType(8))
 
 
+def repeated(builder: Any, value: Any, count: int) -> Any:
+    """A vector that has a number everywhere."""
+    kind, words = ir.VectorType(value.type, count), ir.VectorType(ir.IntType(32), count)
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(words, [0] * count))
+
+
 def _with_sign(builder: Any, value: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """The float that a function makes of a float's bits and the bit of the sign."""
-    bits = ir.IntType(64 if isinstance(value.type, ir.DoubleType) else 32)
-    sign = builder.bitcast(unknown(builder, real(value, -0.0)), bits)
+    """The float, or the floats of a vector, that a function makes of bits and the bit of the sign."""
+    wide = isinstance(value.type, ir.VectorType)
+    kind = value.type.element if wide else value.type
+    bits = ir.IntType(64 if isinstance(kind, ir.DoubleType) else 32)
+    sign = builder.bitcast(unknown(builder, ir.Constant(kind, -0.0)), bits)
+    if wide:
+        sign, bits = repeated(builder, sign, value.type.count), ir.VectorType(bits, value.type.count)
     return builder.bitcast(change(builder.bitcast(value, bits), sign), value.type)
 
 

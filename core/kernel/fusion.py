@@ -122,7 +122,8 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     if _watched_steps(emitter, group):
         result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
         emitter.by_rows.add(last.result)
-        write_watched(emitter, group, lambda odd: compute(emitter, group, shape, arrays, scalars, result, odd=odd))
+        write_watched(emitter, group, lambda odd: compute(
+            emitter, group, shape, arrays, scalars, result, odd=odd, new=True))
         emitter.arrays[last.result] = result  # both ways leave it in the same variables
         return
     raising = any(map(finds if emitter.flavour.fast else may_leave, group))

@@ -9,12 +9,23 @@ column, and for any.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 from llvmlite import ir
 from pijit.core.kernel import streams
-from pijit.core.kernel.element_operations import OPERATIONS, WIDE, converted, memory_type, oddness, result_dtype, value_type
+from pijit.core.kernel.element_operations import (
+    OPERATIONS,
+    STREAMED,
+    WIDE,
+    converted,
+    memory_type,
+    oddness,
+    own_sign,
+    result_dtype,
+    value_type,
+)
+from pijit.core.kernel.float_intrinsics import repeated
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.parallel import units_of, write_shared
 from pijit.core.kernel.row_sums import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
@@ -132,7 +143,10 @@ class _Writer:
         self.first_step = len(self.dtypes) - 1 + len(nest.scalars)
         widths = sorted({8 * np.dtype(nest.steps[number][1][-1]).itemsize for number in nest.watched})
         self.streams = False
-        self.odd = {width: local(builder, ir.IntType(width), 1) for width in widths}
+        self.odd = {ir.IntType(width): local(builder, ir.IntType(width), 1) for width in widths}
+        for kind in list(self.odd) if nest.families else ():
+            lanes = ir.VectorType(kind, 8 * streams.LINE // kind.width)
+            self.odd[lanes] = local(builder, lanes, 1)
 
     def _step_dtype(self, name: str, codes: str) -> np.dtype:
         if name.startswith("gather"):
@@ -143,13 +157,16 @@ class _Writer:
         """The result is 1 where an index was out of range, or something odd was seen, else 0."""
         noted = ([self.outside] if self.outside is not None else []) + list(self.odd.values())
         for place in noted:
-            self.builder.store(ir.Constant(place.type.pointee, 0), place)
+            self.builder.store(ir.Constant(place.type.pointee, None), place)
         if self.nest.whole:
             self.store(self.builder.inttoptr(self.data[-1], I8.as_pointer()), self.nothing())
         self._write_versions(_versions(self.nest))
         answer = ir.Constant(I64, 0)
         for place in noted:
-            seen = self.builder.icmp_unsigned("!=", self.builder.load(place), ir.Constant(place.type.pointee, 0))
+            found = self.builder.load(place)
+            if isinstance(found.type, ir.VectorType):
+                found = self.builder.bitcast(found, ir.IntType(8 * streams.LINE))
+            seen = self.builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
             answer = self.builder.or_(answer, self.builder.zext(seen, I64))
         return answer
 
@@ -192,9 +209,9 @@ class _Writer:
 
     def _can_stream(self, lasts: str) -> bool:
         nest = self.nest
-        if not nest.families or nest.watched or nest.tables or lasts[-1] != UNIT:
+        if not nest.families or nest.tables or lasts[-1] != UNIT:
             return False
-        return set(lasts) <= {UNIT, ZERO} and self.dtypes[-1].kind == "f" and self._can_be_wide(lasts)
+        return set(lasts) <= {UNIT, ZERO} and self.dtypes[-1].kind == "f" and self._can_be_wide(lasts, STREAMED)
 
     def stride(self, array: int, last: str) -> Any:
         """The last stride of an array, of this kind."""
@@ -279,17 +296,18 @@ class _Writer:
         """The scalars by operand number."""
         return dict(enumerate(self.scalars, len(self.dtypes) - 1))
 
-    def _can_be_wide(self, lasts: str) -> bool:
+    def _can_be_wide(self, lasts: str, known: Collection[str] = WIDE) -> bool:
         """Whether the elements of a row can be computed by vectors."""
         code = self.nest.arrays[-1]
-        letters = self.nest.arrays + self.nest.scalars + "".join(codes for _, codes, _ in self.nest.steps)
-        return set(letters) == {code} and ANY not in lasts and all(name in WIDE for name, _, _ in self.nest.steps)
+        alike = set(self.nest.arrays + self.nest.scalars) == {code} and self.kinds[-1] == self.dtypes[-1]
+        return alike and ANY not in lasts and all(name in known and set(codes) <= {code, "?"}
+                                                  for name, codes, _ in self.nest.steps)
 
     def _lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
                count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:
         """What makes vectors of the elements of a row from an index on."""
         kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
-        same = {k: self._repeated(value, kind) for k, value in fixed.items()}
+        same = {k: repeated(self.builder, own_sign(self.builder, value), count) for k, value in fixed.items()}
 
         def lanes(index: Any) -> Any:
             values = dict(same)
@@ -300,12 +318,6 @@ class _Writer:
                     values[k] = self.builder.load(self.builder.bitcast(place, kind.as_pointer()), align=1)
             return self._with_steps(values)[len(self.kinds) - 1]
         return lanes
-
-    def _repeated(self, value: Any, kind: Any) -> Any:
-        """A vector that has a number everywhere."""
-        builder, words = self.builder, ir.VectorType(ir.IntType(32), kind.count)
-        first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
-        return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(words, [0] * kind.count))
 
     def places(self, rows: List[Any], index: Any, lasts: str) -> List[Any]:
         """Where the elements of rows are, whose last strides are as ``lasts`` says."""
@@ -340,7 +352,7 @@ class _Writer:
     def _watch(self, name: str, result: Any, operands: List[Any]) -> None:
         """Note what is odd about a step."""
         odd = oddness(self.builder, name, result, operands)
-        place = self.odd[odd.type.width]
+        place = self.odd[odd.type]
         self.builder.store(self.builder.or_(self.builder.load(place), odd), place)
 
     def _found(self, number: int, codes: str, indices: List[Any]) -> Any:

@@ -19,7 +19,7 @@ LINE = 64
 LEAST = 16 << 20
 """Bytes of the smallest result that goes past the caches."""
 
-LEAST_ROW = 8192
+LEAST_ROW = 768
 """Bytes of its shortest row: the lines at both ends are stored twice."""
 
 AHEAD = 4096

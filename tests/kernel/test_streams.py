@@ -6,6 +6,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from kernel_graphs import Builder
+from pijit.core.graph.library import CLIP
 from pijit.core.graph.types import Array, WORD, numpy_scalar
 from pijit.core.kernel import compile, streams
 
@@ -63,3 +64,92 @@ def test_flags_of_any_element():
         x = np.ones(42)
         x[place] = 1e308
         assert run(x, 0, 40, 1, 41)[0] == 1, place
+
+
+def values(size, code):
+    """Numbers of both signs."""
+    return np.sin(np.arange(1.0, size + 1) * 3.7).astype(code)
+
+
+@mock.patch.object(streams, "LEAST", 0)
+@mock.patch.object(streams, "LEAST_ROW", streams.LINE)
+def built(code, operations, operands=1):
+    """A chain of operations; operands are arrays, or numbers, by position."""
+    dtype = np.dtype(code)
+    kind = Array(dtype, 1, "C")
+    b = Builder("chain", *[kind] * operands)
+    exit, last = b.exit(1), b.inputs[0]
+    for function, types, *others in operations:
+        others = [b.inputs[1] if other is None else b.const(dtype.type(other), numpy_scalar(dtype)) for other in others]
+        last = b.op("ufunc", kind, last, *others, exit=exit, ufunc=function, types=types.replace("t", code),
+                    loop=function.types.index(types.replace("t", code)))
+    b.leave(2, last)
+    with mock.patch.object(compile, "_compiled", OrderedDict()):
+        run = b.run("numba")
+    assert "families=(0" in run.kernel.source
+    return run
+
+
+@pytest.mark.parametrize("code", "df")
+def test_extremes_of_any_element(code):
+    """Minima and clips are looked at: of zeros of two signs, and of NaN, NumPy's loops give what they will."""
+    run = built(code, [(np.minimum, "tt->t", None), (CLIP, "ttt->t", -0.5, 0.5)], 2)
+    bounds = np.dtype(code).type(-0.5), np.dtype(code).type(0.5)
+    for size in range(17, 50):
+        x, y = values(size, code), values(size, code)[::-1].copy()
+        assert run(x, y)[1].tobytes() == np.minimum(x, y).clip(*bounds).tobytes(), size
+    for place in range(49):
+        for one, other in ((0.0, -0.0), (-0.0, 0.0), (np.nan, 1.0), (1.0, np.nan)):
+            x, y = values(49, code), values(49, code)[::-1].copy()
+            x[place], y[place] = one, other
+            assert run(x, y)[1].tobytes() == np.minimum(x, y).clip(*bounds).tobytes(), (place, one, other)
+
+
+@pytest.mark.parametrize("code", "df")
+def test_errors_before_an_extreme_are_seen(code):
+    run = built(code, [(np.multiply, "tt->t", 4), (np.maximum, "tt->t", None)], 2)
+    largest = np.finfo(code).max
+    for place in range(49):
+        x, y = values(49, code), values(49, code)[::-1].copy()
+        assert run(x, y)[0] == 2
+        x[place] = -largest
+        assert run(x, y)[0] == 1, place
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.parametrize("function, number", [(np.negative, None), (np.absolute, None), (np.multiply, -1.0)])
+def test_signs_of_nan(code, function, number):
+    """LLVM would make ``y - x`` of ``-x + y``, and ``x * x`` of ``abs(x * x)``."""
+    first = (function, "t->t") if number is None else (function, "tt->t", number)
+    run = built(code, [(np.square, "t->t")] * (function is np.absolute) + [first, (np.add, "tt->t", None)], 2)
+    x, y = values(49, code), values(49, code)
+    x[3::5], x[4::7] = np.nan, -np.nan
+    square = np.square(x) if function is np.absolute else x
+    wanted = (function(square) if number is None else function(square, square.dtype.type(number))) + y
+    assert run(x, y)[1].tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("code", "df")
+def test_choices_of_any_element(code):
+    """A choice by comparisons, with arithmetic that raises no flag where it is not chosen, and one that does."""
+    dtype, same = np.dtype(code), "{0}{0}->{0}".format(code)
+    b = Builder("chosen", Array(dtype, 1, "C"))
+    x, exit, truth = b.inputs[0], b.exit(1), Array(np.dtype(bool), 1, "C")
+    with mock.patch.object(streams, "LEAST", 0), mock.patch.object(streams, "LEAST_ROW", streams.LINE):
+        number, types = b.const(dtype.type(0.25), numpy_scalar(dtype)), "{0}{0}->?".format(code)
+        above = b.op("ufunc", truth, x, number, exit=exit, ufunc=np.greater, types=types,
+                     loop=np.greater.types.index(types))
+        scaled = made(b, x.type, np.multiply, x, b.const(dtype.type(3), numpy_scalar(dtype)), exit=exit)
+        chosen = b.op("where", x.type, above, scaled, number, exit=exit, types="?%s->%s" % (code * 2, code))
+        b.leave(2, b.op("ufunc", x.type, chosen, x, exit=exit, ufunc=np.add, types=same, loop=np.add.types.index(same)))
+        with mock.patch.object(compile, "_compiled", OrderedDict()):
+            run = b.run("numba")
+    assert "families=(0" in run.kernel.source
+    for size in range(17, 50):
+        x = values(size, code)
+        wanted = np.where(x > dtype.type(0.25), x * dtype.type(3), dtype.type(0.25)) + x
+        assert run(x)[1].tobytes() == wanted.tobytes(), size
+    for place in range(49):
+        x = values(49, code)
+        x[place] = np.finfo(code).max
+        assert run(x) == (1,), place
