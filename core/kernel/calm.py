@@ -13,7 +13,7 @@ Underflows may happen: NumPy ignores them unless it is told not to, and it is as
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 import numpy as np
 from llvmlite import ir
@@ -78,11 +78,13 @@ class Calm:
                 emitter.line("%s = choose(%s == 1, %s, %d)" % (name, calm, larger, UNKNOWN))
 
     def write(self, group: Sequence[Op], shape: Sequence[str],
-              scalars: Dict[Tuple[Value, str], str]) -> Tuple[str, str]:
+              scalars: Dict[Tuple[Value, str], str],
+              unless: Optional[Callable[[], str]] = None) -> Tuple[str, str]:
         """Variables: 1 where no operation can raise a flag that NumPy reports, else 0, and the bound of the group's
         result; ("", "") where the first would always be 0.
 
-        ``shape`` is that of the result, ``scalars`` are the sources of the group's scalars by their dtypes.
+        ``shape`` is that of the result, ``scalars`` are the sources of the group's scalars by their dtypes; ``unless``
+        writes a condition under which nobody is to look at arrays.
         """
         emitter, arrays = self.emitter, _float_arrays(group)
         roots = list(dict.fromkeys(emitter.roots.get(value, value) for value in arrays or ()))
@@ -108,6 +110,10 @@ class Calm:
         emitter.line("%s = choose(%s, %s, 0)" % (calm, " and ".join(["%s == 0" % tried] + small), calm))
         emitter.line("if %s == 1:" % calm)
         emitter.depth += 1
+        if unless is not None:
+            emitter.line("%s = choose(%s, 0, 1)" % (calm, unless()))
+            emitter.line("if %s == 1:" % calm)
+            emitter.depth += 1
         for root in looked:
             emitter.line("%s = %s" % (names[root], _look(emitter, emitter.arrays[root], counts[root])))
         emitter.line("%s = 1" % tried)
@@ -117,6 +123,15 @@ class Calm:
         emitter.line("%s = choose(%s == 0, 1, 0)" % (calm, emitter.underflow_listened(group)))
         emitter.depth = depth
         return calm, result
+
+    def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], str]) -> Tuple[str, str]:
+        """As `write`, by what is known of a group's arrays, for one that never leaves for a flag."""
+        arrays, roots = _float_arrays(group), self.emitter.roots
+        if not arrays or any(roots.get(value, value) not in self.bounds for value in arrays):
+            return "", ""
+        result = self.emitter.fresh()
+        worst = self._propagate(group, {value: self.bounds[roots.get(value, value)] for value in arrays}, scalars, result)
+        return self.emitter.let("choose(%s <= 0, 1, 0)" % worst), result
 
     def make(self, group: Sequence[Op], shape: Sequence[str], scalars: Dict[Tuple[Value, str], str]) -> None:
         """Before a group computes a new array: its bound, if a store reads it."""

@@ -105,6 +105,10 @@ MOST_BROADCAST = 3
 """So many operands of unknown last stride have loops of their own for the case that one is a column."""
 
 
+MASK_BLOCK = 64
+"""Elements of a mask that are looked at at once."""
+
+
 def _versions(nest: Nest) -> List[str]:
     """The kinds of last strides that loops are written for: likely ones, one operand that is a column, any."""
     unknown = [k for k, last in enumerate(nest.lasts) if last in LIKELY]
@@ -279,7 +283,35 @@ class _Writer:
             places = self.places(rows, index, lasts)
             self.store(places[-1], self.value(places[:-1], fixed))
 
-        loop(self.builder, size, body)
+        mask = self._mask(lasts)
+        if mask < 0:
+            loop(self.builder, size, body)
+        else:
+            self._blocks(size, rows[mask], body)
+
+    def _mask(self, lasts: str) -> int:
+        """The number of the mask under which elements change and are computed, or -1."""
+        nest = self.nest
+        name, _, numbers = nest.steps[-1] if nest.steps else ("", "", ())
+        chooses = name == "where" and numbers[2] == nest.same >= 0 and numbers[0] < len(nest.arrays) - 1
+        picks = any(step == "picked" for step, _, _ in nest.steps)
+        return numbers[0] if chooses and picks and lasts[numbers[0]] == UNIT else -1
+
+    def _blocks(self, size: Any, mask: Any, body: Callable[[Any], None]) -> None:
+        """A row by blocks; one of which nothing is picked costs a look at the mask."""
+        builder, wide = self.builder, ir.IntType(8 * MASK_BLOCK)
+        count = ir.Constant(I64, MASK_BLOCK)
+        blocks = builder.sdiv(size, count)
+        done = builder.mul(blocks, count)
+
+        def block(number: Any) -> None:
+            start = builder.mul(number, count)
+            bits = builder.load(builder.bitcast(builder.gep(mask, [start]), wide.as_pointer()), align=1)
+            with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(wide, 0))):
+                loop(builder, count, lambda index: body(builder.add(start, index)))
+
+        loop(builder, blocks, block)
+        loop(builder, builder.sub(size, done), lambda index: body(builder.add(done, index)))
 
     def _leads(self, rows: List[Any], lasts: str) -> List[Any]:
         """Of the arrays of each family the row that is the last one in memory."""

@@ -16,7 +16,7 @@ from pijit.core.kernel.fusion import require_shapes
 from pijit.core.kernel.library_ops import call_library
 from pijit.core.kernel.object_ops import BOXES, SIZE_OFFSET
 from pijit.core.kernel.slots import made_array
-from pijit.core.kernel.stores import shares_with, write_store
+from pijit.core.kernel.stores import Sparse, shares_with, write_store
 
 _WORD = np.dtype(np.int64)
 ROWS = {None: 0, list: -6, tuple: -7}
@@ -134,39 +134,65 @@ def write_listed(emitter: Any, op: Op) -> None:
 
 
 def _mask(emitter: Any, op: Op) -> Tuple[str, str]:
-    """(number of elements, how many are chosen); leaves where array and mask have not one shape."""
+    """(number of elements, how many are chosen); leaves where array and mask have not one shape.
+
+    One of a group may have been counted before.
+    """
     array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
     size = "1"
     for own, other in zip(array.shape, mask.shape):
         if own != other:
             emitter.guard_once(op, "%s != %s" % (own, other))
         size = emitter.let("imul(%s, %s)" % (size, own)) if size != "1" else own
-    return size, emitter.let(emitter.runtime("mask_count", mask.data, size))
+    return size, op.attrs.get("count") or emitter.let(emitter.runtime("mask_count", mask.data, size))
 
 
 FEW = 128
 """Elements of a mask for each that is picked, from which on it costs less to compute with the picked ones only."""
 
 
+class _OneByOne(Sparse):
+    """The operations of a group under a mask one by one, where few are picked."""
+
+    def __init__(self, emitter: Any, group: List[Op]) -> None:
+        self.emitter, self.group = emitter, group
+        self.few, self.count = emitter.fresh(), emitter.fresh()
+        emitter.line("%s = 0" % self.count)
+        emitter.line("%s = 2" % self.few)  # nobody has counted
+
+    def ask(self) -> str:
+        emitter = self.emitter
+        size, count = _mask(emitter, self.group[-1])
+        emitter.line("%s = %s" % (self.count, count))
+        emitter.line("%s = choose(imul(%s, %d) < %s, 1, 0)" % (self.few, count, FEW, size))
+        return "%s == 1" % self.few
+
+    def write(self, buffered: str) -> None:
+        emitter, group, depth = self.emitter, self.group, self.emitter.depth
+        for condition in ([] if buffered == "True" else [buffered]) + ["%s == 2" % self.few]:
+            emitter.line("if %s:" % condition)
+            emitter.depth += 1
+        self.ask()
+        emitter.depth = depth
+        emitter.line("if %s == 1:" % self.few)
+        emitter.depth += 1
+        for op in group:
+            attrs = dict(op.attrs, count=self.count) if op.name in ("pick", "put_mask") else op.attrs
+            single = Op(op.name, op.args, attrs, op.result, group[0].exit, op.lineno)
+            SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single)
+        for op in group[:-1]:
+            emitter.release(emitter.arrays.pop(op.result))
+        emitter.calm.forget()
+        emitter.depth = depth
+        emitter.line("else:")
+        emitter.depth += 1
+
+
 def write_masked(emitter: Any, group: List[Op]) -> None:
-    """A group that computes elements under a mask where they are; its operations one by one where few are picked."""
-    first, last = group[0], group[-1]
+    """A group that computes elements under a mask where they are; its operations one by one where that took a buffer, or a
+    look at all elements, and few are picked."""
     require_shapes(emitter, group)
-    size, count = _mask(emitter, last)
-    depth = emitter.depth
-    emitter.line("if imul(%s, %d) < %s:" % (count, FEW, size))
-    emitter.depth += 1
-    for op in group:
-        single = Op(op.name, op.args, op.attrs, op.result, first.exit, op.lineno)
-        SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single)
-    for op in group[:-1]:
-        emitter.release(emitter.arrays.pop(op.result))
-    emitter.calm.forget()
-    emitter.depth = depth
-    emitter.line("else:")
-    emitter.depth += 1
-    write_store(emitter, group)
-    emitter.depth = depth
+    write_store(emitter, group, _OneByOne(emitter, group))
 
 
 def write_pick(emitter: Any, op: Op) -> None:

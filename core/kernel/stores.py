@@ -11,7 +11,7 @@ far from each other, or flags may be raised, there is one block, of everything.
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 from pijit.core.graph.ir import Op, Value
@@ -30,10 +30,10 @@ class _Store:
     """A group that writes to ``target``: what is known of it, and of when it may.
 
     ``flags`` is the condition under which the nest leaves at its end for a flag, or ""; ``raising`` whether it leaves
-    for that or an index; ``calm`` a variable that is 1 if no flag can be raised, or "".
+    for that or an index; ``calm`` a variable that is 1 if no flag can be raised, or ""; ``noted`` what `Calm.note` is told.
     """
 
-    def __init__(self, emitter: Any, group: List[Op], fresh: bool) -> None:
+    def __init__(self, emitter: Any, group: List[Op], fresh: bool, sparse: Optional[Sparse]) -> None:
         self.emitter = emitter
         self.group = group
         first, last = group[0], group[-1]
@@ -50,9 +50,14 @@ class _Store:
         checked = asked(group)
         self.flags = emitter.raised_flags(*checked, own=True) if any(map(raises_flags, checked)) else ""
         self.raising = bool(self.flags) or any(map(finds, checked))
-        self.calm = self.bound = ""
-        if self.raising and not fresh:
-            self.calm, self.bound = emitter.calm.write(group, self.target.shape, dict(zip(wanted, self.scalars)))
+        self.calm, self.noted = "", ("", "")
+        sources = dict(zip(wanted, self.scalars))
+        if not self.raising:
+            self.noted = emitter.calm.known(group, sources)
+        elif not fresh:
+            self.noted = emitter.calm.write(group, self.target.shape, sources,
+                                            sparse.ask if sparse is not None else None)
+            self.calm = self.noted[0]
         if self.flags or last.attrs.get("reports"):
             emitter.clear_flags(own=True)
             emitter.reports_own = True
@@ -84,28 +89,43 @@ def _are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
         other.data, other.shape, other.strides)
 
 
-def write_store(emitter: Any, group: List[Op]) -> None:
+class Sparse:
+    """Another way to do what a group does, which costs less where its nest would have to do most for nothing."""
+
+    def ask(self) -> str:
+        """Write what finds out whether to go this way; the condition."""
+        raise NotImplementedError
+
+    def write(self, buffered: str) -> None:
+        """Write this way, and the head of the other one; ``buffered`` is the condition that the nest needs a buffer."""
+        raise NotImplementedError
+
+
+def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) -> None:
     """Write the whole group; leaves by the first operation's exit."""
     last = group[-1]
     fresh = emitter.fills.awaits(last, emitter.arrays[last.args[0]])
     if not fresh:
         emitter.fills.settle(last)
-    store = _Store(emitter, group, fresh)
+    store = _Store(emitter, group, fresh, sparse)
     if fresh:
         store.compute(store.target, new=True)
         emitter.fills.finish(last, store.target)
         return
-    overlap = _overlap(store)
+    overlap, depth = _overlap(store), emitter.depth
+    if sparse is not None and overlap != "False":
+        sparse.write(overlap)
     if overlap == "True" and store.root not in [emitter.roots.get(value, value) for value in store.others()]:
         _compute_apart(store, overlap)
     elif overlap == "True":
         _compute_blocks(store)
     else:
         _compute_apart(store, overlap)
-    if store.calm:
-        emitter.calm.note(store.root, store.calm, store.bound)
+    if store.noted[0]:
+        emitter.calm.note(store.root, *store.noted)
     else:
         emitter.calm.forget()
+    emitter.depth = depth
 
 
 def _overlap(store: _Store) -> str:

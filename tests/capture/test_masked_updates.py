@@ -117,3 +117,52 @@ def test_masks_that_change(backend):
     x, y, m = numbers(90)
     with np.errstate(all="ignore"):
         check(changed, x, y, m, others=[(y, x, m), (x - 9.0, y, m)], config={"backend": backend}, calls=2)
+
+
+def grown(x, m, rounds):
+    for _ in range(rounds):
+        x[m] = -x[m]
+        x[m] = x[m] * 1e40
+    return x
+
+
+@pytest.mark.parametrize("action", ["error", "always"])
+@fail_unless_captured()
+def test_bounds_outlast_what_changes_signs_alone(action):
+    x, _, m = numbers(300)
+    with warnings.catch_warnings():
+        warnings.simplefilter(action)
+        check(grown, x, m, 5, others=[(x, m, 9), (x, ~m, 3), (-x, m, 8)], config={"backend": "numba"}, calls=2)
+
+
+def rescaled(x, m, rounds):
+    for k in range(rounds):
+        x *= 1e200
+        x *= 1e-250
+        x[m] = x[m] - x[m]
+    return x
+
+
+@pytest.mark.parametrize("action", ["error", "always"])
+@fail_unless_captured()
+def test_no_bound_is_known_behind_what_overflowed(action):
+    x, _, m = numbers(300)
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter(action)
+        check(rescaled, x, m, 2, others=[(x * 1e150, m, 1), (x * 1e150, ~m, 2)], config={"backend": "numba"}, calls=2)
+
+
+@pytest.mark.parametrize("size", [63, 64, 65, 127, 192, 1000])
+@fail_unless_captured()
+def test_blocks_without_any(size):
+    """Masks that skip whole blocks, ends behind the last one, and bytes that are neither 0 nor 1."""
+    def signs(x, m):
+        x[m] = -np.abs(x[m])
+        x[m] = x[m] * 0.5 - 1.0
+        return x
+
+    x, places = np.linspace(1.0, 9.0, size), np.arange(size)
+    masks = [places == k for k in (0, 31, 62, 63, 64, size - 1)] + [places > 63, places < 64, places % 65 == 64]
+    masks += [np.where(places % 97 == 5, 7, 0).astype(np.uint8).view(bool)]
+    calls = [(values, mask) for values in (x, np.where(places == 7, np.inf, x)) for mask in masks]
+    check(signs, x, places % 2 == 0, others=calls, config={"backend": "numba"}, calls=1)

@@ -7,7 +7,8 @@ may end in ``assign`` or ``ufunc_into``: then the nest computes into an array th
 
 **Elements under masks** (``x[m] = 2.0 - x[m]``) are computed where they are, without an array of those that are picked. What
 is not picked counts as 1, so that it raises no flag. The mask is an operand, so that LLVM knows nothing of how it comes
-about. Where few elements are picked the kernel does these operations one by one.
+about. The nest skips blocks of the mask in which nothing is picked. Where few elements are picked, and the nest would need a
+buffer, or somebody had to look at all elements first, the kernel does these operations one by one.
 
 **Leaving.** Leaving a group means leaving at its first operation's exit: between the first and the last
 operation nothing has an effect, so repeating all of them in bytecode is the same. That is also why an inner
