@@ -20,7 +20,7 @@ from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.draws import draw_of, pythons_draw
 from pijit.core.capture.environment import ENVIRONMENT_CALLS
 from pijit.core.capture.counters import COUNTER_CALLS
-from pijit.core.capture.getters import GETTER_CALLS
+from pijit.core.capture.getters import GETTER_CALLS, call_held_getter
 from pijit.core.capture.handlers import thrown
 from pijit.core.capture.heaps import HEAP_CALLS
 from pijit.core.capture.hints import HINT_CALLS, heed
@@ -182,6 +182,9 @@ class Calls:
         if parts is not None:
             function, first, named = parts
             return self.call(function, first + arguments, dict(named, **keywords))
+        got = call_held_getter(self, callee, arguments, keywords)
+        if got is not None:
+            return got
         target = callee.object if isinstance(callee, Const) else None
         row = function_of(target) if isinstance(callee, Const) else None
         handler = CALLS.get(id(target)) if isinstance(callee, Const) else None

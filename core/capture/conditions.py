@@ -74,6 +74,15 @@ class ClassHolds(NamedTuple):
         return [kinds.IsIdentical(Attr(TypeOf(source), self.name), self.object)]
 
 
+class IsObject(NamedTuple):
+    """It is this very object."""
+
+    object: Any
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsIdentical(source, self.object)]
+
+
 class HasCode(NamedTuple):
     """A Python function has this code."""
 

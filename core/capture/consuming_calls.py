@@ -17,7 +17,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.entry_types import kinds_of_entries, type_with_entries
 from pijit.core.capture.item_types import list_type
 from pijit.core.capture.iterators import iterator_over
-from pijit.core.capture.joining import all_items, is_short, known_keys, known_pairs, made_by, taken_apart
+from pijit.core.capture.joining import all_items, copied_dict, is_short, known_keys, known_pairs, made_by, taken_apart
 from pijit.core.capture.operators import describe
 from pijit.core.capture.sets import items_of_set
 from pijit.core.capture.scalar_calls import extreme_of_numbers
@@ -30,6 +30,7 @@ from pijit.core.capture.values import (
     Lazy,
     LoopIterator,
     Made,
+    Opaque,
     Sequence,
     Unrolled,
     class_of,
@@ -160,7 +161,9 @@ def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     """``dict(name=value, ...)``, also behind a dict, or pairs, whose items are known."""
     only(arguments, {}, "dict", 0, 1)
     items: Dict[Any, Abstract] = {}
-    if arguments and class_of(arguments[0]) is dict:
+    if arguments and is_among(class_of(arguments[0]), (dict, defaultdict)):
+        if not keywords and not _is_known_dict(self, arguments[0]):
+            return copied_dict(self, arguments[0], dict)
         items = known_pairs(self, arguments[0])
     elif arguments:
         listed = is_among(class_of(arguments[0]), (list, tuple)) or isinstance(arguments[0], STEPPED)
@@ -174,6 +177,12 @@ def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
             items[key.object] = self.use(value)
     items.update(keywords)
     return self.new_dict(list(items), list(items.values()))  # type: ignore[no-any-return]
+
+
+def _is_known_dict(self: Any, value: Abstract) -> bool:
+    """Whether a dict has few entries, which are known or may be guarded one by one."""
+    few = isinstance(value, Opaque) and not self.is_changing(value) and len(value.sample) <= self.facts.unrolling
+    return class_of(value) is dict and (isinstance(value, Known) or few)
 
 
 def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -12,12 +12,12 @@ from typing import Any, Dict, List, Optional, Tuple
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.conditions import Holds
 from pijit.core.capture.consuming_calls import call_list
-from pijit.core.capture.entry_types import kinds_of_entries, type_like, type_with_entries
+from pijit.core.capture.entry_types import expected_entries, kinds_of_entries, type_with_entries
 from pijit.core.capture.facts import Place
-from pijit.core.capture.item_types import LOOKED_AT, list_of, list_type
+from pijit.core.capture.item_types import list_of, list_type
 from pijit.core.capture.joining import made_by
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Const, Instance, Opaque, Tensor, class_of, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, INT, Holding, ListOf, Object, Type, numpy_scalar
 from pijit.guards.facts import is_among
@@ -27,7 +27,7 @@ from pijit.guards.source import Constant, Inner
 PLACE = Place(*[Inner(Constant(weakref.ref(Counter)), "referent")] * 2)
 OWN = {name: class_value(Counter, name) for name in (
     "__init__", "__new__", "__getattribute__", "__getitem__", "__missing__", "__setitem__", "__delitem__", "__contains__",
-    "__len__", "__bool__", "__iter__", "get", "keys", "values", "items", "most_common", "update", "copy")}
+    "__len__", "__bool__", "__iter__", "get", "keys", "values", "items", "most_common", "update", "copy", "__class__")}
 """What the class has under these names when nobody has changed it."""
 
 
@@ -104,16 +104,9 @@ def _most_common(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
         raise Break("PJ203", operand=describe(count))
     rely_on_counter(self, "items", "__len__", "__iter__")
     operands = [self.object_value(owner), self.stored_value(count)]
-    kinds = kinds_of_entries(_looked_at(owner))
+    kinds = kinds_of_entries(Instance(expected_entries(owner)))
     row = Holding(tuple, kinds) if kinds and None not in kinds else None
     return made_by(self, "helpers.most_common", list_of(row) or Object(list), operands)
-
-
-def _looked_at(owner: Abstract) -> Abstract:
-    if not isinstance(owner, Opaque):
-        return owner
-    views = [list(view)[:LOOKED_AT] for view in (owner.sample, owner.sample.values())]
-    return Instance(type_like(Counter, *views))
 
 
 COUNTER_METHODS: Dict[Tuple[type, str], Handler] = {(Counter, "most_common"): _most_common}

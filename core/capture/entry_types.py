@@ -7,10 +7,11 @@ have changed.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import islice
 from typing import Any, Iterable, Optional, Tuple
 
-from pijit.core.capture.item_types import common_type, list_like, type_of
-from pijit.core.capture.values import Abstract, Const, Instance, Known, Sequence, class_of
+from pijit.core.capture.item_types import LOOKED_AT, common_type, list_like, type_of
+from pijit.core.capture.values import Abstract, Const, Instance, Known, Opaque, Sequence, class_of
 from pijit.core.graph.types import Holding, Object, Type, Vacant
 from pijit.guards.facts import is_among
 
@@ -37,6 +38,14 @@ def kinds_of_entries(value: Abstract) -> Kinds:
     if isinstance(value, Instance) and isinstance(value.type, (Holding, Vacant)):
         return value.type.items if is_among(value.type.python, ENTERED) else None
     return None
+
+
+def expected_entries(value: Abstract) -> Object:
+    """The type of a dict or set, with what is expected of its entries; of one from outside by some of them."""
+    if isinstance(value, Opaque):
+        views = [value.sample] if is_among(type(value.sample), SETS) else [value.sample, value.sample.values()]
+        return type_like(type(value.sample), *[list(islice(view, LOOKED_AT)) for view in views])
+    return type_with_entries(class_of(value), kinds_of_entries(value))  # type: ignore[arg-type]
 
 
 def common_kind(values: Iterable[Abstract]) -> Optional[Type]:

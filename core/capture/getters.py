@@ -7,16 +7,20 @@ import functools
 import operator
 from keyword import iskeyword
 from types import CodeType
-from typing import Any, List, Tuple
+from typing import Any, List, Optional, Tuple
 
 from pijit.core.bytecode.consume import DEFAULT, FIRST, KEY, REDUCE, RESULT
 from pijit.core.capture.call_arguments import Arguments, Handler, only
+from pijit.core.capture.conditions import IsObject
 from pijit.core.capture.iterators import EACH_ITEM
 from pijit.core.capture.operators import describe
-from pijit.core.capture.values import Abstract, Borrowed, Const, Lazy, LoopIterator, Made
+from pijit.core.capture.values import Abstract, Borrowed, Const, Lazy, LoopIterator, Made, Opaque
 from pijit.core.errors import Break
+from pijit.guards.facts import is_exactly, type_name
+from pijit.guards.source import Local
 
 MOST_KEYS = 4
+GETTERS = (operator.itemgetter, operator.attrgetter)
 
 
 @functools.lru_cache(maxsize=None)
@@ -47,6 +51,23 @@ def call_attrgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -
     if keywords or not all(type(name) is str and _is_path(name) for name in names) or not names:
         raise Break("PJ211", callee="attrgetter")
     return Made(attribute_code(tuple(names)), (), self.facts)
+
+
+def call_held_getter(self: Any, target: Abstract, arguments: List[Abstract],
+                     keywords: Arguments) -> Optional[Abstract]:
+    """A call of a getter that a global variable, an attribute or an item holds; None of anything else.
+
+    What a parameter has may be a new one in each call, so nothing is compiled for it.
+    """
+    if not isinstance(target, Opaque) or not is_exactly(target.sample, GETTERS) or isinstance(target.root, Local):
+        return None
+    only(arguments, keywords, type_name(type(target.sample)), 1)
+    keys = target.sample.__reduce__()[1]
+    if not all(is_exactly(key, (int, str)) for key in keys):
+        raise Break("PJ205", index="getter of other keys")
+    self.rely(target, IsObject(target.sample))
+    call = call_itemgetter if type(target.sample) is operator.itemgetter else call_attrgetter
+    return self.call_made(call(self, list(map(Const, keys)), {}), arguments, {})  # type: ignore[no-any-return]
 
 
 def _is_path(name: str) -> bool:

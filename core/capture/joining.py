@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.consume import LIST
 from pijit.core.capture.containers import is_container
 from pijit.core.capture.iterators import element_of, iterator_over, step_of
-from pijit.core.capture.entry_types import SETS
+from pijit.core.capture.entry_types import SETS, expected_entries, kinds_of_entries, type_with_entries
 from pijit.core.capture.item_types import list_type
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import is_row
@@ -33,6 +34,7 @@ from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object
 from pijit.guards.facts import is_among
 
 LONGEST_REPEATED = 64
+COPIES = {dict: "builtins.dict", defaultdict: "collections.defaultdict.copy", Counter: "collections.Counter.copy"}
 
 
 def is_short(self: Any, value: Abstract) -> bool:
@@ -94,6 +96,13 @@ def copied(self: Any, owner: Abstract) -> Abstract:
     if is_short(self, owner):
         return self.new_list([self.use(item) for item in self.items_of(owner)])  # type: ignore[no-any-return]
     return made_by(self, "builtins.list.copy", list_type(owner), [self.object_value(owner)])
+
+
+def copied_dict(self: Any, owner: Abstract, made: type) -> Abstract:
+    """A new dict, or one of the owner's class, of all entries of a dict, a defaultdict or a Counter."""
+    kinds = kinds_of_entries(Instance(expected_entries(owner)))
+    self.emit("plain_items", [self.object_value(owner)], None, exits=True)  # keys may be compared
+    return made_by(self, COPIES[made], type_with_entries(made, kinds), [self.object_value(owner)])
 
 
 def part_of(self: Any, owner: Abstract, parts: Any) -> Abstract:

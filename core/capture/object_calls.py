@@ -18,10 +18,11 @@ from pijit.core.capture.conditions import ClassHolds, LacksAttribute
 from pijit.core.capture.container_effects import EFFECT_METHODS, found_position
 from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.containers import ITEM_KEYS
-from pijit.core.capture.counters import COUNTER_METHODS
+from pijit.core.capture.counters import COUNTER_METHODS, rely_if_counter
 from pijit.core.capture.deques import DEQUE_METHODS
 from pijit.core.capture.draws import draw_method
 from pijit.core.capture.itertool_calls import call_chain_from
+from pijit.core.capture.joining import copied_dict, joined_dicts
 from pijit.core.capture.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.number_calls import NUMBER_METHODS
 from pijit.core.capture.objects import store_in_record
@@ -29,7 +30,7 @@ from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
 from pijit.core.capture.specials import is_object
 from pijit.core.capture.texts import TEXT, TEXT_METHODS
-from pijit.core.capture.values import Abstract, Const, Lazy, Made, Number, Opaque, Tensor, class_of, number_type
+from pijit.core.capture.values import Abstract, Const, Known, Lazy, Made, Number, Opaque, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import STRING_METHODS
 from pijit.core.graph.types import BOOL, INT
@@ -209,6 +210,16 @@ def _list_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     return self.copied(arguments[0])  # type: ignore[no-any-return]
 
 
+def _dict_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``d.copy()``."""
+    only(arguments, keywords, "copy", 1)
+    owner = arguments[0]
+    if isinstance(owner, Known):
+        return joined_dicts(self, [owner])
+    rely_if_counter(self, owner, "__init__", "update", "__new__", "__class__")
+    return copied_dict(self, owner, class_of(owner))  # type: ignore[arg-type]
+
+
 def _list_index(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.index(value)`` of a number or a string."""
     only(arguments, keywords, "index", 2)
@@ -245,7 +256,7 @@ CLASS_METHODS: Dict[Tuple[int, str], Handler] = {(id(itertools.chain), "from_ite
 OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(name) for name in STRING_METHODS}
 OBJECT_METHODS.update({(kind, name): handler for kind in KEYED for name, handler in (
     ("get", call_dict_get), ("keys", _dict_view("forwards")), ("values", _dict_view("values")),
-    ("items", _dict_view("items")))})
+    ("items", _dict_view("items")), ("copy", _dict_copy))})
 OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
                        for name, handler in (("index", _list_index), ("count", _list_count))})
 OBJECT_METHODS[list, "copy"] = _list_copy

@@ -168,6 +168,7 @@ OF_HANDLERS = {
     "helpers.union": "a b", "helpers.intersection": "a b", "helpers.difference": "a b",
     "helpers.symmetric_difference": "a b", "builtins.list": "x", "builtins.list.copy": "x",
     "collections.deque": "iterable maxlen", "collections.defaultdict": "factory",
+    "builtins.dict": "x", "collections.defaultdict.copy": "x", "collections.Counter.copy": "x",
     "builtins.set": "x", "builtins.frozenset": "x", "helpers.frozen": "items",
     "helpers.counted": "items", "helpers.counted_anew": "items", "helpers.most_common": "owner count",
     "helpers.joined": "...", "builtins.range": "start stop step",

@@ -49,10 +49,18 @@ items_are_plain(PyObject **items, Py_ssize_t count, int depth)
 }
 
 static int64_t
-runtime_plain_items(int64_t list)
+runtime_plain_items(int64_t owner)
 {
-    const PyListObject *items = (const PyListObject *)list;
-    return items_are_plain(items->ob_item, Py_SIZE(items), 0) ? 0 : DECLINED;
+    PyObject *key, *value;  /* borrowed */
+    Py_ssize_t position = 0;
+    int plain = 1;
+    if (PyList_CheckExact((PyObject *)owner)) {
+        return items_are_plain(((PyListObject *)owner)->ob_item, PyList_GET_SIZE((PyObject *)owner), 0) ? 0 : DECLINED;
+    }
+    while (plain && PyDict_Next((PyObject *)owner, &position, &key, &value)) {
+        plain = items_are_plain(&key, 1, 0);
+    }
+    return plain ? 0 : DECLINED;
 }
 
 /* keywords is a tuple of the last arguments' names, or 0. NEW reference, or NULL with an exception set. */

@@ -175,8 +175,8 @@
  *       As effects; the index is 0 or -1.
  *   hold(frame, object)
  *       The frame owns a reference to the object, if that is no list of what may be noticed to end.
- *   plain_items(list)
- *       Declines unless NumPy makes an array of the items without running code of the user's.
+ *   plain_items(list or dict)
+ *       Declines unless NumPy makes an array of the items, or of the keys, without running code of the user's.
  *   next_entry(dict, position) -> the position behind the next entry, 0 behind the last one
  *   length(container) -> its length
  *

@@ -10,7 +10,7 @@ from tests.harness import jitted, kernel_count
 RESULT = []
 
 
-FIRST = operator.itemgetter(0)
+FIRST = operator.methodcaller("__getitem__", 0)
 
 
 def behind(x):
