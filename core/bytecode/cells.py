@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dis
 from types import CodeType
-from typing import Any, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Container, Iterator, List, Optional, Sequence, Tuple
 
 from pijit.core.bytecode.decode import Instr, decode
 from pijit.core.bytecode.encode import replace_code
@@ -21,13 +21,13 @@ MAX_VARIABLES = 256
 """Beyond, instructions would need a prefix."""
 
 
-def without_cells(code: CodeType, free: Sequence[str]) -> Optional[CodeType]:
+def without_cells(code: CodeType, free: Sequence[str], kept: Container[str] = ()) -> Optional[CodeType]:
     """The code with its cell variables as locals of the same names; None if there are none, or too many variables.
 
-    ``free``: these of its free variables too. The tables of cells stay as they are.
+    ``free``: these of its free variables too; ``kept``: not these. The tables of cells stay as they are.
     """
     cells = code.co_cellvars + code.co_freevars
-    plain = [name in code.co_cellvars or name in free for name in cells]
+    plain = [(name in code.co_cellvars or name in free) and name not in kept for name in cells]
     names: List[str] = list(code.co_varnames)
     names += [name for name, is_plain in zip(cells, plain) if is_plain and name not in names]
     if not any(plain) or len(names) > MAX_VARIABLES:

@@ -10,8 +10,8 @@ from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Set
 from pijit.core.bytecode.decode import Function
 from pijit.core.capture.captured import Access, Captured, Pair
 from pijit.core.capture.facts import Facts
-from pijit.core.capture.places import OwnedPlace
-from pijit.core.capture.record import Record, has_dict
+from pijit.core.capture.places import CellPlace, OwnedPlace
+from pijit.core.capture.record import Record, has_dict, is_cell
 from pijit.core.capture.roots import Root
 from pijit.core.capture.values import Abstract, Opaque, Typed
 from pijit.core.errors import Break
@@ -75,6 +75,8 @@ class Aliases:
                 if pair not in self.captured.pairs:
                     self.captured.pairs.append(pair)
         found[record.root] = record
+        if is_cell(record):
+            self._access(CellPlace, record.root, Access(None, ("cell", record.token), True, True))
 
     def same_object(self, left: Opaque, right: Opaque) -> bool:
         same = super().same_object(left, right)  # type: ignore[misc]

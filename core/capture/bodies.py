@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, FrozenSet, NamedTuple, Optional
+from typing import Any, Dict, FrozenSet, Iterable, NamedTuple, Optional
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
 from pijit.core.bytecode.decode import decode
@@ -21,13 +21,27 @@ class Body(NamedTuple):
     yields: Optional[Dict[int, int]] = None
 
 
-def body_of(code: CodeType, globals: Dict[str, Any]) -> Body:
-    """The decoded body of a function's code."""
+class KeptLiveness(Liveness):
+    """Liveness, with some variables that are live everywhere: what they are does not change where they are bound."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self, cfg: CFG, kept: Iterable[str]) -> None:
+        super().__init__(cfg)
+        self._kept = frozenset(kept)
+
+    def live_in(self, index: int) -> FrozenSet[str]:
+        return super().live_in(index) | self._kept
+
+
+def body_of(code: CodeType, globals: Dict[str, Any], kept: Iterable[str] = ()) -> Body:
+    """The decoded body of a function's code; the variables ``kept`` always live."""
     cfg = build_cfg(decode(code))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode(plain))
-    return body_with(cfg)
+    body = body_with(cfg)
+    return body._replace(liveness=KeptLiveness(cfg, kept)) if kept else body
 
 
 def body_with(cfg: CFG) -> Body:

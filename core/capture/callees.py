@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import types
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.decode import Instr
@@ -52,7 +52,7 @@ class CalleeFacts(Facts):
 
     __slots__ = ("callee", "outermost", "_base")
 
-    def __init__(self, code: Any, callee: Callee, outer: Facts) -> None:
+    def __init__(self, code: Any, callee: Callee, outer: Facts, shared: Iterable[str] = ()) -> None:
         function = callee.function
         super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
                          outer.steering, outer.inliner, outer.depth + 1, outer.unrolling)
@@ -60,6 +60,7 @@ class CalleeFacts(Facts):
         self._base = outer.base
         self.outermost: Dict[str, Any] = getattr(outer, "outermost", outer.globals)
         self.changed, self.places = outer.changed, outer.places
+        self.shared = frozenset(shared)
         self.within, self.around = outer.within + (function.__code__,), outer.around + (callee,)
 
     def identity(self) -> Any:

@@ -16,10 +16,13 @@ from pijit.core.bytecode.liveness import reads_all_locals
 from pijit.core.capture.binding import bind
 from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.iterators import EACH_ITEM, iterator_over
-from pijit.core.capture.made_functions import Closure, named_function, new_closure
+from pijit.core.capture.made_functions import Closure, Wanted, named_function, new_closure
 from pijit.core.capture.operators import describe
+from pijit.core.capture.record import is_cell
+from pijit.core.capture.shared_cells import cell_reference
+from pijit.core.capture.states import knows_nothing
 from pijit.core.capture.suspended import rest_of
-from pijit.core.capture.values import Abstract, CellRef, Lazy, Made, Sequence, Unknown
+from pijit.core.capture.values import Abstract, CellRef, Lazy, Made, Sequence, Unbound, Unknown
 from pijit.core.errors import Break
 
 WITH_CLOSURE = 0x08
@@ -27,10 +30,6 @@ BEFORE_MAKE = 3
 STORES = frozenset(["STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
 COMPREHENSIONS = frozenset(["<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"])
 WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
-
-
-class Wanted(Break):
-    """A function that is called on the spot would have to be an object: in the next run it is."""
 
 
 class Comprehensions:
@@ -50,6 +49,9 @@ class Comprehensions:
     def op_LOAD_CLOSURE(self, instr: Instr) -> None:
         if self._function_of(instr)[0] is None:
             raise Break("PJ202", opcode=instr.opname)
+        if instr.value in self.facts.shared:
+            self.push(cell_reference(self, instr.value))
+            return
         try:
             content = self.cell_content(instr)
         except Break as error:
@@ -121,7 +123,7 @@ class Comprehensions:
         bound = bind(callee.code, arguments, keywords, _no_default)
         if not callee.code.co_flags & GENERATOR:
             try:
-                return self.facts.inliner.run(self, callee, bound)  # type: ignore[no-any-return]
+                return self.facts.inliner.run(self, _as_called(self, callee), bound)  # type: ignore[no-any-return]
             except Break as error:
                 raise self.not_inlined(callee, error)
         if list(bound) != [".0"]:
@@ -137,7 +139,27 @@ class Comprehensions:
             value = Lazy(Made(EACH_ITEM, (), self.facts), iterator_over(self, value))
         locals = {variable(name): item for name, item in (given or {}).items()}
         locals[".0"] = value.iterator
-        return self.facts.inliner.run(self, value.made, locals, consumer)  # type: ignore[no-any-return]
+        return self.facts.inliner.run(self, _as_called(self, value.made), locals, consumer)  # type: ignore[no-any-return]
+
+
+def _as_called(self: Any, made: Made) -> Made:
+    """A function with what its variables hold when it is called: they may have been bound since."""
+    names = made.code.co_freevars
+    if len(made.free) < len(names):
+        return made
+    return made.with_free(tuple(_held_now(self, made, name, held) for name, held in zip(names, made.free)))
+
+
+def _held_now(self: Any, made: Made, name: str, held: Abstract) -> Abstract:
+    facts = made.facts
+    own = facts.function.cellvars + facts.function.freevars
+    place = facts.cell_place(own.index(name), name) if name in own else None
+    if is_cell(held) or place is None and not (facts is self.facts and facts.depth):
+        return held
+    now: Optional[Abstract] = self.state.locals.get(place.name if place is not None else name)
+    if now is None or knows_nothing(now) and knows_nothing(held):
+        return held
+    return Unknown("PJ212") if isinstance(now, Unbound) else now
 
 
 def _no_default(position: int, name: str) -> Abstract:

@@ -8,6 +8,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.places import HeapPlace
 from pijit.core.capture.states import State
 from pijit.core.capture.values import Abstract, Const, Unbound
+from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 
 
@@ -46,6 +47,8 @@ class Deletions:
         self._delete(place, "delete_global", [self.object_value(Const(instr.value))])
 
     def op_DELETE_DEREF(self, instr: Instr) -> None:
+        if instr.value in self.facts.shared:
+            raise Break("PJ220", name=instr.value, because="functions share it")
         place = self.facts.written_place(instr)
         self.note_cell(instr.arg or 0, True)
         self._delete(place, "delete_cell", [self.cell_value(self.facts.cell_owners(instr.arg or 0)[-1].root)])

@@ -20,6 +20,7 @@ from pijit.core.capture.places import AttributePlace, CellPlace, HeapPlace, Item
 from pijit.core.capture.range_objects import made_range
 from pijit.core.capture.record import Record
 from pijit.core.capture.seen import is_stored_in_things
+from pijit.core.capture.shared_cells import store_content
 from pijit.core.capture.states import State, expect_items, loosen
 from pijit.core.capture.things import as_thing, store_in_thing
 from pijit.core.capture.values import (
@@ -220,6 +221,9 @@ class Effects:
         self._write_place(place, "store_global", [self.object_value(Const(instr.value))], self.pop())
 
     def op_STORE_DEREF(self, instr: Instr) -> None:
+        if instr.value in self.facts.shared:
+            store_content(self, instr.value, self.pop())
+            return
         place = self.facts.written_place(instr)
         self.note_cell(instr.arg or 0, True)
         cell = self.facts.cell_owners(instr.arg or 0)[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.hints import Said
@@ -46,17 +46,19 @@ class Facts:
     have loops, ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the
     hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
     their class is known. ``objects`` are the codes of functions that something else than a call on the spot gets,
-    ``by_bytecode`` of those whose calls are not inlined. ``stepped`` are by calls of ``next`` the variables whose
-    iterators they step. ``seen`` are objects that stand for those in long lists. ``catches``: the ids of
+    and the (code, name) of variables of inlined functions that are to be in cells, ``by_bytecode`` the codes of
+    functions whose calls are not inlined. ``stepped`` are by calls of ``next`` the variables whose iterators they
+    step. ``seen`` are objects that stand for those in long lists. ``catches``: the ids of
     classes that the caller handles, see `handlers`; None if it handles nothing. ``within`` are the codes of the
     functions around what is called here, outermost first, ``around`` those of them that are inlined, as Callees;
-    ``sizes`` says by calls how much code is inlined there.
+    ``sizes`` says by calls how much code is inlined there. ``shared`` are its variables that are in cells, see
+    `shared_cells`.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
                  "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees",
                  "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen", "catches",
-                 "within", "around", "sizes")
+                 "within", "around", "sizes", "shared")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -81,13 +83,14 @@ class Facts:
         self.texts: Set[Any] = set()
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
         self.stepped: Dict[int, str] = {}
-        self.objects: Set[CodeType] = set()
+        self.objects: Set[Any] = set()
         self.by_bytecode: Set[CodeType] = set()
         self.seen = seen if seen is not None else Seen()
         self.catches: Optional[Tuple[int, ...]] = None
         self.within: Tuple[CodeType, ...] = ()
         self.around: Tuple[Any, ...] = ()
         self.sizes: Dict[int, int] = {}
+        self.shared: FrozenSet[str] = frozenset()
 
     @property
     def base(self) -> "Facts":
@@ -176,11 +179,12 @@ class MadeFacts(Facts):
 
     __slots__ = ("maker",)
 
-    def __init__(self, function: Function, maker: Facts, depth: int) -> None:
+    def __init__(self, function: Function, maker: Facts, depth: int, shared: Iterable[str] = ()) -> None:
         super().__init__(function, maker.globals, maker.builtins, [], {}, maker.steering, maker.inliner, depth,
                          maker.unrolling)
         self.maker = maker
         self.changed, self.places = maker.changed, maker.places
+        self.shared = frozenset(shared)
         self.within, self.around = maker.within, maker.around
 
     @property

@@ -16,6 +16,7 @@ from pijit.core.bytecode.resume import START, plan
 from pijit.core.capture.consuming_calls import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.facts import MadeFacts
 from pijit.core.capture.operators import describe
+from pijit.core.capture.record import is_cell
 from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.states import State, knows_nothing
 from pijit.core.capture.resumed_iterators import RESUMED
@@ -134,6 +135,8 @@ def _variable(self: Any, name: str) -> Abstract:
     found = self.state.locals.get(name, Unknown("PJ212"))
     if isinstance(found, (Unbound, Unknown)):
         raise Break("PJ212", name=name)
+    if is_cell(found):
+        raise Break("PJ209", type="generator over a variable that functions share")
     return found  # type: ignore[no-any-return]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import Block
@@ -37,9 +37,10 @@ from pijit.core.capture.objects import Lent
 from pijit.core.capture.places import is_place
 from pijit.core.capture.propagator import TypePropagator
 from pijit.core.capture.ready_managers import HELPER, managed, managing_function
-from pijit.core.capture.record import LENT
+from pijit.core.capture.record import LENT, is_cell
 from pijit.core.capture.recursion import Recursion
 from pijit.core.capture.segments import Region, whole_region
+from pijit.core.capture.shared_cells import cells_of, shared_names
 from pijit.core.capture.states import State, is_confined, parts_of
 from pijit.core.capture.steering import STEERING
 from pijit.core.capture.suspended import Suspended
@@ -305,10 +306,13 @@ class Inliner:
             default_of(callee, position, name, interpreter)))
         if code.co_flags & GENERATOR:
             return generator_of(callee, bound)
-        body = self.body_of(callee)
+        names = shared_names(facts, code)
+        body = self._body_of(code, (), names, callee.function.__globals__)
         bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
-        result = self._enter(interpreter, body, callee.name, CalleeFacts(body.cfg.function, callee, facts), locals)
+        locals.update(cells_of(interpreter, names, bound))
+        inner = CalleeFacts(body.cfg.function, callee, facts, names)
+        result = self._enter(interpreter, body, callee.name, inner, locals)
         return _at_home(interpreter, result)
 
     def why_not(self, function: FunctionType) -> Optional[str]:
@@ -338,13 +342,14 @@ class Inliner:
             return False
         return self.why_not(function) is None and (self.modules is not None or not in_standard_library(function))
 
-    def body_of(self, callee: Callee) -> Body:
-        """The decoded body of a function."""
-        code = callee.function.__code__
-        if code not in self.bodies:
-            plain = normal_code(code, True)
-            self.bodies[code] = body_of(without_cells(plain, ()) or plain, callee.function.__globals__)
-        return self.bodies[code]
+    def _body_of(self, code: CodeType, free: Tuple[str, ...], shared: Tuple[str, ...], globals: Dict[str, Any],
+                 consumer: Optional[Consumer] = None) -> Body:
+        """The decoded body, with cell variables, and ``free`` ones, as plain ones, but for the ``shared``."""
+        key = (code, free, shared, consumer.name if consumer is not None else None)
+        if key not in self.bodies:
+            plain = consumed(code, consumer) if consumer is not None else normal_code(code, True)
+            self.bodies[key] = body_of(without_cells(plain, free, shared) or plain, globals, shared)
+        return self.bodies[key]
 
     def run(self, interpreter: Any, made: Made, locals: Dict[str, Abstract],
             consumer: Optional[Consumer] = None) -> Abstract:
@@ -354,14 +359,11 @@ class Inliner:
             Break: the call is not inlined.
         """
         facts, code = interpreter.facts, made.code
-        key = (code, consumer.name if consumer is not None else None)
-        if key not in self.bodies:
-            plain = consumed(code, consumer) if consumer is not None else normal_code(code, True)
-            self.bodies[key] = body_of(without_cells(plain, code.co_freevars) or plain, made.facts.globals)
-        body = self.bodies[key]
+        names = tuple(name for name, held in zip(code.co_freevars, made.free) if is_cell(held))
+        body = self._body_of(code, code.co_freevars, names, made.facts.globals, consumer)
         entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}
         entry.update(zip(code.co_freevars, made.free))
-        inner = MadeFacts(body.cfg.function, made.facts, facts.depth + 1)
+        inner = MadeFacts(body.cfg.function, made.facts, facts.depth + 1, names)
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
     def call_closure(self, interpreter: Any, closure: Closure, arguments: List[Abstract],
@@ -376,15 +378,13 @@ class Inliner:
             because = "max_inline_depth is %d" % self.max_depth if skip is None else REASONS[skip].title
             raise Break("PJ230", callee=shape.name, because=because)
         bound = bind(shape.code, arguments, keywords, closure.default)
-        key = (shape.code, shape.own)
-        if key not in self.bodies:
-            plain = normal_code(shape.code, True)
-            self.bodies[key] = body_of(without_cells(plain, shape.own) or plain, closure.facts.globals)
-        body = self.bodies[key]
+        own = shared_names(facts, shape.code)
+        names = own + tuple(name for name, held in zip(shape.own, closure.contents) if is_cell(held))
+        body = self._body_of(shape.code, shape.own, names, closure.facts.globals)
         bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
-        locals.update(zip(shape.own, closure.contents))
-        inner = ClosureFacts(body.cfg.function, closure, facts)
+        locals.update(zip(shape.own, closure.contents), **cells_of(interpreter, own, bound))
+        inner = ClosureFacts(body.cfg.function, closure, facts, names)
         return _at_home(interpreter, self._enter(interpreter, body, shape.name, inner, locals))
 
     def resume(self, interpreter: Any, value: Suspended) -> Abstract:

@@ -197,7 +197,8 @@ class InlineBuilder(GraphBuilder):
                       packed: Items[Output] = ()) -> SideExit:
         """Leave to ``target`` in this callee, with these of its variables."""
         callee = getattr(self.facts, "callee", None)
-        if callee is None or self.analysis.yields is not None:
+        own = callee is not None and self.facts.shared.intersection(callee.function.__code__.co_cellvars)
+        if callee is None or own or self.analysis.yields is not None:
             raise Break("PJ231")
         function, free = self._callee_output(callee), callee.function.__code__.co_freevars
         held = {name: value for name, value in state.locals.items()

@@ -40,6 +40,7 @@ from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.outcomes import Outcome
 from pijit.core.capture.parted import is_unmade
 from pijit.core.capture.specials import is_object, method_called, truth_special
+from pijit.core.capture.shared_cells import content
 from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.suspended import Suspended, is_generating, worn
 from pijit.core.capture.subscripts import Subscripts
@@ -336,6 +337,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def content_of(self, number: int, name: str) -> Abstract:
         """What a cell or free variable holds."""
+        if name in self.facts.shared:
+            return content(self, name)
         place = self.facts.cell_place(number, name)
         self.note_cell(number, False)
         if place is not None:

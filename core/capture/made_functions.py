@@ -2,14 +2,15 @@
 
 The variables that such a function shares with the function around it are in cells. Those of the captured function
 itself are cells of its frame, so they are read when they are needed, like its own (``late``). An inlined callee has no
-cells: where none of its code binds the variable again, the function gets a cell of its own with what it holds.
+cells: where none of its code binds the variable again, the function gets a cell of its own with what it holds; else the
+variable is in a cell that captured code makes, see `shared_cells`.
 """
 
 from __future__ import annotations
 
 import inspect
 import types
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.cells import BINDS, binds_again, is_shared
 from pijit.core.bytecode.decode import Function
@@ -17,6 +18,7 @@ from pijit.core.capture.abstract import Parted
 from pijit.core.capture.callees import Callee, CalleeFacts
 from pijit.core.capture.facts import Facts, MadeFacts, Place
 from pijit.core.capture.objects import shared
+from pijit.core.capture.record import CONTENT, is_cell
 from pijit.core.capture.roots import Root
 from pijit.core.capture.states import forgotten, is_confined, knows_nothing
 from pijit.core.capture.values import Abstract, CellRef, Const, Known, LoopIterator, Made, Sequence
@@ -28,6 +30,10 @@ from pijit.guards.source import Attr, Inner, Item
 WITH_DEFAULTS, WITH_NAMED, WITH_ANNOTATIONS, WITH_CLOSURE = 0x01, 0x02, 0x04, 0x08
 SUSPENDING = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
 """Flags of what bytecode makes."""
+
+
+class Wanted(Break):
+    """A function that is called on the spot, or a variable, would have to be an object: in the next run it is."""
 
 
 class Shape(NamedTuple):
@@ -69,8 +75,8 @@ class Closure(Parted):
         shape = self.shape
         found: List[Any] = [Item(Inner(root, "__defaults__"), k - shape.positional) for k in range(shape.positional)]
         found += [Item(Inner(root, "__kwdefaults__"), name) for name in shape.named]
-        return found + [Inner(Item(Attr(root, "__closure__"), k), "cell_contents")
-                        for k, number in enumerate(shape.late) if number is None]
+        cells = [Item(Attr(root, "__closure__"), k) for k, number in enumerate(shape.late) if number is None]
+        return found + [cell if is_cell(held) else Inner(cell, CONTENT) for cell, held in zip(cells, self.contents)]
 
     def dict_path(self, root: Any) -> Any:
         return Inner(root, "__kwdefaults__") if self.shape.named else None
@@ -86,7 +92,7 @@ class Closure(Parted):
 
     @property
     def contents(self) -> Tuple[Abstract, ...]:
-        """What its own cells hold."""
+        """What its own cells hold; of those that others share, the cells."""
         return self.parts[self.shape.positional + len(self.shape.named):]
 
 
@@ -95,11 +101,11 @@ class ClosureFacts(CalleeFacts):
 
     __slots__ = ("closure", "maker", "late")
 
-    def __init__(self, body: Function, closure: Closure, outer: Facts) -> None:
+    def __init__(self, body: Function, closure: Closure, outer: Facts, shared: Iterable[str]) -> None:
         shape, base = closure.shape, outer.base
         cells = tuple(base.cells[number] if number is not None else _new_cell() for number in shape.late)
         sample = types.FunctionType(shape.code, closure.facts.globals, shape.name, None, cells or None)
-        super().__init__(body, Callee(sample, Place(None, closure.root)), outer)
+        super().__init__(body, Callee(sample, Place(None, closure.root)), outer, shared)
         self.closure, self.maker = closure, closure.facts
         self.late = shape.late
 
@@ -147,7 +153,8 @@ def new_closure(self: Any, instr: Any) -> Closure:
         raise Break("PJ202", opcode=instr.opname)
     positional = self.items_of(defaults) if flags & WITH_DEFAULTS else []
     late = tuple(_number_of(self, instr, name, cell) for name, cell in zip(code.co_freevars, cells.items))
-    contents = [cell for cell, number in zip(cells.items, late) if number is None]
+    contents = [cell.content if isinstance(cell, CellRef) else cell
+                for cell, number in zip(cells.items, late) if number is None]
     parts = [*positional, *(named.items if isinstance(named, Known) else ()), *shared(self, contents)]
     for part in parts:
         require_known(part)
@@ -156,9 +163,14 @@ def new_closure(self: Any, instr: Any) -> Closure:
     operands = [self.object_value(Const(code)), self._input(self.facts.scope_path(), Object(dict)),
                 *[self.stored_value(one) for one in (Const(name), defaults, named, annotations)]]
     operands += [self.cell_value(Root("closure", number)) if number is not None
-                 else self.emit("new_cell", [self.stored_value(next(own))], CELL) for number in late]
+                 else _cell_with(self, next(own)) for number in late]
     made = self.emit("new_function", operands, Object(types.FunctionType))
     return Closure(shape, self.facts, tuple(map(forgotten, parts)), instr.index, None, made)
+
+
+def _cell_with(self: Any, held: Abstract) -> Any:
+    """The cell of a new function: its own, or one that others share."""
+    return self.object_value(held) if is_cell(held) else self.emit("new_cell", [self.stored_value(held)], CELL)
 
 
 def require_known(part: Abstract) -> None:
@@ -168,9 +180,15 @@ def require_known(part: Abstract) -> None:
 
 
 def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int]:
-    """The number of the captured function's cell that a free variable of a new function is in; None if it is a variable
-    of the callee that makes it."""
+    """The number of the captured function's cell that a free variable of a new function is in; None if it is a
+    variable of the callee that makes it.
+
+    Raises:
+        Wanted: in the next run that variable is in a cell.
+    """
     facts, names = self.facts, self.function.cellvars + self.function.freevars
+    if isinstance(cell, CellRef) and is_cell(cell.content):
+        return None
     if isinstance(cell, CellRef):
         number = names.index(name)
         known = number_of_cell(facts, name) if not facts.depth else facts._cell_of_base(facts._cell(number))
@@ -179,10 +197,12 @@ def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int
         return known  # type: ignore[no-any-return]
     if name in self.function.freevars:
         return _number_of_outer(facts, name)
-    if binds_again(self.cfg, instr.index, name):
-        raise Break("PJ220", name=name, because="it is bound again while functions share it")
-    if is_shared(self.cfg, instr.index, name):
-        raise Break("PJ220", name=name, because="functions share it")
+    callee = getattr(facts, "callee", None)
+    if binds_again(self.cfg, instr.index, name) or is_shared(self.cfg, instr.index, name):
+        if callee is None:
+            raise Break("PJ220", name=name, because="functions share it")
+        facts.base.objects.add((callee.function.__code__, name))
+        raise Wanted("PJ220", name=name, because="functions share it")
     return None
 
 

@@ -24,9 +24,12 @@ from pijit.core.capture.values import (
     Unrolled,
 )
 from pijit.core.graph.ir import Value
+from pijit.core.graph.types import CELL
 from pijit.guards.reading import class_value
 
 FRESH = itertools.count(1000000)
+CONTENT = "cell_contents"
+"""The attribute of cells."""
 
 
 class Record(Abstract):
@@ -250,6 +253,11 @@ def is_row(value: Abstract) -> bool:
     """Whether a value is an object that captured code has made of a class of tuples: the names of its items are their
     positions, and they never change."""
     return isinstance(value, Record) and issubclass(value.python, tuple)
+
+
+def is_cell(value: Abstract) -> bool:
+    """Whether a value is a cell that captured code has made."""
+    return isinstance(value, Record) and value.python is CELL.python
 
 
 def has_pointer(record: Record) -> bool:

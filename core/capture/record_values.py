@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.fallback import pops
 from pijit.core.capture.places import after_bytecode, is_place
 from pijit.core.capture.record import (
@@ -111,10 +112,12 @@ def apart_from_root(self: Any, value: Abstract, token: int) -> Abstract:
     if value.root is not None and isinstance(value, Record):
         found = {"value": self.object_value(value)} if value.shared else {"origin": origin_of(self, value)}
         value = self.use(value).like(root=None, **found)
-    elif value.root is not None and isinstance(value, (Sequence, Known)):
+    elif value.root is not None and isinstance(value, (Sequence, Known, Parted)):
         made, used = self.object_value(value), self.use(value)
         if isinstance(value, Known):
             value = used.like(list(used.items), made)
+        elif isinstance(value, Parted):
+            value = used.like(used.parts, value.source, made)
         else:
             value = Sequence(list(used.items), value.source, value.born, made)
     return with_mapped_parts(value, lambda part: apart_from_root(self, part, token))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pijit.core.capture.abstract import Parted
-from pijit.core.capture.record import Record, is_row
+from pijit.core.capture.record import Record, is_cell, is_row
 from pijit.core.capture.values import (
     Abstract,
     Const,
@@ -24,7 +24,7 @@ from pijit.core.capture.values import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
-from pijit.guards.source import Attr, Item, TypeOf
+from pijit.guards.source import Attr, Inner, Item, TypeOf
 
 
 class Root(NamedTuple):
@@ -68,7 +68,9 @@ def found_record(value: Record, root: Any) -> Record:
 
 def with_attributes(value: Record) -> Record:
     """An object that the segment finds, whose attributes or items know where they are found."""
-    step, names = (Item, range(len(value.items))) if is_row(value) else (Attr, value.names)  # type: Any, Any
+    step, names = Inner if is_cell(value) else Attr, value.names  # type: Any, Any
+    if is_row(value):
+        step, names = Item, range(len(value.items))
     return value.like(items=tuple(rooted(item, step(value.root, name)) for name, item in zip(names, value.items)))
 
 
