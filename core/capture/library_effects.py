@@ -49,6 +49,8 @@ def call_into(self: Any, row: Function, out: Abstract, arguments: List[Abstract]
     if not isinstance(out, Tensor) or out.type.ndim == 0 or not out.type.writeable:
         raise Break("PJ203", operand=describe(out))
     names = [name for name in row.path.split(".") if name != "ndarray"]
+    if names[-1] == "dot":
+        _require_axes(arguments)
     elementwise, any_order = row.path in helpers.UFUNCS, names[-1] in IN_ANY_ORDER
     one_axis = out.type.ndim == 1 and names[-1] in LIKE_UFUNCS.union(UFUNC_METHODS) - {"matmul"}
     if out.type.layout == "A" and not (elementwise or any_order or one_axis):
@@ -62,6 +64,13 @@ def call_into(self: Any, row: Function, out: Abstract, arguments: List[Abstract]
         made = self.invoke(FUNCTIONS[INTO + row.path], [out] + arguments, keywords)
     self.emit("assign", [out.value, made.value], None, exits=True)  # type: ignore[attr-defined]
     return out
+
+
+def _require_axes(arguments: List[Abstract]) -> None:
+    """Break if an operand of a product is a number: up to NumPy 1.21 some dtypes then leave the output as it is."""
+    for value in arguments:
+        if number_type(value) is not None or isinstance(value, Tensor) and value.type.ndim == 0:
+            raise Break("PJ203", operand=describe(value))
 
 
 def _tensors(self: Any, values: List[Abstract]) -> List[Tensor]:

@@ -309,3 +309,8 @@ def test_results_in_machine_code():
         j = check(several, x, c, 2, config={"backend": "numba"}, others=[
             (x[::-1], c, 0), (x, c[:3], 1), (x, c, 9), (x * np.nan, c, 1), (x, c[:, ::-1], 1)])
     assert not pijit.explain(j, x, c, 2).breaks
+
+
+def test_samples_of_what_warns():
+    """NumPy 1.21 crashes where the warning of uneven lists is raised in np.correlate: samples do not raise it."""
+    check(define("def f(x, k):\n    y = x * 2.0 + k\n    return np.correlate(y, [[1], [2, 3]])"), np.ones(3), 1.0)

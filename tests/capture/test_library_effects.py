@@ -114,3 +114,19 @@ def test_what_was_read_before_stays():
     x, o = np.arange(4.0), np.full(4, 7.0)
     with fail_unless_captured():
         check(f, x, o, others=[(x + 5, o), (x[:3], o), (x, o[::-1])], aliased=[(x, x)], config=ALONE)
+
+
+def scaled_into(x, o):
+    y = x * 2
+    r = x.dot(x[1], o)
+    np.dot(3, y, out=o)
+    return r, r is o, o + 1, y
+
+
+def test_products_with_numbers():
+    """NumPy 1.21 leaves the output of such a product as it is, for integers."""
+    x, o = np.arange(1.0, 4.0), np.zeros(3)
+    whole = np.zeros(3, int)
+    others = [(x.astype(int), whole), (x.astype(int), o), (x, whole), (x.astype("u1"), np.zeros((0, 3))), (x, o[:2])]
+    with fail_unless_captured():
+        check(scaled_into, x, o, others=others, aliased=[(x, x)], config=ALONE)
