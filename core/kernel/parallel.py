@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, Callable, List, Sequence
 
 from llvmlite import ir
+from pijit.core import _launcher
 from pijit.core.kernel.intrinsics import I64
 from pijit.core.kernel.row_sums import local
 
@@ -24,6 +25,14 @@ _SUM = 12
 
 ALIGNMENT = 1024
 
+FEW = 2
+"""So many threads compute a whole result and copy it no faster than one does both by blocks, in half the processors'
+time."""
+
+
+def gains_little(least: int) -> bool:
+    """Whether one thread is as fast as all where that spares a way to memory and back, and nobody asked for threads."""
+    return least == LEAST["auto"] and _launcher.threads()[0] <= FEW
 
 
 def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:

@@ -6,7 +6,7 @@ flag can be raised: NumPy reports before it writes. Whether one can, calm.py fin
 Where operands are views of the written array with its strides (``u[1:-1] = u[:-2] + u[2:]``), an element may be
 written once those behind it that need its old value have been computed. So blocks of the first axis are computed into
 two halves of a small buffer, in turn, and a block is copied when the next one has been computed. If the views are too
-far from each other, or flags may be raised, there is one block, of everything.
+far from each other, flags may be raised, or many threads share the work, there is one block, of everything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pijit.core.kernel.array_ops import fits_into
 from pijit.core.kernel.arrays import ArrayVariable, is_literal
 from pijit.core.kernel.calm import count_elements
 from pijit.core.kernel.fusion import asked, compute, find_leaves, finds, require_shapes
-from pijit.core.kernel.parallel import units_of
+from pijit.core.kernel.parallel import gains_little, units_of
 
 BLOCK = 1 << 16
 """Bytes of a block: two of them are in the second level of caches."""
@@ -279,7 +279,7 @@ def _rows_of_block(store: _Store, packed: str) -> str:
     conditions += ["%s == %s" % pair for array in own for pair in zip(array.shape, target.shape)
                    if pair[0] != pair[1]]
     conditions += ["not %s" % apart] if apart != "False" else []
-    if emitter.flavour.least:
+    if emitter.flavour.least and not gains_little(emitter.flavour.least):
         work = units_of(len(store.arrays) + 1, [scalar_operation(op) for op in store.group], False)
         conditions.append("imul(%s, %d) < %d" % (count_elements(emitter, target.shape), work, emitter.flavour.least))
     for condition in conditions:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pijit.core import _launcher
+from pijit.core.kernel import parallel as sharing
 from pijit.differential import plain_twin
 from tests.capture.test_threads import run_threads
 from tests.harness import check, jitted, same
@@ -98,6 +99,23 @@ def in_place(x, out):
 def test_loops_that_write_what_they_read():
     x = numbers((30000,), np.float64, 1)
     check(in_place, x[1:], x[:-1], others=[(x[:-1], x[1:]), (x, x), (x, x.copy())], config=THREADS)
+
+
+def smooth(x):
+    x[1:-1] = 0.5 * (x[:-2] + x[2:])
+    return x.copy()
+
+
+@pytest.mark.parametrize("least, shared", [(0, True), (_launcher.threads()[0], False)])
+def test_few_threads_leave_stores_by_blocks_to_one(least, shared, monkeypatch):
+    """A store that reads what it writes needs no result apart then."""
+    monkeypatch.setattr(sharing, "FEW", least)
+    config = dict(THREADS, parallel="auto", cache=False)
+    x = numbers((1 << 20,), np.float64, 1)
+    f = jitted(plain_twin(smooth), config)
+    f(x.copy())
+    loops = shared_loops(lambda: same(f(x.copy()), smooth(x.copy())))
+    assert (loops > 1) == shared, loops  # one looks how large the numbers are
 
 
 def powers(x, y):
