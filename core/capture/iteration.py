@@ -6,11 +6,12 @@ import builtins
 from typing import Any, Callable
 
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.resume import START
 from pijit.core.capture.iterators import EACH_ITEM, iterator_over, step_of
 from pijit.core.capture.operators import describe
 from pijit.core.capture.states import State, is_confined
-from pijit.core.capture.suspended import begun, is_generating
-from pijit.core.capture.values import Abstract, Const, Lazy
+from pijit.core.capture.suspended import Suspended, begun, is_generating
+from pijit.core.capture.values import Abstract, Const, Lazy, Made
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG
 
@@ -56,7 +57,10 @@ class Iteration:
         return step.item()
 
     def named_iterator(self, value: Abstract) -> Abstract:
-        """What a variable gets that is to hold a generator expression, a map or a filter; Break for others."""
+        """What a variable gets that is to hold a new generator, a map or a filter; Break for others."""
+        called = isinstance(value, Suspended) and not isinstance(value.maker, Made)
+        if called and value.point == START and not self.facts.depth:  # type: ignore[attr-defined]
+            return value
         if self.facts.depth or not isinstance(value, Lazy) or value.made.code is EACH_ITEM or is_confined(value.iterator):
             raise Break("PJ202", value=describe(value))
         return begun(value.made, value.iterator, value.born)
