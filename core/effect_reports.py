@@ -28,6 +28,7 @@ WORDS: Dict[str, str] = {
     "set_add": "set.add", "set_discard": "set.discard", "set_remove": "set.remove", "clear_set": "set.clear",
     "draw": "draw of a random number", "list_take": "list.pop", "heap_push": "heapq.heappush", "heap_drop": "heapq.heappop",
     "deque_append": "deque.append", "deque_appendleft": "deque.appendleft", "deque_take": "deque.pop",
+    "take_entry": "popitem, or set.pop",
     "deque_drop": "deque.pop",
     "STORE_ATTR": "store of an attribute", "DELETE_ATTR": "del of an attribute",
     "STORE_GLOBAL": "store of a global", "DELETE_GLOBAL": "del of a global",

@@ -27,7 +27,7 @@ from pijit.guards.source import Constant, Inner
 PLACE = Place(*[Inner(Constant(weakref.ref(Counter)), "referent")] * 2)
 OWN = {name: class_value(Counter, name) for name in (
     "__init__", "__new__", "__getattribute__", "__getitem__", "__missing__", "__setitem__", "__delitem__", "__contains__",
-    "__len__", "__bool__", "__iter__", "get", "keys", "values", "items", "most_common", "update", "copy", "__class__")}
+    "__len__", "__bool__", "__iter__", "get", "keys", "values", "items", "most_common", "update", "copy", "popitem", "__class__")}
 """What the class has under these names when nobody has changed it."""
 
 

@@ -29,6 +29,7 @@ from pijit.core.capture.objects import store_in_record
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import Record
 from pijit.core.capture.specials import is_object
+from pijit.core.capture.taken_entries import TAKING_METHODS
 from pijit.core.capture.texts import TEXT, TEXT_METHODS
 from pijit.core.capture.values import Abstract, Const, Known, Lazy, Made, Number, Opaque, Tensor, class_of, number_type
 from pijit.core.errors import Break
@@ -263,6 +264,7 @@ OBJECT_METHODS[list, "copy"] = _list_copy
 OBJECT_METHODS.update(EFFECT_METHODS)
 OBJECT_METHODS.update(DEQUE_METHODS)
 OBJECT_METHODS.update(COUNTER_METHODS)
+OBJECT_METHODS.update(TAKING_METHODS)
 OBJECT_METHODS.update(NUMBER_METHODS)
 OBJECT_METHODS.update(TEXT_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})

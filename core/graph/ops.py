@@ -212,6 +212,8 @@ OPS: Dict[str, OpInfo] = {
     "deque_append": OpInfo("o v", (), True, "deque.append(value); exits where an item has to go that may be noticed"),
     "deque_appendleft": OpInfo("o v", (), True, "deque.appendleft(value); exits as deque_append"),
     "hold": OpInfo("o", (), False, "the object lives as long as the kernel runs; exits where a list has what ends noticeably"),
+    "taken_entry": OpInfo("o", (), False, "WORD: the position behind the entry that dict.popitem or set.pop takes, or 0"),
+    "take_entry": OpInfo("o", (), True, "takes it out; exits where globals are in the dict"),
     "plain_items": OpInfo("o", (), False, "exits unless a list, or a dict as keys, has numbers, strings, arrays, and rows of these"),
     "has_key": OpInfo("o o", (), False, "FLAG: key in dict or set"),
     "find_item": OpInfo("o v", (), False, "WORD: where a list or tuple has a value first, or -1; exits when it meets an item "

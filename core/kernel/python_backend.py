@@ -298,6 +298,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "raised": lambda emitter, op: "0",
     "poll": lambda emitter, op: "poll()",
     "length": lambda emitter, op: "len(%s)" % _name(op.args[0]),
+    "taken_entry": lambda emitter, op: "taken_entry(%s)" % _name(op.args[0]),
     "next_entry": lambda emitter, op: "next_entry(%s, %s)" % tuple(_args(op)),
     "new_instance": lambda emitter, op: "new_instance(%s)" % ", ".join(_args(op)),
     "changed_instance": lambda emitter, op: "changed_instance(%s)" % ", ".join(_args(op)),

@@ -293,6 +293,14 @@ def next_entry(owner: Any, position: int) -> int:
     return found[0] if found is not None else 0
 
 
+def take_entry(owner: Any) -> None:
+    if isinstance(owner, set):
+        owner.pop()
+        return
+    _require_no_namespace(owner)
+    owner.popitem()
+
+
 def deque_item(owner: Any, index: int, kind: Any) -> Any:
     return _found(owner[index], kind)
 
@@ -427,7 +435,7 @@ EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global",
                 "reverse", "clear_list", "store_key", "delete_key", "discard_key", "update", "clear_dict", "set_add",
                 "set_discard", "set_remove", "clear_set", "list_take", "sort",
                 "collect_pair", "collect_member", "deque_take", "deque_drop", "store_int",
-                "deque_append", "deque_appendleft", "hold", "plain_items", "heap_push", "heap_drop")
+                "deque_append", "deque_appendleft", "hold", "plain_items", "take_entry", "heap_push", "heap_drop")
 """The operations that are calls of the functions of these names."""
 
 NAMES: Dict[str, Any] = {
@@ -443,7 +451,8 @@ NAMES: Dict[str, Any] = {
     "pop_key": pop_key, "pop_default": pop_default, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
     "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
-    "deque_appendleft": deque_appendleft, "hold": hold, "plain_items": plain_items,
+    "deque_appendleft": deque_appendleft, "hold": hold, "plain_items": plain_items, "take_entry": take_entry,
+    "taken_entry": _launcher.taken_entry,
     "new_set": new_set, "has_key": has_key,
     "lacks_own": lacks_own,
     "collect_pair": store_key, "collect_member": set_add,

@@ -8,6 +8,7 @@
 #define PIJIT_CONTAINERS_H
 
 #include "invoke.h"
+#include "dict_iterator.h"
 #include <longintrepr.h>
 
 /* What a read finds, besides the kinds of value_box and arrays. */
@@ -159,6 +160,33 @@ runtime_delete_item(int64_t list, int64_t index)
         return DECLINED;
     }
     return item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
+}
+
+static int64_t
+runtime_taken_entry(int64_t owner)
+{
+    return entry_to_take((PyObject *)owner);
+}
+
+static PyObject *popitem;  /* owned: the method of dict */
+
+/* Of an entry that is there, and whose end runs no code. */
+static int64_t
+runtime_take_entry(int64_t owner)
+{
+    PyObject *object = (PyObject *)owner;  /* borrowed */
+    PyObject *taken = NULL;  /* owned */
+    if (PyAnySet_Check(object)) {
+        taken = PySet_Pop(object);
+    }
+    else if (is_namespace(object)) {
+        return DECLINED;
+    }
+    else if (popitem != NULL || (popitem = PyObject_GetAttrString((PyObject *)&PyDict_Type, "popitem")) != NULL) {
+        taken = PyObject_CallFunctionObjArgs(popitem, object, NULL);
+    }
+    Py_XDECREF(taken);
+    return taken == NULL ? LAUNCHER_ERROR : 0;
 }
 
 /* Of an item that is there, and whose end runs no code. */

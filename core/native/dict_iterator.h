@@ -22,4 +22,34 @@ typedef struct {
     Py_ssize_t left;
 } SetIterator;
 
+/* How the keys of a dict begin. */
+typedef struct {
+    Py_ssize_t references, size;
+    void *lookup;
+    Py_ssize_t usable, count;   /* entries, those that are gone too */
+} DictKeys;
+
+/* The position behind the entry that popitem takes out of a dict, or pop of a set; 0 where there is none. */
+static inline int64_t
+entry_to_take(PyObject *owner)
+{
+    if (PyAnySet_Check(owner)) {
+        const PySetObject *set = (const PySetObject *)owner;
+        Py_ssize_t place = set->finger & set->mask;
+        while (set->used > 0 && (set->table[place].key == NULL || set->table[place].hash == -1)) {
+            place = place >= set->mask ? 0 : place + 1;
+        }
+        return set->used > 0 ? place + 1 : 0;
+    }
+    Py_ssize_t last = 0;
+    for (Py_ssize_t step = 1; last == 0 && PyDict_GET_SIZE(owner) > 0; step *= 2) {
+        Py_ssize_t count = ((const DictKeys *)((PyDictObject *)owner)->ma_keys)->count;
+        Py_ssize_t at = count > step ? count - step : 0;
+        while (PyDict_Next(owner, &at, NULL, NULL)) {
+            last = at;
+        }
+    }
+    return last;
+}
+
 #endif

@@ -43,7 +43,18 @@ module_next_entry(PyObject *Py_UNUSED(module), PyObject *args)
     return Py_BuildValue("(nOO)", position, key, value);
 }
 
+static PyObject *
+module_taken_entry(PyObject *Py_UNUSED(module), PyObject *owner)
+{
+    if (!PyDict_Check(owner) && !PyAnySet_Check(owner)) {
+        PyErr_Format(PyExc_TypeError, "neither a dict nor a set: %R", owner);
+        return NULL;
+    }
+    return PyLong_FromLongLong(entry_to_take(owner));
+}
+
 static PyMethodDef entry_functions[] = {
+    {"taken_entry", module_taken_entry, METH_O, "The position behind the entry that popitem or pop takes, 0 for none."},
     {"dict_iterator", module_dict_iterator, METH_O, "(owner, position, left, used) of an iterator over a dict or set."},
     {"next_entry", module_next_entry, METH_VARARGS, "(position behind it, key, value) of the next entry, or None."},
     {NULL},

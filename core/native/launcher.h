@@ -178,6 +178,9 @@
  *   plain_items(list or dict)
  *       Declines unless NumPy makes an array of the items, or of the keys, without running code of the user's.
  *   next_entry(dict, position) -> the position behind the next entry, 0 behind the last one
+ *   taken_entry(dict or set) -> the position behind the entry that popitem or pop takes, 0 where there is none
+ *   take_entry(dict or set)
+ *       Takes it out; declines where globals are in the dict.
  *   length(container) -> its length
  *
  *   Strings and bytes (texts.h).

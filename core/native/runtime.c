@@ -370,7 +370,7 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
     X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(pop_default) X(discard_key) X(setdefault) X(update) X(clear_dict) X(set_add) X(set_discard) X(set_remove) X(clear_set) X(list_take) \
     X(box) X(own) X(copied) X(new_set) X(new_slice) X(bound_method) X(new_cell) X(new_function) X(new_object) X(delete_attr) X(delete_global) X(delete_cell) X(store_slice) X(delete_slice) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
     X(load_int) X(get_int) X(store_int) X(load_attr) X(lacks_own) \
-    X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) X(plain_items) X(heap_push) X(heap_drop) X(draw) \
+    X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) X(plain_items) X(taken_entry) X(take_entry) X(heap_push) X(heap_drop) X(draw) \
     X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(text_add) X(text_append) \
     X(asked) X(clear_exception) \
     X(parallel) X(copy_apart) X(copy_around) X(matmul)
