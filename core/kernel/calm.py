@@ -6,7 +6,7 @@ invalid. So exponents of operands are looked at, which takes much less than a se
 results are computed from them: the bound ``e`` says that all numbers are below ``2 ** e``. No operand and no result
 may be infinite, whatever comes of it later. Bounds of the kernel's inputs are kept, and change with what is written,
 so that loops of many steps look once in many rounds. Arrays that the kernel computes for such a store have the
-bounds of what they are computed from.
+bounds of what they are computed from; others that it makes are looked at once, zeros and ones not at all.
 Underflows may happen: NumPy ignores them unless it is told not to, and it is asked.
 """
 
@@ -36,14 +36,15 @@ UNKNOWN = 4096
 
 _EXPONENTS = {"f": 127, "d": 1023}
 _OPERATIONS = frozenset("add sub mul truediv neg abs square".split())
+_BEGINNING = frozenset(("alloc", "ufunc", "where"))
 _CHOICES = frozenset(("pick", "put_mask"))
 
 
 class Calm:
-    """The bounds that one kernel keeps, in a variable for each input that groups read or write, and for each array in
-    ``made``, which groups compute and stores read."""
+    """The bounds that one kernel keeps, in a variable for each input that groups read or write, for each array in
+    ``made``, which groups compute and stores read, and for each one in ``begun``, of which nothing is known at first."""
 
-    __slots__ = ("emitter", "bounds", "made")
+    __slots__ = ("emitter", "bounds", "made", "begun")
 
     def __init__(self, emitter: Any, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
         self.emitter = emitter
@@ -57,6 +58,12 @@ class Calm:
                 self.bounds[value] = "below_%d" % value.id
         self.made = {value: "below_%d" % value.id for value in _made_for_stores(groups)}
         self.bounds.update(self.made)
+        inner = {op for group in groups.values() for op in group[:-1]}
+        self.begun = {op.result: "below_%d" % op.result.id for block in graph.blocks for op in block.ops
+                      if op.name in _BEGINNING and op not in inner
+                      and op.result in touched and op.result not in self.made
+                      and isinstance(op.result.type, Array) and op.result.type.ndim > 0 and _can_look(op.result)}
+        self.bounds.update(self.begun)
 
     def head(self) -> List[str]:
         """What the kernel begins with."""
@@ -66,6 +73,16 @@ class Calm:
         """Any array may have been written to."""
         for name in self.bounds.values():
             self.emitter.line("%s = %d" % (name, UNKNOWN))
+
+    def begin(self, op: Op) -> None:
+        """An operation has made an array."""
+        if op.result in self.begun:
+            self.emitter.line("%s = %d" % (self.begun[op.result], UNKNOWN if op.attrs.get("fill") is None else 1))
+
+    def lose(self, root: Value) -> None:
+        """An array that nobody else has was written to."""
+        if root in self.bounds:
+            self.emitter.line("%s = %d" % (self.bounds[root], UNKNOWN))
 
     def note(self, root: Value, calm: str, result: str) -> None:
         """An array, and what may share its memory, holds results with a bound if ``calm`` is 1."""

@@ -186,6 +186,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
                 self._write(leaving if member is op else member)
             if any(member.name in EFFECTS for member in group):
                 self.calm.forget()
+        self.calm.begin(op)
         for member in group:
             for value in self.lifetimes.after(member):
                 if value not in self.inherited:

@@ -111,6 +111,7 @@ def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) 
     if fresh:
         store.compute(store.target, new=True)
         emitter.fills.finish(last, store.target)
+        emitter.calm.lose(store.root)
         return
     overlap, depth = _overlap(store), emitter.depth
     if sparse is not None and overlap != "False":
