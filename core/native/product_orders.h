@@ -56,6 +56,13 @@ NAMED(leave)(const Product *of, FOUR sums, char *out, npy_intp count)
         sums = sums + TIMES(q);                                                                \
     }
 
+#define REST_FUSED                                                                             \
+    switch (of->depth - q) {                                                                   \
+    case 1: sums = FUSED(q, sums); break;                                                      \
+    case 2: sums = sums + FUSED(q, TIMES(q + 1)); break;                                       \
+    case 3: sums = sums + FUSED(q + 2, FUSED(q, TIMES(q + 1))); break;                         \
+    }
+
 ORDER(one_by_one, ONE_BY_ONE)
 
 ORDER(fused,
@@ -66,11 +73,7 @@ ORDER(fused,
 /* Four sums of every fourth product; the rest apart. */
 ORDER(lanes_fused,
       LANES
-      switch (of->depth - q) {
-      case 1: sums = FUSED(q, sums); break;
-      case 2: sums = sums + FUSED(q, TIMES(q + 1)); break;
-      case 3: sums = sums + FUSED(q + 2, FUSED(q, TIMES(q + 1))); break;
-      })
+      REST_FUSED)
 
 ORDER(lanes_plain,
       LANES
@@ -96,6 +99,13 @@ ORDER(fours_plain,
       }
       ONE_BY_ONE)
 
+/* The same, each product but the second fused. */
+ORDER(fours_chained,
+      for (; q < WHOLE; q += 4) {
+          sums = sums + FUSED(q + 3, FUSED(q + 2, FUSED(q, TIMES(q + 1))));
+      }
+      REST_FUSED)
+
 /* Rounded products, added up as doubles. */
 ORDER(in_doubles,
       __m256d wide = {0};
@@ -110,7 +120,7 @@ NAMED(product)(const Product *of, int order, int last)
 {
     static int (*const orders[PRODUCT_ORDERS])(const Product *, const FOUR *, char *, npy_intp) = {
         NAMED(one_by_one), NAMED(fused), NAMED(lanes_fused), NAMED(lanes_plain), NAMED(fours_fused),
-        NAMED(fours_plain), NAMED(in_doubles)};
+        NAMED(fours_plain), NAMED(in_doubles), NAMED(fours_chained)};
     const npy_intp step = of->right_steps[1];
     FOUR lines[PRODUCT_DEPTH];
     int nan = 0;
@@ -142,3 +152,4 @@ NAMED(product)(const Product *of, int order, int last)
 #undef LANES
 #undef WHOLE
 #undef ONE_BY_ONE
+#undef REST_FUSED

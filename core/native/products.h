@@ -14,7 +14,7 @@
 
 #define PRODUCT_SIDE 8          /* rows and columns at most */
 #define PRODUCT_DEPTH 16        /* products that make one sum at most */
-#define PRODUCT_ORDERS 7
+#define PRODUCT_ORDERS 8
 #define PRODUCT_PLAIN 0         /* one after the other, and the same in doubles */
 #define PRODUCT_WIDE 6
 #define PRODUCT_UNKNOWN (-1)
