@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 from pijit.core import _hook
 from pijit.core.bytecode.decode import Function
 from pijit.core.bytecode.link import Landings, Probe, Site, link
+from pijit.core.bytecode.rest import Announce
 from pijit.core.capture.capture import Candidate, Capture, capture
 from pijit.core.capture.captured import Captured
 from pijit.core.capture.fallback import unpacked
@@ -84,11 +85,13 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
                                         _finder(state, index) if index in open_calls else None).callable
                   for index, callees in calls.items()}
 
+    announce, inner = _announcer(state)
+
     def linked_from(header: Optional[int], landings: Optional[Landings] = None) -> types.CodeType:
         instructions = result.cfg.function.instructions
         probes = [Probe(index, observer, unpacked(instructions[index])) for index, observer in observers.items()]
         return _linked(config, result, sites, probes, {key: way.site for key, way in reentries.items()}, movers,
-                       header, call_sites, landings)
+                       header, call_sites, landings, announce)
 
     landings: Landings = {}
     linked = linked_from(None, landings)
@@ -116,7 +119,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
             launcher.entry = program
     for one in results:
         one.release()
-    called = list({id(callee): callee for found in calls.values() for callee in found}.values())
+    called = list({id(callee): callee for found in [*calls.values(), *inner] for callee in found}.values())
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay, called, ways, entrance, seen,
                  lines_of(candidate.captured for _, candidate, _ in kept), record,
@@ -162,6 +165,22 @@ def _compiled_calls(state: State, results: List[Capture]) -> Dict[int, List[Stat
             known = found.setdefault(index, [])
             known += [callee for callee in states if callee is not None and callee not in known]
     return found
+
+
+def _announcer(state: State) -> Tuple[Announce, List[List[State]]]:
+    """What linked code of callees announces calls by, and the states of the functions that it calls so."""
+    sites: Dict[Any, Any] = {}
+    found: List[List[State]] = []
+
+    def announce(callees: Tuple[Tuple[types.CodeType, str], ...]) -> Any:
+        key = tuple(id(code) for code, _ in callees)
+        if key not in sites:
+            states = [one for one in (state.callee_of(code, name) for code, name in callees) if one is not None]
+            found.append(states)
+            sites[key] = _hook.CallSite(tuple(one.callee for one in states)).callable if states else None
+        return sites[key]
+
+    return announce, found
 
 
 def _finder(state: State, index: int) -> Any:

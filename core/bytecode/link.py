@@ -15,7 +15,7 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
 from pijit.core.bytecode.moves import Given, add_mover, add_start, entered_behind, item_of, setup_below, setup_of
 from pijit.core.bytecode.report import Report, call_report
-from pijit.core.bytecode.rest import Rest, call_rest
+from pijit.core.bytecode.rest import Announce, Rest, announcement, call_rest
 
 MISS = -1
 LESS = dis.cmp_op.index("<")
@@ -110,7 +110,7 @@ class Probe(NamedTuple):
 def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
          reentries: Optional[Dict[Any, Site]] = None, movers: Optional[Dict[int, Callable[[int], Any]]] = None,
          start: Optional[int] = None, calls: Optional[Dict[int, Any]] = None,
-         landings: Optional[Landings] = None) -> CodeType:
+         landings: Optional[Landings] = None, announce: Announce = lambda callees: None) -> CodeType:
     """The linked code object.
 
     Arguments:
@@ -119,6 +119,7 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
         start: the loop header where the code begins, for a call that moves to it.
         calls: what is called right before an instruction that calls a function which is compiled on its own.
         landings: filled.
+        announce: what is called before calls in the rests of callees.
 
     Raises:
         ValueError: the edited code does not verify.
@@ -133,13 +134,13 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
     for header, make in (movers or {}).items():
         add_mover(assembler, cfg, header, make)
     announced = {index: Label("call at %d" % index) for index in calls or {}}
-    writers = [_Writer(cfg, assembler, site, ways, announced) for site in sites]
+    writers = [_Writer(cfg, assembler, site, ways, announced, announce) for site in sites]
     for writer in writers:
         assembler.insert(writer.site.index, writer.write())
     for index, callable in (calls or {}).items():
-        assembler.insert(index, [announced[index]] + _announcement(assembler, index, callable))
+        assembler.insert(index, [announced[index]] + announcement(assembler, index, callable))
     for key, site in (reentries or {}).items():
-        writer, over = _Writer(cfg, assembler, site, ways, announced), Label("over reentry")
+        writer, over = _Writer(cfg, assembler, site, ways, announced, announce), Label("over reentry")
         if site.gate is not None:
             assembler.insert(site.index, _gate(assembler, site.gate, ways[key], writer.line))
         # In front of its loop, since setups only lead forwards.
@@ -168,20 +169,14 @@ def _gate(assembler: Assembler, gate: Any, way: Label, line: Optional[int]) -> L
             Op("POP_TOP", None, line), Op("JUMP_ABSOLUTE", way, line), on]
 
 
-def _announcement(assembler: Assembler, index: int, callable: Any) -> List[Item]:
-    line = assembler.function.instructions[index].lineno
-    return [Op("LOAD_CONST", assembler.const(callable), line), Op("CALL_FUNCTION", 0, line),
-            Op("POP_TOP", None, line)]
-
-
 class _Writer:
     """The code of one site; ``announced`` is where instructions begin with the announcement of their call."""
 
     def __init__(self, cfg: CFG, assembler: Assembler, site: Site, ways: Dict[Any, Label],
-                 announced: Dict[int, Label]) -> None:
+                 announced: Dict[int, Label], announce: Announce) -> None:
         self.cfg = cfg
         self.ways = ways
-        self.announced = announced
+        self.announced, self.announce = announced, announce
         self.assembler = assembler
         self.site = site
         self.line = cfg.function.instructions[site.index].lineno
@@ -260,7 +255,7 @@ class _Writer:
             self.op("JUMP_ABSOLUTE", self.assembler.inserted(plan.target))
         elif plan.rest is not None:
             line = self.cfg.function.instructions[plan.target - 1].lineno
-            self.items += call_rest(self.assembler, plan.rest, line)
+            self.items += call_rest(self.assembler, plan.rest, line, self.announce)
             entered = entered_behind(self.cfg, plan.target)
             if entered is not None:
                 handler = self._forwards(entered.handler, stubs)

@@ -15,13 +15,17 @@ instead.
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Optional, Tuple
+from types import CodeType
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
 from pijit.core._hook import Rest as NativeRest
 from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
-from pijit.core.bytecode.encode import Assembler, Item, Op
+from pijit.core.bytecode.encode import Assembler, Item, Label, Op
 from pijit.core.bytecode.moves import entered_behind, item_of, setup_below, stack_of
+
+Announce = Callable[[Tuple[Tuple[CodeType, str], ...]], Any]
+"""What is called right before a call of one of these functions, which are compiled on their own; None: nothing."""
 
 
 class Rest(NamedTuple):
@@ -29,7 +33,8 @@ class Rest(NamedTuple):
 
     ``cfg`` is that of the code as it runs, with cell variables in cells. ``given`` are the positions of stack items
     that are made by a call with what is left for them, a tuple, and what is called. ``dicts`` are the variables that
-    have dicts of keywords, and their keys.
+    have dicts of keywords, and their keys. ``calls`` are instructions that call functions which may be compiled on
+    their own, by (code, name).
     """
 
     cfg: CFG
@@ -39,19 +44,27 @@ class Rest(NamedTuple):
     inner: Optional["Rest"]
     given: Tuple[Tuple[int, Any], ...] = ()
     dicts: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
+    calls: Tuple[Tuple[int, Tuple[Tuple[CodeType, str], ...]], ...] = ()
 
     def __str__(self) -> str:
         own = "%s at %d" % (self.cfg.function.code.co_name, self.target)
         return own if self.inner is None else "%s, %s" % (own, self.inner)
 
 
-def call_rest(assembler: Assembler, rest: Rest, line: Optional[int]) -> List[Item]:
+def announcement(assembler: Assembler, index: int, callable: Any) -> List[Item]:
+    """Code that says that an instruction is about to call a function which is compiled on its own."""
+    line = assembler.function.instructions[index].lineno
+    return [Op("LOAD_CONST", assembler.const(callable), line), Op("CALL_FUNCTION", 0, line),
+            Op("POP_TOP", None, line)]
+
+
+def call_rest(assembler: Assembler, rest: Rest, line: Optional[int], announce: Announce) -> List[Item]:
     """Code that runs the rest of a call on the tuple on top of the stack, which becomes the result."""
-    return [Op("LOAD_CONST", assembler.const(_native(rest)), line), Op("ROT_TWO", None, line),
+    return [Op("LOAD_CONST", assembler.const(_native(rest, announce)), line), Op("ROT_TWO", None, line),
             Op("CALL_FUNCTION", 1, line)]
 
 
-def _native(rest: Rest) -> Any:
+def _native(rest: Rest, announce: Announce) -> Any:
     """What linked code calls. It owns a code object of its own, nothing that leads to the callee's."""
     assembler = Assembler(rest.cfg.function)
     dicts = [(name, keys, [assembler.fresh_local() for _ in keys]) for name, keys in rest.dicts]
@@ -62,13 +75,20 @@ def _native(rest: Rest) -> Any:
                            Op("POP_TOP", None, line)]
     else:
         line = rest.cfg.function.instructions[rest.target - 1].lineno
-        end = call_rest(assembler, rest.inner, line)
+        end = call_rest(assembler, rest.inner, line, announce)
         entered = entered_behind(rest.cfg, rest.target)
         if entered is not None:
             end += setup_below(assembler, rest.cfg, entered, assembler.inserted(entered.handler), line)
     items = [item for found in dicts for item in _dict_of(assembler, *found, line)]
     items += stack_of(assembler, rest.cfg, rest.target, stack, dict(rest.given), entered) + end
-    assembler.insert(0, items + [Op("JUMP_ABSOLUTE", assembler.original(rest.target), line)], redirect=False)
+    begin = assembler.original(rest.target)
+    for index, callees in rest.calls:
+        callable = announce(callees)
+        if callable is not None:
+            label = Label("call at %d" % index)
+            assembler.insert(index, [label] + announcement(assembler, index, callable))
+            begin = label if index == rest.target else begin
+    assembler.insert(0, items + [Op("JUMP_ABSOLUTE", begin, line)], redirect=False)
     code = assembler.assemble()
     cells = {name: code.co_nlocals + number for number, name in enumerate(code.co_cellvars)}
     slots = [cells[name] if name in cells else code.co_varnames.index(name) for name in rest.locals]

@@ -296,6 +296,8 @@ class Inliner:
             interpreter.rely(callee.place, HasCode(code))
             found = find_callee(managing_function(interpreter, callee), arguments, keywords, interpreter)
             return managed(interpreter, self.call(interpreter, *found) if found is not None else UNBOUND)
+        if self.compiles_alone(callee.function):
+            self.recursion.note(interpreter, callee)
         self.recursion.require_room(facts, callee)
         why = self.why_not(callee.function)
         if why is not None:

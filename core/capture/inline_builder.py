@@ -214,7 +214,8 @@ class InlineBuilder(GraphBuilder):
         outputs += [self._output(value) for items in dicts.values() for value in items.values()]
         outputs += [item_output(self, value) for value in state.stack]
         rest = Rest(self._running_cfg(callee.function.__code__), target, tuple(held), len(state.stack) + len(packed),
-                    inner, given(state.stack), tuple((name, tuple(items)) for name, items in dicts.items()))
+                    inner, given(state.stack), tuple((name, tuple(items)) for name, items in dicts.items()),
+                    self.facts.inliner.recursion.calls_in(self.facts))
         exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))
         self.inside.add(exit)
         return exit

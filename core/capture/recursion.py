@@ -2,13 +2,13 @@
 
 A function that calls itself is inlined up to `max_inline_depth`, or as often as that makes little code. Where control comes
 to the next call of itself, the kernel leaves into the middle of the innermost callee, see `asides`, and bytecode makes
-that call, of a function that is compiled; the rest of the callees is bytecode's as well.
+that call, of a function that is compiled: jitted, or announced by the rest of the callee, which is bytecode's as well.
 """
 
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List, Tuple
 
 from pijit.core.capture.callees import Callee
 from pijit.core.capture.facts import Facts, Place
@@ -23,12 +23,14 @@ HANDLING = frozenset(["SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH"])
 
 class Recursion:
     """What is known of that during one capture: ``levels`` are how often functions are inlined into themselves, where
-    that is less than the depth says; ``lowered`` counts the changes of it."""
+    that is less than the depth says; ``lowered`` counts the changes of it. ``calls`` are by code and instruction the
+    (code, name) of what callees call that is among the functions around, undecorated ones."""
 
     def __init__(self, max_depth: int) -> None:
         self.max_depth = max_depth
         self.levels: Dict[CodeType, int] = {}
         self.lowered = 0
+        self.calls: Dict[CodeType, Dict[int, List[Tuple[CodeType, str]]]] = {}
 
     def require_room(self, facts: Facts, callee: Callee) -> None:
         """Break for a call that is one too many in the function that ``facts`` are of."""
@@ -40,8 +42,21 @@ class Recursion:
         if because is not None:
             refusal = Break("PJ230", callee=callee.name, because=because)
             handles = any(instr.opname in HANDLING for instr in facts.function.instructions)
-            refusal.leaves = callee.jitted and times > 0 and not handles
+            refusal.leaves = times > 0 and not handles
             raise refusal
+
+    def note(self, interpreter: Any, callee: Callee) -> None:
+        """Note what a callee calls: in its rest the call is one of a function that is compiled on its own."""
+        code, facts = callee.function.__code__, interpreter.facts
+        if facts.depth and not callee.jitted and code in facts.within:
+            known = self.calls.setdefault(facts.function.code, {}).setdefault(interpreter.instr.index, [])
+            if all(other is not code for other, _ in known):
+                known.append((code, callee.name))
+
+    def calls_in(self, facts: Facts) -> Tuple[Tuple[int, Tuple[Tuple[CodeType, str], ...]], ...]:
+        """What was noted of calls in the function that ``facts`` are of."""
+        noted = self.calls.get(facts.function.code, {})
+        return tuple((index, tuple(noted[index])) for index in sorted(noted))
 
     def by_one_path(self, interpreter: Any, callee: Callee) -> Callee:
         """A function as it was found around the call: one path to it is enough to guard what leads on from there."""

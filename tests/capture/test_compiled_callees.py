@@ -291,7 +291,7 @@ def test_recursion_runs_kernels_at_each_depth():
     j = check(solved, 64, others=[(256,), (4,)])
     assert kernels_run(callees_of(j)["multigrid"]) > 60
     j = check(lambda x: fft(x * 2.0 - 1.0) + 1.0, np.linspace(-1.0, 1.0, 64), others=[(np.ones(16),)])
-    assert kernels_run(callees_of(j)["fft"]) > 60
+    assert kernels_run(callees_of(j)["fft"]) > 30  # each does a few levels
 
 
 def test_threads():

@@ -158,6 +158,18 @@ def compare(name, calls, config):
     return made
 
 
+def compare_helpers(name, calls, config):
+    """The same with functions that are not decorated, called from one that is, which is given back."""
+    inner = define(SOURCES[name], jit=lambda f: f)
+    parameters = ", ".join("a%d" % number for number in range(len(calls[0])))
+    source = "@jit\ndef f(%s):\n    return g(%s)" % (parameters, parameters + ", by=1, a=2.0" * (name == "keywords"))
+    plain = define(source, jit=lambda f: f, g=inner)
+    f = define(source, jit=lambda f: jitted(f, config), g=inner)
+    for args in [one for one in calls for _ in range(2)] + calls[:1]:
+        same(outcome(plain, args, {}), outcome(f, args, {}))
+    return f
+
+
 @pytest.mark.parametrize("depth", [0, 1, 2, 3])
 @pytest.mark.parametrize("name, calls", CASES, ids=[case[0] for case in CASES])
 def test_answers_at_each_depth(name, calls, depth, little_work):
@@ -168,6 +180,31 @@ def test_answers_at_each_depth(name, calls, depth, little_work):
 def test_answers_where_exits_are_taken(name, calls, leaves_often):
     compare(name, calls, {"backend": "python", "max_inline_depth": 2})
     assert leaves_often
+
+
+@pytest.mark.parametrize("depth", [0, 2, 3])
+@pytest.mark.parametrize("name, calls", CASES, ids=[case[0] for case in CASES])
+def test_answers_of_helpers(name, calls, depth, little_work):
+    compare_helpers(name, calls, {"backend": "python", "max_inline_depth": depth})
+
+
+@pytest.mark.parametrize("name, calls", LEAVING, ids=[case[0] for case in LEAVING])
+def test_answers_of_helpers_where_exits_are_taken(name, calls, leaves_often):
+    compare_helpers(name, calls, {"backend": "python", "max_inline_depth": 2})
+    assert leaves_often
+
+
+@pytest.mark.parametrize("name, calls", COMPILED, ids=[case[0] for case in COMPILED])
+def test_helpers_are_compiled_all_the_way_down(name, calls, little_work):
+    f = compare_helpers(name, calls, {"max_inline_depth": 2, "force_breaks": None})
+    deep = {"fib": (12,), "sums": (X,), "power": (1.5, 999), "logs": ([], 9, 2.0), "stores": (X, 0, 33)}[name]
+    for _ in range(2):
+        f(*map(fresh, deep))
+    (helper,) = f.state.callees.values()
+    before, _ = helper.counts
+    f(*map(fresh, deep))
+    assert helper.counts[0] > before and any(entry.launchers for entry in helper.entries)
+    assert {one.reason_id for one in pijit.explain(f).breaks} == {"PJ232"}
 
 
 @pytest.mark.parametrize("name, calls", COMPILED, ids=[case[0] for case in COMPILED])

@@ -225,6 +225,22 @@ def f(x):
         assert j(X) == "too deep"
 
 
+@pytest.mark.parametrize("depth", [0, 3, 8])
+def test_recursion_of_helpers_near_the_limit(depth, little_work):
+    count = define("def f(n, limit):\n    return n * 0.5 if n == limit else f(n + 1, limit) + 1.0", jit=None)
+    source = "@jit\ndef f(limit):\n    return g(0, limit)"
+    f = define(source, jit=lambda f: jitted(f, {"max_inline_depth": depth}), g=count)
+    plain, most = define(source, jit=lambda f: f, g=count), sys.getrecursionlimit()
+    for limit in (3, 40, most // 2):
+        for _ in range(3):
+            same(f(limit), plain(limit))
+    for _ in range(3):
+        with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
+            f(most + 50)
+    same(f(40), plain(40))
+    assert kernel_count(f) >= 1 or depth == 0
+
+
 @pytest.mark.parametrize("depth", [0, 2, 8])
 def test_recursion_without_end(depth, little_work):
     source = "@jit\ndef f(n, log):\n    log.append(n)\n    return n if n < 0 else f(n + 1, log) + f(n, log)"
