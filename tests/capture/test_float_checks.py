@@ -136,3 +136,21 @@ def test_what_raises_behind_what_warns(dtype):
     out = np.zeros(40, dtype)
     calls = [(huge, y, out, where), (huge, y * 2.0, out, outside), (x, y, out, outside), (infinite, -y, out, where)]
     check(found, x, y, out, where, others=calls, calls=1)
+
+
+def chosen(x, y, low):
+    x += np.where(y < low, x, y)
+
+
+def signed(x, y, low):
+    x -= np.sign(y) * low
+
+
+@pytest.mark.parametrize("f", [chosen, signed], ids=lambda f: f.__name__)
+@fail_unless_captured()
+def test_operators_in_place_do_not_tell_what_comparisons_met(f):
+    x, odd = np.arange(40.0), np.array([np.nan, 1.0, -0.0, -np.inf] * 10)
+    both = odd.copy()
+    infinite = np.where(np.arange(40) % 2, np.inf, -np.inf)
+    calls = [(odd.copy(), odd, 0.0), (both, both, 0.5), (x.copy(), odd, np.nan), (infinite, -infinite, -np.inf)]
+    check(f, x, x + 1.0, 3.0, others=calls)

@@ -22,7 +22,8 @@ what it wrote, and where the warning is an error the program would see an array 
 Whether a group can raise one, it asks its operands (kernel/calm.py).
 Where only the last operation can raise one, and it is an operator that writes in place, NumPy itself reports flags
 behind what it wrote; so does bytecode then, to which the operation ``raised`` leads (bytecode/report.py).
-A group that cannot raise another flag does not leave once its nest runs. It writes in place unless destination and
+Such a group has no comparisons of floats: of a NaN, machine code says that it is invalid, which nobody could tell from the
+operator's own flag. A group that cannot raise another flag does not leave once its nest runs. It writes in place unless destination and
 operands may overlap, as NumPy reads all before it writes; an operand that is the destination itself is read
 at each index before that index is written.
 
@@ -333,7 +334,7 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
             for value in operands(user):
                 maker = makers.get(value)
                 if maker is None or maker in group or maker in excluded or value in escaping \
-                        or _is_repeated(maker, op):
+                        or _is_repeated(maker, op) or op.attrs.get("reports") and _tells_of_floats(maker):
                     continue
                 if all(one in group and not _writes(one, value) for one in users[value]) and (
                         _can_be_watched(group | {maker}, op) or not watched(group | {maker})):
@@ -355,8 +356,16 @@ def _writes(user: Op, value: Value) -> bool:
 
 def _looks_at_floats(user: Op, maker: Op) -> bool:
     """Whether ``user`` compares what ``maker`` computed in floating point, or asks what kind of number it is."""
-    compares = user.attrs.get("ufunc") in _TELLING or user.attrs.get("ufunc") is np.sign
-    return compares and maker.name != "gather" and maker.attrs["types"][0] in "fd"
+    return _tells(user) and maker.name != "gather" and maker.attrs["types"][0] in "fd"
+
+
+def _tells_of_floats(op: Op) -> bool:
+    """Whether machine code may raise a flag for a NaN that an operation looks at, where NumPy's ufunc raises none."""
+    return _tells(op) and op.attrs["types"][0] in "fd"
+
+
+def _tells(op: Op) -> bool:
+    return op.attrs.get("ufunc") in _TELLING or op.attrs.get("ufunc") is np.sign
 
 
 def _by_rows(op: Op) -> bool:
