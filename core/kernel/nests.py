@@ -332,8 +332,13 @@ class _Writer:
         """Whether the elements of a row can be computed by vectors."""
         code = self.nest.arrays[-1]
         alike = set(self.nest.arrays + self.nest.scalars) == {code} and self.kinds[-1] == self.dtypes[-1]
-        return alike and ANY not in lasts and all(name in known and set(codes) <= {code, "?"}
-                                                  for name, codes, _ in self.nest.steps)
+        return alike and ANY not in lasts and all(
+            name in known and set(codes) <= {code, "?"} and all(map(self._is_of, numbers, codes))
+            for name, codes, numbers in self.nest.steps)
+
+    def _is_of(self, number: int, code: str) -> bool:
+        """Whether an operand need not be converted."""
+        return self.kinds[number] == np.dtype(code)
 
     def _lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
                count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:

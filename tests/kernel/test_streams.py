@@ -153,3 +153,21 @@ def test_choices_of_any_element(code):
         x = values(49, code)
         x[place] = np.finfo(code).max
         assert run(x) == (1,), place
+
+
+@pytest.mark.parametrize("code", "df")
+def test_products_with_truth(code):
+    """Truths that are numbers have to be converted, which vectors are not."""
+    dtype, same, truth = np.dtype(code), "{0}{0}->{0}".format(code), Array(np.dtype(bool), 1, "C")
+    b = Builder("kept", Array(dtype, 1, "C"), Array(dtype, 1, "C"))
+    (x, y), exit, types = b.inputs, b.exit(1), "{0}{0}->?".format(code)
+    with mock.patch.object(streams, "LEAST", 0), mock.patch.object(streams, "LEAST_ROW", streams.LINE):
+        above = b.op("ufunc", truth, x, y, exit=exit, ufunc=np.greater_equal, types=types,
+                     loop=np.greater_equal.types.index(types))
+        b.leave(2, b.op("ufunc", x.type, above, x, exit=exit, ufunc=np.multiply, types=same,
+                        loop=np.multiply.types.index(same)))
+        with mock.patch.object(compile, "_compiled", OrderedDict()):
+            run = b.run("numba")
+    for size in range(17, 50):
+        x, y = values(size, code), values(size, code)[::-1].copy()
+        assert run(x, y)[1].tobytes() == ((x >= y) * x).tobytes(), size
