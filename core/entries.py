@@ -23,7 +23,7 @@ from pijit.core.frameless import enlist_head, head_of
 from pijit.core.functions import stand_in
 from pijit.core.graph.key import graph_key
 from pijit.core.graph.passes import recorded
-from pijit.core.kernel.compile import Kernel, compile_graph
+from pijit.core.kernel.compile import Kernel, TooDeep, compile_graph
 from pijit.core.kernel.flavour import flavour_of
 from pijit.core.loop_trials import measure_loops
 from pijit.core.numbering import Numbering
@@ -143,6 +143,8 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
         return state.slow.get(known[0], known[0])
     try:
         kernel = compile_graph(graph, state.config.backend, later, state.config.cache, flavour)
+    except TooDeep:
+        return Break("PJ405")
     except Exception as error:
         state.fail("PJ902", error)
         return Break("PJ902", error=first_line(error))
@@ -243,6 +245,8 @@ def _preparer(state: State, kernel: Kernel) -> Any:
         try:
             with _hook.disabled():
                 return kernel.compile()
+        except TooDeep:
+            return None
         except Exception as error:
             alive = weak()
             if alive is not None:

@@ -201,6 +201,10 @@ _ROWS = (
     Reason("PJ404", "run as bytecode by request",
            "The option interpret names this kernel, or `python -m pijit bisect` tries the program without it.",
            "Leave it out of the option."),
+    Reason("PJ405", "too much code",
+           "Capturing and compiling take time for each operation: kernels end where they are too large. A function "
+           "whose capture takes too many steps stays bytecode, and so do branches that are nested about a hundred deep.",
+           "Move the hot loop into a function of its own and decorate that."),
     # Errors inside pijit.
     Reason("PJ901", "capture failed",
            "Capture met a state that it does not expect. The original function ran.",

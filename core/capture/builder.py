@@ -86,8 +86,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         depths = [len(self.head.stack)]
         for index in self.region.instructions():
             instr = self.function.instructions[index]
-            depth = self.cfg.stack_depth[index] or 0
-            count = reach(instr)
+            depth, count = self.cfg.stack_depth[index] or 0, reach(instr)
             depths.append(max(depth - count, 0) if count is not None else 0)
             if instr.opname in ("BREAK_LOOP", "CONTINUE_LOOP"):
                 depths.append(unwound_level(self.cfg.block_stack[index], instr.opname) or 0)
@@ -396,8 +395,9 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         result = self.graph.new_value(type) if type is not None else None
         exit = self.side_exit() if exits and not (self.wrote and name in SURE) else None
         self.wrote = self.wrote or name in EFFECTS
-        self.block.ops.append(Op(name, args, self.with_errors(name, attrs), result, exit, self.instr.lineno or 0,
-                                 self.origin))
+        op = Op(name, args, self.with_errors(name, attrs), result, exit, self.instr.lineno or 0, self.origin)
+        self.block.ops.append(op)
+        self.captured.grow(op, self.facts.depth > 0)
         return result
 
     def number_value(self, value: Abstract) -> Value:

@@ -25,6 +25,7 @@ from pijit.core.capture.segments import Piece, Region, form_regions
 from pijit.core.capture.states import State
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract
+from pijit.core.capture.work import TRIES, Exhausted, Work, too_many
 from pijit.core.errors import Break
 from pijit.core.graph.passes import run_passes
 from pijit.core.graph.verify import verify
@@ -52,14 +53,16 @@ class Capture:
     """The result of one capture: the function's flow, its candidates in program order, its breaks.
 
     ``reentries`` are the ways back into loops that kernels have left in the middle, by the key of the loop's header.
+    ``given_up`` says why all of it stays bytecode.
     """
 
     def __init__(self, cfg: CFG, analysis: Analysis, candidates: List[Candidate],
-                 reentries: Dict[Any, Candidate]) -> None:
+                 reentries: Dict[Any, Candidate], given_up: Optional[Break] = None) -> None:
         self.cfg = cfg
         self.analysis = analysis
         self.candidates = candidates
         self.reentries = reentries
+        self.given_up = given_up
 
     def all_candidates(self) -> List[Candidate]:
         """Those that segments begin with, then the re-entries."""
@@ -67,6 +70,8 @@ class Capture:
 
     def breaks(self) -> List[Tuple[int, Break]]:
         """Instructions that stay bytecode in some version, each once; the end of a function is none."""
+        if self.given_up is not None:
+            return [(0, self.given_up)]
         found: Dict[int, Break] = {}
         for version in self.analysis.versions:
             for index, error in version.breaks.items():
@@ -92,6 +97,8 @@ class Capture:
 
     def causes(self) -> List[Tuple[Any, Any]]:
         """(source, value) of what kept code from becoming kernels: other types might not have."""
+        if self.given_up is not None:
+            return []  # it would not be captured with others either
         found = [(value.source, value) for version in self.analysis.versions for value in version.causes]
         for candidate in self.candidates:
             captured, error = candidate.captured, candidate.error
@@ -117,6 +124,8 @@ class Capture:
 
     def observable(self) -> List[int]:
         """Instructions that push one value of unknown type which something reads, or one whose type was guessed."""
+        if self.given_up is not None:
+            return []
         instructions = self.cfg.function.instructions
         known = {**self.analysis.facts.feedback, **self.analysis.facts.said.found}
         return [index for index in sorted({index for index, _ in self.breaks()} | self.analysis.facts.guessed)
@@ -138,40 +147,60 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
     if plain is not None:
         cfg = build_cfg(decode(plain))
     said = hints.said(cfg.function, code, localsplus, globals) if hints is not None else Said()
-    seen = Seen()
+    seen, less, work, given_up = Seen(), list(TRIES), Work(), None
     while True:
         try:
             return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering,
-                            inliner, unrolling, arrived, said, seen)
+                            inliner, unrolling, arrived, said, seen, work, given_up)
         except Cut as found:
             cfg = cfg.cut(found.index)
         except (Hinted, Unlike):
             pass
+        except Exhausted:
+            work = Work()
+            if less:
+                depth, unrolls = less.pop(0)
+                inliner, unrolling = _shallow(inliner, depth), unrolling if unrolls else 0
+            else:
+                given_up = Break("PJ405")
         seen.forget()
         if inliner is not None:
             inliner.forget()
 
 
+def _shallow(inliner: Optional[Inliner], depth: int) -> Optional[Inliner]:
+    """One that inlines no deeper than this."""
+    if inliner is None:
+        return None
+    inliner.forget()
+    other = Inliner(min(depth, inliner.max_depth), inliner.modules)
+    other.recursion.because = "to capture more takes too long"
+    return other
+
+
 def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any],
              builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering,
              inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]],
-             said: Said, seen: Seen) -> Capture:
-    """Capture with these blocks; Cut if there have to be more."""
+             said: Said, seen: Seen, work: Work, given_up: Optional[Break]) -> Capture:
+    """Capture with these blocks; Cut if there have to be more, Exhausted if it is too much work."""
     function = cfg.function
     facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
                   unrolling=unrolling, seen=seen)
     facts.find_written()
-    facts.said, facts.within = said, (code,)
+    facts.said, facts.within, facts.work = said, (code,), work
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
     entry = entry_state(function, localsplus, unbound, steering)
     entry.locals.update(arrived or {})
     analysis = Analysis(cfg, Liveness(cfg), facts, entry, forced)
+    if given_up is not None:
+        return Capture(cfg, analysis, [], {}, given_up)
     everything = force_breaks is not None
     while True:
         regions = _regions(analysis.run(), force_breaks == "every")
         candidates = _build_all(analysis, regions, code.co_name, everything)
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
+            candidates = _not_too_many(candidates)
             return Capture(cfg, analysis, candidates, _build_reentries(analysis, candidates, code.co_name))
         analysis.unhandled.update(error.index for error in refusals if isinstance(error, Unhandled))
         analysis.refused.update((error.index, error) for error in refusals if not isinstance(error, Unhandled))
@@ -198,6 +227,15 @@ def _build_all(analysis: Analysis, found: List[Region], name: str, everything: b
             label = "%s_segment_%d" % (name.strip("<>"), len(candidates))
             candidates.append(_build(analysis, region, label, depth, everything))
     return candidates
+
+
+def _not_too_many(candidates: List[Candidate]) -> List[Candidate]:
+    """With no kernels for those that are too much to compile."""
+    kept = [number for number, candidate in enumerate(candidates) if candidate.error is None]
+    found = [candidates[number].captured for number in kept]
+    beyond = {kept[k] for k in too_many([one.graph for one in found], [one.has_loop for one in found])}
+    return [Candidate(candidate.region, None, Break("PJ405")) if number in beyond else candidate
+            for number, candidate in enumerate(candidates)]
 
 
 def _build(analysis: Analysis, region: Region, name: str, depth: Optional[int], everything: bool) -> Candidate:

@@ -9,8 +9,9 @@ from pijit.core.bytecode.decode import Function
 from pijit.core.capture.record import Record
 from pijit.core.capture.segments import Region
 from pijit.core.capture.values import Const
+from pijit.core.capture.work import check_size, size_of
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Graph
+from pijit.core.graph.ir import Graph, Op
 
 
 class Fact(NamedTuple):
@@ -71,6 +72,7 @@ class Captured:
         unsure: locals that may be unbound where it begins, so that linked code cannot load them.
         has_loop: whether it loops, inlined callees included.
         inlined: how many instructions of callees were built into it.
+        size: how much code the graph is before passes.
         unwinding: the returns that run finally bodies first, as on CPython 3.7.
         classes: those of objects that it makes, by their ids.
         found: objects that captured code made before, by where it finds them.
@@ -90,12 +92,18 @@ class Captured:
         self.unsure: FrozenSet[str] = frozenset()
         self.has_loop = region.has_loop
         self.inlined = 0
+        self.size = 0
         self.unwinding: FrozenSet[int] = frozenset()
         self.running: Dict[CFG, CFG] = {}
         self.classes: Dict[int, Const] = {}
         self.found: Dict[Any, Record] = {}
         self.number = 0
         self.calls: Dict[InlinedCall, None] = {}
+
+    def grow(self, op: Op, inlined: bool) -> None:
+        """Note an operation of the graph. Raises Break or Exhausted where these are too many, see `check_size`."""
+        self.size += size_of(op)
+        check_size(self.size, inlined)
 
     def renamed(self, name: str, number: int) -> Dict[str, str]:
         """Give it a number and its graph a name; the new name by the old one."""

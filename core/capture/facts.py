@@ -12,6 +12,7 @@ from pijit.core.capture.roots import Root
 from pijit.core.capture.seen import Seen
 from pijit.core.capture.steering import Steering
 from pijit.core.capture.values import Abstract, Const, Instance, Opaque
+from pijit.core.capture.work import Work
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.guards.source import Cell, Global, Scope
@@ -52,13 +53,13 @@ class Facts:
     classes that the caller handles, see `handlers`; None if it handles nothing. ``within`` are the codes of the
     functions around what is called here, outermost first, ``around`` those of them that are inlined, as Callees;
     ``sizes`` says by calls how much code is inlined there. ``shared`` are its variables that are in cells, see
-    `shared_cells`.
+    `shared_cells`. ``work`` counts what the capture does.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
                  "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees",
                  "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen", "catches",
-                 "within", "around", "sizes", "shared")
+                 "within", "around", "sizes", "shared", "work")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -91,6 +92,7 @@ class Facts:
         self.around: Tuple[Any, ...] = ()
         self.sizes: Dict[int, int] = {}
         self.shared: FrozenSet[str] = frozenset()
+        self.work = Work()
 
     @property
     def base(self) -> "Facts":

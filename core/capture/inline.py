@@ -377,7 +377,7 @@ class Inliner:
         """
         facts, shape, skip = interpreter.facts, closure.shape, why_not_captured(closure.shape.code)
         if facts.depth >= self.max_depth or skip is not None:
-            because = "max_inline_depth is %d" % self.max_depth if skip is None else REASONS[skip].title
+            because = self.recursion.because if skip is None else REASONS[skip].title
             raise Break("PJ230", callee=shape.name, because=because)
         bound = bind(shape.code, arguments, keywords, closure.default)
         own = shared_names(facts, shape.code)
@@ -398,7 +398,7 @@ class Inliner:
         facts, maker = interpreter.facts, value.maker
         code = maker.code if isinstance(maker, Made) else maker.function.__code__
         if facts.depth >= self.max_depth:
-            raise Break("PJ230", callee=code.co_name, because="max_inline_depth is %d" % self.max_depth)
+            raise Break("PJ230", callee=code.co_name, because=self.recursion.because)
         key = (code, value.point)
         if key not in self.steps:
             code = delegating(code)

@@ -104,6 +104,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.before = self.state
         self.unhandled: Set[int] = set()
         self.derived = False
+        self.work = facts.base.work
 
     # what the two users define
 
@@ -183,7 +184,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     # one instruction
 
     def step(self, instr: Instr) -> None:
-        """Interpret ``instr``; on Break the state is as before."""
+        """Interpret ``instr``; on Break the state is as before. Raises Exhausted."""
+        self.work.step()
         self.instr = instr
         self.flow, self.ways = "fall", []
         saved = self.before = self.state.copy()

@@ -27,7 +27,7 @@ class Recursion:
     (code, name) of what callees call that is among the functions around, undecorated ones."""
 
     def __init__(self, max_depth: int) -> None:
-        self.max_depth = max_depth
+        self.max_depth, self.because = max_depth, "max_inline_depth is %d" % max_depth
         self.levels: Dict[CodeType, int] = {}
         self.lowered = 0
         self.calls: Dict[CodeType, Dict[int, List[Tuple[CodeType, str]]]] = {}
@@ -36,7 +36,7 @@ class Recursion:
         """Break for a call that is one too many in the function that ``facts`` are of."""
         code = callee.function.__code__
         times = facts.within.count(code)
-        because = "max_inline_depth is %d" % self.max_depth if facts.depth >= self.max_depth else None
+        because = self.because if facts.depth >= self.max_depth else None
         if because is None and times > self.levels.get(code, self.max_depth):
             because = "too much code is inlined"
         if because is not None:

@@ -13,14 +13,16 @@ from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Tu
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import improve
 from pijit.core.kernel import machine_code, numba_backend, python_backend
-from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.errors import CompileError, TooDeep
 from pijit.core.kernel.flavour import PLAIN, Flavour, touches_objects
 from pijit.core.kernel.layout import Layout
 from pijit.core.kernel.supports import supports
 
-__all__ = ["Kernel", "compile_graph", "supports", "CompileError"]
+__all__ = ["Kernel", "compile_graph", "supports", "CompileError", "TooDeep"]
 
 MEMO_SIZE = 256
+MOST_INDENTED = "\n" + 100 * "    "
+"""How far Python's parser reads no further."""
 
 _numbers = itertools.count()
 _lock = threading.Lock()
@@ -115,7 +117,9 @@ class Kernel:
         try:
             source = emitter.source("kernel")
         except RecursionError as error:
-            raise CompileError("the control flow is nested too deeply") from error
+            raise TooDeep("the control flow is nested too deeply") from error
+        if MOST_INDENTED in source:
+            raise TooDeep("the control flow is nested too deeply")
         assert not numba or emitter.names.keys() - numba_backend.NAMES.keys() == emitter.symbols.keys(), "see symbols"
         make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk) if numba
                 else functools.partial(_function, source, emitter.names, graph.name))
@@ -146,7 +150,12 @@ def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_
 
 
 def _function(source: str, names: Dict[str, Any], name: str) -> Tuple[Any, Any]:
-    exec(compile(source, _remember_source(source, name), "exec"), names)
+    try:
+        exec(compile(source, _remember_source(source, name), "exec"), names)
+    except SyntaxError as error:
+        if "nested" in str(error):
+            raise TooDeep("the control flow is nested too deeply") from error
+        raise
     return names["kernel"], names["kernel"]
 
 

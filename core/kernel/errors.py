@@ -1,7 +1,11 @@
-"""The one exception of the kernel compiler."""
+"""The exceptions of the kernel compiler."""
 
 from __future__ import annotations
 
 
 class CompileError(Exception):
     """A graph cannot become a kernel; the message is a sentence that says why."""
+
+
+class TooDeep(CompileError):
+    """The control flow of a graph is nested more deeply than Python's parser can read."""
