@@ -26,7 +26,7 @@ def frame_of(a):
 def rest_of(function, opname, locals, stack=0):
     cfg = build_cfg(decode(function.__code__))
     target = next(instr.index for instr in cfg.function.instructions if instr.opname == opname)
-    return _native(Plan(cfg, target, locals, stack, None))
+    return _native(Plan(cfg, target, locals, stack, None), lambda callees: None)
 
 
 def test_the_rest_runs_with_its_variables_and_operands():
