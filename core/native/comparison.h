@@ -12,7 +12,7 @@
 #define CLEAR_WIN 2              /* bytecode took so many times as long: nothing more to measure */
 #define LONG_RUN 20000           /* ns; how cold the caches are hardly matters: two runs tell as much as three */
 #define VERY_LONG_RUN 50000000   /* ns; longer than other processes keep a processor: one run tells it */
-#define TOLERANCE(ns) ((ns) / 50 + 20)
+#define TOLERANCE(ns) ((ns) / 50 + 8)
 
 typedef struct {
     int count;

@@ -15,9 +15,6 @@
 #define MOST_SLOTS 64
 #define MOST_INPUTS 32
 
-/* After so many calls in a row for which nothing was worth a kernel only each of as many asks. */
-#define PATIENCE 64
-
 /* Only plain functions: no generator (hook_mark_of), no star arguments. */
 #define STAR_FLAGS (CO_VARARGS | CO_VARKEYWORDS)
 
@@ -217,20 +214,15 @@ entrance_run(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject *
     *result = hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, NULL, &self->spare);
 }
 
-/* Note a call for which an entry says that nothing is worth a kernel; those of all entries must. */
-static void
-pace_slow(Pace *pace, const Mark *mark)
+int
+dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload)
 {
-    PyObject *payload;  /* borrowed */
-    for (Py_ssize_t i = 0; (payload = mark->guards->cache_payload(mark->cache, i)) != NULL; i++) {
-        if (trial_payload(payload) != Py_None) {
-            pace->in_vain = 0;
-            return;
-        }
+    int in_vain = payload != NULL && trial_payload(payload) == Py_None;
+    PyObject *other;  /* borrowed */
+    for (Py_ssize_t i = 0; in_vain && (other = guards->cache_payload(cache, i)) != NULL; i++) {
+        in_vain = trial_payload(other) == Py_None;
     }
-    if (++pace->in_vain >= PATIENCE) {
-        pace->in_vain = pace->rest = PATIENCE - 1;
-    }
+    return in_vain;
 }
 
 /* What is to run for a call: a NEW reference, or NULL with the exception of on_miss set. */
@@ -241,12 +233,7 @@ payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call, Fetched *fe
     PyObject *payload = mark->guards->cache_lookup(mark->cache, call->slots, call->nslots, globals,
                                                    call->builtins, fetched);  /* owned */
     hook_count(payload != NULL);
-    if (payload != NULL && trial_payload(payload) == Py_None) {
-        pace_slow(pace, mark);
-    }
-    else {
-        pace->in_vain = 0;
-    }
+    pace_note(pace, dispatch_in_vain(mark->guards, mark->cache, payload));
     return payload != NULL ? payload
                            : hook_ask(mark->on_miss, call->code, call->slots, call->nslots, globals, call->builtins);
 }

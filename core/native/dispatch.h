@@ -16,6 +16,9 @@ typedef struct {
     Py_ssize_t nkeywords;
 } Arguments;
 
+/* After so many calls in a row for which nothing was worth a kernel only each of as many asks. */
+#define PATIENCE 64
+
 /* How often in a row a function had nothing compiled for its calls, and how many calls need not ask again. */
 typedef struct {
     int in_vain;
@@ -31,6 +34,19 @@ typedef enum {
 /* dispatch.c: calls a function. `run` is filled: the caller ends it, after the function where that is to run as it is. */
 Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run,
                          PyObject **result);
+
+/* dispatch.c: whether the entry that serves a call, and all others of its cache, say that nothing is worth a kernel. */
+int dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload);
+
+/* Note a call for which the cache was asked. */
+static inline void
+pace_note(Pace *pace, int in_vain)
+{
+    pace->in_vain = in_vain ? pace->in_vain + 1 : 0;
+    if (pace->in_vain >= PATIENCE) {
+        pace->in_vain = pace->rest = PATIENCE - 1;
+    }
+}
 
 /* dispatch.c: whether the guards of an entry of the cache hold for the arguments of a call. */
 int dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments);

@@ -122,13 +122,11 @@ function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     TrialRun run;
     PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &run, &how);  /* owned, given away */
     if (how != DISPATCH_DONE) {
-        HookCall call = {NULL, NULL};
+        HookCall call = {NULL, NULL, 0};
         JitFunction *quiet = plain_begin(self, &run);  /* owned */
-        if (how == DISPATCH_HOOKED) {
-            hook_call_begin(&call, (PyCodeObject *)PyFunction_GET_CODE(py_func));
-        }
+        JitFunction *paced = hooked_begin(self, &call, py_func, how);  /* owned */
         result = PyObject_Call(py_func, args, kwargs);
-        hook_call_end(&call);
+        hooked_end(paced, &call);
         plain_end(quiet);
     }
     trial_end(&run, result != NULL);
@@ -167,13 +165,11 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
     TrialRun run;
     PyObject *result = function_dispatch(self, py_func, &arguments, &run, &how);  /* owned, given away */
     if (how != DISPATCH_DONE) {
-        HookCall call = {NULL, NULL};
+        HookCall call = {NULL, NULL, 0};
         JitFunction *quiet = plain_begin(self, &run);  /* owned */
-        if (how == DISPATCH_HOOKED) {
-            hook_call_begin(&call, (PyCodeObject *)PyFunction_GET_CODE(py_func));
-        }
+        JitFunction *paced = hooked_begin(self, &call, py_func, how);  /* owned */
         result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);
-        hook_call_end(&call);
+        hooked_end(paced, &call);
         plain_end(quiet);
     }
     trial_end(&run, result != NULL);

@@ -191,6 +191,7 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
     else {
         callee = site_take(frame);
     }
+    HookCall *call = expected ? here.calls : NULL;
     if (expected) {
         /* From here on the hook is not needed for this call: what the frame calls runs without it. */
         hook_call_end(here.calls);
@@ -202,7 +203,7 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
         return evaluator_call(previous, tstate, frame, throwflag);
     }
     TrialRun run;
-    PyObject *payload = payload_find(frame, take_marked, callee, &run);  /* owned */
+    PyObject *payload = payload_find(frame, take_marked, callee, call, &run);  /* owned */
     PyObject *result = NULL;  /* owned, given away */
     Py_XDECREF(callee);
     if (payload != NULL) {

@@ -57,9 +57,9 @@ hook_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize
 }
 
 /* What a cache, which may be NULL, or on_miss has for a frame: a NEW reference, or NULL with the exception of on_miss
- * set. Takes references of its own: `unmark` may come meanwhile. */
+ * set. Takes references of its own: `unmark` may come meanwhile. `call` is the frame's, or NULL. */
 static PyObject *
-payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame)
+payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame, HookCall *call)
 {
     Py_XINCREF(cache);
     Py_INCREF(on_miss);
@@ -67,6 +67,9 @@ payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame)
     if (cache != NULL) {
         payload = hook.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame),
                                             frame->f_globals, frame->f_builtins, NULL);
+        if (call != NULL) {
+            call->in_vain = dispatch_in_vain(hook.guards, cache, payload);
+        }
     }
     hook_count(payload != NULL);
     if (payload == NULL) {
@@ -148,7 +151,7 @@ hook_accept(PyCodeObject *code, PyObject *payload)
 static PyObject *
 payload_of_callee(Callee *callee, PyFrameObject *frame)
 {
-    PyObject *payload = payload_of_cache(callee->cache, callee->on_miss, frame);  /* owned, given away */
+    PyObject *payload = payload_of_cache(callee->cache, callee->on_miss, frame, NULL);  /* owned, given away */
     callee->idle = payload != NULL && trial_payload(payload) == Py_None ? callee->idle + 1 : 0;
     if (callee->idle == IDLE_LIMIT) {
         hook_tell(callee->on_idle, PyTuple_New(0), (PyObject *)frame->f_code);
@@ -157,10 +160,10 @@ payload_of_callee(Callee *callee, PyFrameObject *frame)
 }
 
 /* What is to run for a frame: a NEW reference to a code object that fits; NULL without an exception for the
- * original; NULL with one that the function's caller is to get. `callee`: what linked code calls, or NULL. `run` is
- * filled. */
+ * original; NULL with one that the function's caller is to get. `callee`: what linked code calls, or NULL; `call`: the
+ * frame's, or NULL. `run` is filled. */
 static PyObject *
-payload_find(PyFrameObject *frame, int take_marked, Callee *callee, TrialRun *run)
+payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *call, TrialRun *run)
 {
     PyCodeObject *code = frame->f_code;  /* borrowed from the frame */
     CodeExtra *extra = code_extra_get(code);
@@ -169,7 +172,7 @@ payload_find(PyFrameObject *frame, int take_marked, Callee *callee, TrialRun *ru
     if (take_marked && extra != NULL && extra->on_miss != NULL) {
         cache = extra->cache;
         Py_XINCREF(cache);
-        payload = payload_of_cache(cache, extra->on_miss, frame);
+        payload = payload_of_cache(cache, extra->on_miss, frame, call);
     }
     else if (callee != NULL) {
         cache = callee->cache;

@@ -1,4 +1,4 @@
-/* Runs of a function as bytecode that are measured: part of function.c, apart for its size. */
+/* Runs of a function by CPython, measured ones and those that the hook serves: part of function.c, apart for its size. */
 #ifndef PIJIT_PLAIN_RUN_H
 #define PIJIT_PLAIN_RUN_H
 
@@ -21,6 +21,28 @@ plain_end(JitFunction *quiet)
     if (quiet != NULL) {
         quiet->pace.rest = 0;
         Py_DECREF(quiet);
+    }
+}
+
+/* Before a call that may need the hook; what it returns has a reference if it does, for hooked_end. */
+static inline JitFunction *
+hooked_begin(JitFunction *self, HookCall *call, PyObject *py_func, Dispatched how)
+{
+    if (how != DISPATCH_HOOKED) {
+        return NULL;
+    }
+    hook_call_begin(call, (PyCodeObject *)PyFunction_GET_CODE(py_func));
+    Py_INCREF(self);
+    return self;
+}
+
+static inline void
+hooked_end(JitFunction *paced, HookCall *call)
+{
+    hook_call_end(call);
+    if (paced != NULL) {
+        pace_note(&paced->pace, call->in_vain);
+        Py_DECREF(paced);
     }
 }
 

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import types
 
 import pytest
 from hook_marks import with_const
@@ -9,7 +10,9 @@ from hook_marks import with_const
 from pijit.core import _hook
 from pijit.core._hook import JitFunction, Trial
 from pijit.guards._evaluate import EntryCache
+from pijit.guards.guard import IsType
 from pijit.guards.program import GuardProgram
+from pijit.guards.source import Local
 
 WARM, SAMPLES = 16, 15
 ENOUGH = WARM + 3 * SAMPLES
@@ -198,3 +201,55 @@ def test_nothing_is_kept_alive():
         run()
     gc.collect()
     assert sys.getallocatedblocks() - before < 100
+
+
+def plain(x):
+    return x
+
+
+def with_cells(x):
+    y = x
+    return [y for _ in (0,)][0]
+
+
+def starred(x, *more):
+    return x
+
+
+@pytest.mark.parametrize("f", [plain, with_cells, starred])
+def test_a_cache_in_which_all_entries_have_lost_is_seldom_asked(f):
+    """In dispatch.c, and where the hook serves the frames."""
+    cache, asked = EntryCache(3), []
+    f = types.FunctionType(with_const(f.__code__, None, None), globals())
+    cache.add(GuardProgram([IsType(Local(0, "x"), float)]), None)
+    _hook.mark(f.__code__, cache, lambda *args: asked.append(args))
+    call = JitFunction(f)
+    for _ in range(100):
+        assert call(2.0) == 2.0
+    before = _hook.stats()["hits"]
+    for _ in range(640):
+        assert call(2.0) == 2.0
+    assert _hook.stats()["hits"] - before == 10 and not asked
+    for _ in range(64):
+        assert call(3) == 3
+    assert asked  # about other types it asks before long
+    cache.add(GuardProgram([IsType(Local(0, "x"), int)]), f.__code__)
+    for _ in range(200):
+        call(2.0)
+    before = _hook.stats()["hits"]
+    for _ in range(64):
+        call(2.0)
+    assert _hook.stats()["hits"] - before == 64  # an entry is worth it
+    _hook.unmark(f.__code__)
+
+
+def test_a_function_may_go_while_the_hook_serves_its_call():
+    box = []
+
+    def f(*more):
+        box.clear()
+        return more
+
+    box.append(JitFunction(f))
+    _hook.mark(f.__code__, EntryCache(2), lambda *args: None)
+    assert box[0](1, 2) == (1, 2) and not box
