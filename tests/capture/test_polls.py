@@ -160,7 +160,7 @@ def test_loop_sees_what_another_thread_writes(config):
 
 @pytest.mark.parametrize("f, args, calls", [
     (long_while, (6 * 10 ** 7, np.array([0.25, 0.5, 1.0, 2.0])), 2),
-    (long_arrays, (600000, np.arange(8.0)), 2), (long_nest, (8000, np.zeros(4)), 2)],
+    (long_arrays, (3 * 10 ** 6, np.arange(8.0)), 2), (long_nest, (8000, np.zeros(4)), 2)],
     ids=["while", "arrays", "nest"])
 def test_other_threads_go_on_and_results_are_the_same(f, args, calls):
     j = jitted(f, NATIVE)
