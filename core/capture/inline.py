@@ -314,8 +314,7 @@ class Inliner:
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         locals.update(cells_of(interpreter, names, bound))
         inner = CalleeFacts(body.cfg.function, callee, facts, names)
-        result = self._enter(interpreter, body, callee.name, inner, locals)
-        return _at_home(interpreter, result)
+        return _at_home(interpreter, self._enter(interpreter, body, callee.name, inner, locals))
 
     def why_not(self, function: FunctionType) -> Optional[str]:
         """Why a function is not compiled with or for its callers, or None."""
@@ -406,8 +405,7 @@ class Inliner:
             globals = maker.facts.globals if isinstance(maker, Made) else maker.function.__globals__
             own, plain = [without_cells(one, one.co_freevars if isinstance(maker, Made) else ()) or one
                           for one in (code, step.code)]
-            liveness = StepLiveness(own, step)
-            self.bodies[key] = body_of(plain, globals)._replace(yields=step.yields, liveness=liveness)
+            self.bodies[key] = body_of(plain, globals)._replace(yields=step.yields, liveness=StepLiveness(own, step))
         body = self.bodies[key]
         entry: Dict[str, Abstract] = dict.fromkeys(body.cfg.function.varnames, UNBOUND)
         entry.update(zip(value.names + self.steps[key].stack, value.parts))

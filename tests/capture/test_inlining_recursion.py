@@ -177,8 +177,9 @@ def test_answers_at_each_depth(name, calls, depth, little_work):
 
 
 @pytest.mark.parametrize("name, calls", LEAVING, ids=[case[0] for case in LEAVING])
-def test_answers_where_exits_are_taken(name, calls, leaves_often):
-    compare(name, calls, {"backend": "python", "max_inline_depth": 2})
+@pytest.mark.parametrize("compared", [compare, compare_helpers])
+def test_answers_where_exits_are_taken(name, calls, compared, leaves_often):
+    compared(name, calls, {"backend": "python", "max_inline_depth": 2})
     assert leaves_often
 
 
@@ -186,12 +187,6 @@ def test_answers_where_exits_are_taken(name, calls, leaves_often):
 @pytest.mark.parametrize("name, calls", CASES, ids=[case[0] for case in CASES])
 def test_answers_of_helpers(name, calls, depth, little_work):
     compare_helpers(name, calls, {"backend": "python", "max_inline_depth": depth})
-
-
-@pytest.mark.parametrize("name, calls", LEAVING, ids=[case[0] for case in LEAVING])
-def test_answers_of_helpers_where_exits_are_taken(name, calls, leaves_often):
-    compare_helpers(name, calls, {"backend": "python", "max_inline_depth": 2})
-    assert leaves_often
 
 
 @pytest.mark.parametrize("name, calls", COMPILED, ids=[case[0] for case in COMPILED])

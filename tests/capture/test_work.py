@@ -74,7 +74,7 @@ def test_less_is_inlined_where_capture_takes_long(f, monkeypatch):
     monkeypatch.setattr(work, "MAX_KERNEL", 400)
     j = same(f, np.arange(10.0) / 3)
     breaks = [one for one in pijit.explain(j).breaks if one.reason_id == "PJ230"]
-    assert any("takes too long" in one.message or "too much code" in one.message for one in breaks)
+    assert any("takes too long" in one.message for one in breaks)
 
 
 def test_limits_as_they_are():
@@ -111,7 +111,7 @@ def test_kernels_end_where_they_are_too_large(monkeypatch):
 
 
 def test_too_many_kernels(monkeypatch):
-    monkeypatch.setattr(work, "MAX_KERNELS", 20)
+    monkeypatch.setattr(work, "MAX_KERNELS", 120)
     f = made(["def f(x, log):", "    y = x * 2.0"] + ["    y = y * 0.5 + x", "    log.append(str(y))"] * 3
              + ["    s = 0.0", "    for i in range(len(x)):", "        s += x[i]", "    return y, s"])
     j, got, want = jitted(f, ONCE), [], []
@@ -120,7 +120,7 @@ def test_too_many_kernels(monkeypatch):
             y, s = one(np.arange(4.0), log)
             log.append((y.tolist(), s))
     assert got == want
-    assert "PJ405" in str(pijit.explain(j)) or kernel_count(j) == 1
+    assert "PJ405" in str(pijit.explain(j)) and 1 <= kernel_count(j) < 4
 
 
 @pytest.mark.parametrize("form, x", [("a%d * 1.5 + a%d", 1e-300), ("a%d + a%d", 0)])
