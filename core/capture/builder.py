@@ -8,7 +8,7 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
-from pijit.core.capture.abstract import Parted, raised_in
+from pijit.core.capture.abstract import Parted
 from pijit.core.capture.aliases import Aliases
 from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.captured import Access, Captured, Fact, Refusal
@@ -21,18 +21,19 @@ from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.handlers import caught_edges
 from pijit.core.capture.iterators import iterator_input
 from pijit.core.capture.made_functions import Closure, named_function
-from pijit.core.capture.managers import Manager
 from pijit.core.capture.outcomes import Outcomes
 from pijit.core.capture.parted import found_parted, made_slice, parted_parameters, parted_values
 from pijit.core.capture.places import find_places, is_place, without_dead
 from pijit.core.capture.record_values import made_object, record_parameters, record_parts
-from pijit.core.capture.record import Display, Record, may_be_stored_into, records_in, renumbered, with_owner
+from pijit.core.capture.record import Display, Record, may_be_stored_into, records_in, renumbered
 from pijit.core.capture.roots import Root, rooted, with_attributes, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.states import State, forgotten, has_generator
 from pijit.core.capture.suspended import Suspended
-from pijit.core.capture.values import Abstract, Const, Instance, Known, LoopIterator, Made, Number, Opaque, Range
-from pijit.core.capture.values import Sequence, SliceDisplay, Tensor, Typed, Unknown, Unrolled, number_type, object_type
+from pijit.core.capture.values import WAITING, Abstract, Const, Instance, Known, LoopIterator, Made, Number, Opaque
+from pijit.core.capture.values import Range, Sequence, SliceDisplay, Tensor, Typed, Unknown, Unrolled
+from pijit.core.capture.values import number_type, object_type
+from pijit.core.capture.waiting import waiting_parameters, waiting_values
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS, SURE
@@ -64,6 +65,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         self.captured = Captured(region, self.graph, depth, len(self.head.stack))
         self.block: Block = self.graph.new_block()
         self.resume: Optional[Tuple[int, State]] = None
+        self.ended: Dict[Piece, Tuple[Optional[Tuple[int, State]], bool]] = {}
         self.unhandled, self.wrote = analysis.unhandled, False
         self.resumptions: Dict[Any, Optional[Tuple[int, State]]] = {}
         self.leaving: Set[int] = set()
@@ -163,10 +165,8 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
                 maker = self._parameters(value.maker, block, hint, maker)
             return value.like(tuple(self._parameters(part, block, hint, part_like)
                                     for part, part_like in zip(value.parts, likes)), maker)
-        if isinstance(value, Manager):
-            known = like if isinstance(like, Manager) else value
-            owner = self._parameters(value.owner, block, hint, like.owner if isinstance(like, Manager) else None)
-            return with_owner(value, known.function, owner)
+        if isinstance(value, WAITING):
+            return waiting_parameters(self, value, block, hint, like)
         if isinstance(value, (Const, Opaque)):
             return rooted(value, like.root if isinstance(like, Opaque) else None)
         return value
@@ -279,8 +279,8 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             if not isinstance(wanted.maker, Made) and wanted.maker.place.root != given.maker.place.root:
                 raise Break("PJ213")
             return maker + [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
-        if isinstance(wanted, Manager):
-            return self._parts(wanted.owner, given.owner)
+        if isinstance(wanted, WAITING):
+            return waiting_values(self, wanted, given)
         if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
             raise Break("PJ213")
         if isinstance(wanted, Const):
@@ -291,7 +291,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         self.block = self.blocks[piece]
         self.state = state.copy()
         self.version = piece.version.number
-        self.resume, self.wrote = self.resumption_of(raised_in(state.stack))
+        self.resume, self.wrote = self.resumption_of(piece)
         base = len(state.stack)
         for index in range(piece.start, piece.end):
             depth = len(self.state.stack)
@@ -304,6 +304,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
                 raise
             except Break as error:
                 raise self._refused(instr, error)
+        self.ended[piece] = self.resume, self.wrote
         self.lead_to_handler(piece)
         last = self.function.instructions[piece.end - 1]
         if not piece.at_end:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.decode import Instr
-from pijit.core.capture.abstract import Raised
+from pijit.core.capture.abstract import raised_in
 from pijit.core.capture.captured import Unhandled
 from pijit.core.capture.handlers import FIRST_EDGE, Way, way_edges
 from pijit.core.capture.outcomes import Outcome, Outcomes
@@ -19,7 +19,8 @@ class Catching:
     """Mixin of the builder.
 
     ``resumptions`` are what side exits go back to while an exception is handled that was not made, by the instruction
-    that raises and the version of its block.
+    that raises and the version of its block; ``ended`` are what they went back to at the end of each piece, and
+    whether there was an effect since.
     """
 
     graph: Graph
@@ -30,6 +31,10 @@ class Catching:
     ways: List[Way]
     resume: Optional[Tuple[int, State]]
     resumptions: Dict[Any, Optional[Tuple[int, State]]]
+    state: State
+    blocks: Dict[Piece, Block]
+    ended: Dict[Piece, Tuple[Optional[Tuple[int, State]], bool]]
+    has_fragile: Callable[[], bool]
     _arm: Callable[..., Any]
 
     def split(self, flag: Value) -> Block:
@@ -44,12 +49,17 @@ class Catching:
         self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
         return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
 
-    def resumption_of(self, raised: Optional[Raised]) -> Tuple[Optional[Tuple[int, State]], bool]:
+    def resumption_of(self, piece: Piece) -> Tuple[Optional[Tuple[int, State]], bool]:
         """Where side exits of a piece go back to as it begins, and whether there was an effect since: while an
-        exception is handled that was not made, to before it is raised."""
-        if raised is None:
+        exception is handled that was not made, to before it is raised; while a method waits for its call, to where
+        all ways to the piece do."""
+        raised = raised_in(self.state.stack)
+        if raised is not None:
+            return self.resumptions[raised.born, raised.version], raised.wrote
+        before = [self.ended.get(other, (None, False)) for other in piece.predecessors if other in self.blocks]
+        if not before or not self.has_fragile() or any(resume is not before[0][0] for resume, _ in before):
             return None, False
-        return self.resumptions[raised.born, raised.version], raised.wrote
+        return before[0][0], any(wrote for _, wrote in before)
 
     def lead_to_handler(self, piece: Piece) -> None:
         """Lead to the handler where the last instruction raises."""

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, List, Optional, Set
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.containers import ITEM_KEYS
 from pijit.core.capture.objects import shared
-from pijit.core.capture.states import State, expect_items, item_kinds, list_of_kinds, parts_of, together
+from pijit.core.capture.states import State, change_items, expect_items, item_kinds, list_of_kinds, parts_of, together
 from pijit.core.capture.values import Abstract, Const, Instance, Keywords, Known, Slice, SliceDisplay, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.types import Type
@@ -124,6 +124,5 @@ def expect_behind_call(state: State, entry: State, ways: Iterable[Kinds]) -> Non
         copy.root = value.root
         return copy
 
-    state.locals = {name: alike(value) for name, value in state.locals.items()}
-    state.stack = list(map(alike, state.stack))
+    change_items(state, alike)
     expect_items(state)

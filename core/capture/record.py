@@ -19,6 +19,7 @@ from pijit.core.capture.values import (
     Lazy,
     LoopIterator,
     Made,
+    Method,
     Sequence,
     Super,
     Unrolled,
@@ -107,13 +108,13 @@ def with_mapped_parts(value: Abstract, change: Callable[[Abstract], Abstract]) -
     """A value with every part replaced; itself where none is."""
     if not value.has_parts:
         return value
-    parts = value.items if isinstance(value, Record) else _parts(value)
+    parts = value.items if isinstance(value, Record) else parts_within(value)
     new = tuple(map(change, parts))
     if _same(new, parts):
         return value
     if isinstance(value, Record):
         return value.like(items=new)
-    copy = _with_parts(value, new)
+    copy = with_parts(value, new)
     copy.root = value.root
     return copy
 
@@ -122,12 +123,14 @@ def _same(one: Tuple[Abstract, ...], other: Tuple[Abstract, ...]) -> bool:
     return all(a is b for a, b in zip(one, other))
 
 
-def _parts(value: Abstract) -> Tuple[Abstract, ...]:
+def parts_within(value: Abstract) -> Tuple[Abstract, ...]:
+    """What a value consists of that is no record."""
     found = _PARTS.get(type(value)) or _PARTS.get(type(value).__base__)
     return found[0](value) if found is not None else ()
 
 
-def _with_parts(value: Abstract, parts: Tuple[Abstract, ...]) -> Abstract:
+def with_parts(value: Abstract, parts: Tuple[Abstract, ...]) -> Abstract:
+    """The same of other parts."""
     return (_PARTS.get(type(value)) or _PARTS[type(value).__base__])[1](value, parts)
 
 
@@ -155,6 +158,7 @@ _PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, A
     Made: (lambda value: value.free, lambda value, parts: value.with_free(parts)),
     Parted: (lambda value: value.parts, lambda value, parts: value.like(parts, value.source, value.value)),
     Lazy: (lambda value: (value.made, value.iterator), lambda value, parts: Lazy(*parts, value.born)),
+    Method: (lambda value: (value.owner,), lambda value, parts: Method(parts[0], value.name, value.born)),
     Bound: (lambda value: (value.function, value.owner), lambda value, parts: with_owner(value, *parts)),
     Super: (lambda value: (value.owner,), lambda value, parts: Super(value.cls, parts[0], value.born)),
     Keywords: (lambda value: tuple(value.items.values()),
@@ -169,7 +173,7 @@ def records_in(value: Abstract) -> Iterable[Record]:
     if not value.has_parts:
         return ()
     itself = isinstance(value, Record)
-    parts = value.items if itself else _parts(value)  # type: ignore[attr-defined]
+    parts = value.items if itself else parts_within(value)  # type: ignore[attr-defined]
     found = [record for part in parts if part.has_parts for record in records_in(part)]
     return found + [value] if itself else found  # type: ignore[list-item]
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import operator
-from typing import Dict, Iterable, Iterator, List, Optional, Set, Tuple
+from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.capture.abstract import Parted
 from pijit.core.capture.entry_types import ENTERED, Kinds, joined_kinds, kinds_of_entries, type_with_entries
 from pijit.core.capture.item_types import DEEPEST, LONGEST_ROW, common_type, is_like, list_of, nesting, type_of
-from pijit.core.capture.record import Display, Record, is_row, with_owner
+from pijit.core.capture.record import Display, Record, is_row, parts_within, with_mapped_parts, with_parts
 from pijit.core.capture.suspended import Suspended, is_generating
 from pijit.core.capture.values import (
     FRAGILE,
+    WAITING,
     Abstract,
-    Bound,
     CellRef,
     Const,
     Instance,
@@ -68,6 +68,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     """The most precise abstract value that covers both; Unknown (PJ213) when nothing in common is known."""
     if left is right:
         return left
+    if isinstance(left, WAITING) and type(left) is type(right):
+        return _joined_waiting(left, right)
     if left == right:
         if isinstance(left, Record):
             return left.covering(right, [join(a, b) for a, b in zip(left.items, right.items)])  # type: ignore
@@ -123,6 +125,16 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         return Unknown("PJ212", left.born)
     return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218",
                    left.born)
+
+
+def _joined_waiting(left: Abstract, right: Abstract) -> Abstract:
+    """What waits for a call on both sides: the same method, for example, of what is alike."""
+    ones, others = parts_within(left), parts_within(right)
+    if len(ones) == len(others) and with_parts(left, others) == right:
+        parts = tuple(map(join, ones, others))
+        if left == right or not any(map(knows_nothing, parts)):
+            return with_parts(left, parts)
+    return Unknown("PJ213", left.born)
 
 
 def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:
@@ -268,8 +280,8 @@ def forgotten(value: Abstract) -> Abstract:
         if any(map(knows_nothing, parts)):
             return Unknown("PJ209", value.born)
         return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
-    if isinstance(value, Bound) and forgotten(value.owner) is not value.owner:
-        return with_owner(value, value.function, forgotten(value.owner))
+    if isinstance(value, WAITING):
+        return with_mapped_parts(value, forgotten)
     if isinstance(value, Unrolled) and isinstance(value.owner, Known):
         return Unknown("PJ209", value.born)  # how many rounds are left depends on the list
     return value
@@ -296,9 +308,15 @@ def expect_items(state: State) -> None:
         copy.root = value.root
         return copy
 
-    state.locals = {name: alike(value) for name, value in state.locals.items()}
-    state.stack = list(map(alike, state.stack))
+    change_items(state, alike)
     forget_items(state)
+
+
+def change_items(state: State, change: Callable[[Abstract], Abstract]) -> None:
+    """Replace what variables and the operand stack have, there also what a method that waits for its call is of."""
+    state.locals = {name: change(value) for name, value in state.locals.items()}
+    state.stack = [with_mapped_parts(value, change) if isinstance(value, WAITING) else change(value)
+                   for value in state.stack]
 
 
 def forget_items(state: State) -> None:
@@ -343,8 +361,7 @@ def _become(state: State, owner: Abstract, new: Object, known: bool) -> None:
         copy.root = one.root
         return copy
 
-    state.locals = {name: loose(one) for name, one in state.locals.items()}
-    state.stack = [loose(one) for one in state.stack]
+    change_items(state, loose)
 
 
 def has_generator(state: State) -> bool:

@@ -215,9 +215,10 @@ class Unrolled(Abstract):
 
 
 class Method(Abstract):
-    """A method of an array, looked up and not called yet. It cannot leave a kernel."""
+    """A method of an array or a container, looked up and not called yet. It cannot leave a kernel."""
 
     __slots__ = ("owner", "name")
+    has_parts = True
 
     def __init__(self, owner: Abstract, name: str, born: int = -1) -> None:
         super().__init__(None, born)
@@ -362,6 +363,9 @@ class Unknown(Abstract):
 
 
 UNBOUND = Unbound()
+WAITING = (Method, Bound, Super, Keywords, CellRef)
+"""Values that wait on the operand stack for a call, with what it is of: it may change before."""
+
 FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, Made, Lazy, Borrowed, Raised, Thrown)
 """Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
 
