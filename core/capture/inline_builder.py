@@ -54,6 +54,7 @@ class InlineBuilder(GraphBuilder):
         self.graph = parent.graph
         self.captured = parent.captured
         self.inputs, self.accesses, self.with_dict = parent.inputs, parent.accesses, parent.with_dict
+        self.roots = parent.roots
         here = self.function.code.co_filename
         self.home = parent.home
         self.origin = Origin(analysis.name, here if here != self.home else "")

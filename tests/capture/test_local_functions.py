@@ -172,13 +172,37 @@ def deleted(x, n):
     return f(total)
 
 
+def with_a_constant(x, n):
+    k = 3.0
+    f = lambda t: t * k  # noqa: E731
+    first = [f(v) for v in x[:n]]
+    k = 0.5
+    return first, sum(f(v) for v in x[:n]), any(f(v) > n for v in x)
+
+
+def with_a_loop_that_reads_a_constant(x, n):
+    power, shift = 2, 1e-3
+
+    def distance(a, b):
+        total = 0.0
+        for one, other in zip(a, b):
+            total += abs(one - other) ** power
+        return total + shift
+    table = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            table[i, j] = distance(x[i:], x[j:])
+    return table
+
+
 OTHERS = [(X, 0), (X * 3, 4), (X.astype(int), 5), (X, 7), (list(X), 3)]
 CASES = [(f, (X, 5), OTHERS) for f in (
     in_a_loop, with_def, before_a_loop, in_branches, bound_late, raises, two_names, escapes, returned, with_defaults,
     after_an_effect, rebound, deleted, with_a_break, printing,
-    from_another_call)]
+    from_another_call, with_a_constant, with_a_loop_that_reads_a_constant)]
 IDS = [case[0].__name__ for case in CASES]
-WHOLE = ("in_a_loop", "with_def", "before_a_loop", "in_branches", "bound_late", "raises")
+WHOLE = ("in_a_loop", "with_def", "before_a_loop", "in_branches", "bound_late", "raises",
+         "with_a_constant", "with_a_loop_that_reads_a_constant")
 
 test_same_answers = same_answers(CASES, PYTHON)
 test_nothing_breaks = nothing_breaks([case for case in CASES if case[0].__name__ in WHOLE])
