@@ -7,6 +7,7 @@ A :class:`Consumer` says what is done with each item and what is returned; its i
 from __future__ import annotations
 
 import dis
+import sys
 from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Union
 
@@ -18,6 +19,8 @@ RESULT, KEY, BEST, DEFAULT = "result", "key", "best key", "default"
 there are no items."""
 ITEM, ITEM_KEY = "an item", "its key"
 GENERATOR = 0x20
+VALUE_BELOW_KEY = sys.version_info < (3, 8)
+"""What MAP_ADD finds on the stack."""
 Items = List[Union[Op, Label]]
 
 
@@ -99,6 +102,16 @@ def _collect(name: str, make: str, add: str) -> Consumer:
                     lambda write: [write.load(RESULT), Op("ROT_TWO"), Op(add, 1), write.store(RESULT)], _result)
 
 
+def _pairs() -> Consumer:
+    """``dict``: each item is a key and its value."""
+    def each(write: Writer) -> Items:
+        order: Items = [] if VALUE_BELOW_KEY else [Op("ROT_TWO")]
+        return [write.load(RESULT), Op("ROT_TWO"), Op("UNPACK_SEQUENCE", 2), *order, Op("MAP_ADD", 1),
+                write.store(RESULT)]
+
+    return Consumer("dict", lambda write: [Op("BUILD_MAP", 0), write.store(RESULT)], each, _result)
+
+
 def _first(has_default: bool) -> Consumer:
     """``next``: the first item, of what nobody asks again."""
     def each(write: Writer) -> Items:
@@ -164,6 +177,7 @@ ANY = _until("POP_JUMP_IF_TRUE", True)
 ALL = _until("POP_JUMP_IF_FALSE", False)
 LIST = _collect("list", "BUILD_LIST", "LIST_APPEND")
 SET = _collect("set", "BUILD_SET", "SET_ADD")
+DICT = _pairs()
 FIRST = {has_default: _first(has_default) for has_default in (False, True)}
 REDUCE = {has_start: _reduce(has_start) for has_start in (False, True)}
 EXTREMES: Dict[Any, Consumer] = {(symbol, by_key, has_default): _extreme(symbol, by_key, has_default)

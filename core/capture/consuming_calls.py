@@ -12,7 +12,20 @@ from collections import defaultdict, deque
 from types import CodeType
 from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.bytecode.consume import ALL, ANY, DEFAULT, EXTREMES, KEY, LIST, PRODUCT, RESULT, SET, SUM, Consumer
+from pijit.core.bytecode.consume import (
+    ALL,
+    ANY,
+    DEFAULT,
+    DICT,
+    EXTREMES,
+    KEY,
+    LIST,
+    PRODUCT,
+    RESULT,
+    SET,
+    SUM,
+    Consumer,
+)
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.entry_types import kinds_of_entries, type_with_entries
 from pijit.core.capture.item_types import list_type
@@ -158,7 +171,7 @@ def is_plain_set(value: Abstract) -> bool:
 
 
 def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``dict(name=value, ...)``, also behind a dict, or pairs, whose items are known."""
+    """``dict(name=value, ...)``, also behind a dict, or pairs, whose items are known; ``dict(pairs)``."""
     only(arguments, {}, "dict", 0, 1)
     items: Dict[Any, Abstract] = {}
     if arguments and is_among(class_of(arguments[0]), (dict, defaultdict)):
@@ -167,7 +180,10 @@ def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
         items = known_pairs(self, arguments[0])
     elif arguments:
         listed = is_among(class_of(arguments[0]), (list, tuple)) or isinstance(arguments[0], STEPPED)
-        pairs = all_items(self, arguments[0], self.facts.unrolling) if listed else None
+        generated = isinstance(arguments[0], Lazy) and not keywords
+        pairs = all_items(self, arguments[0], self.facts.unrolling) if listed and not generated else None
+        if pairs is None and listed and not keywords:
+            return self.consume(DICT, arguments[0])  # type: ignore[no-any-return]
         if pairs is None:
             raise Break("PJ209", type=describe(arguments[0]))
         for pair in pairs:

@@ -5,9 +5,9 @@ A list or dict is made at once, as a real object with one identity; the operatio
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Callable, List, Optional
 
+from pijit.core.bytecode.consume import VALUE_BELOW_KEY
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.abstract import HOLDERS
 from pijit.core.capture.consuming_calls import call_set
@@ -51,8 +51,6 @@ from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among, is_exactly
 
 KEY_CLASSES = (int, str)
-VALUE_BELOW_KEY = sys.version_info < (3, 8)
-"""What MAP_ADD finds on the stack."""
 
 
 class Displays:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import builtins
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from pijit.core.bytecode.consume import LIST
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.operators import describe
 from pijit.core.capture.roots import Root
-from pijit.core.capture.values import Abstract, Const, Instance, Number, class_of, number_type
+from pijit.core.capture.values import Abstract, Const, Instance, Lazy, LoopIterator, Number, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import resolve
@@ -142,8 +143,10 @@ def _formatted(self: Any, function: str, arguments: List[Abstract]) -> Abstract:
 
 
 def _join_method(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``text.join(items)`` of a list or tuple."""
+    """``text.join(items)`` of a list or tuple, or of what becomes a list first."""
     only(arguments, keywords, "join", 2)
+    if isinstance(arguments[1], (Lazy, LoopIterator)):
+        arguments = [arguments[0], self.consume(LIST, arguments[1])]
     if not is_among(class_of(arguments[1]), (list, tuple)):
         raise Break("PJ216", operand=describe(arguments[1]))
     return self.made_text("builtins.str.join", arguments)  # type: ignore[no-any-return]
