@@ -17,10 +17,20 @@ from pijit.core.capture.item_types import list_type
 from pijit.core.capture.joining import made_by
 from pijit.core.capture.operators import describe
 from pijit.core.capture.plain_code import sees_no_list
-from pijit.core.capture.places import ItemPlace, identity_of
+from pijit.core.capture.places import ItemPlace, Keys, identity_of
 from pijit.core.capture.slices import delete_part, listed
-from pijit.core.capture.states import expect, expect_entry, forgotten, item_kinds, lengthened, loosen
-from pijit.core.capture.values import Abstract, Const, Known, Opaque, Slice, class_of, number_type, pointer_class
+from pijit.core.capture.states import expect, expect_entry, forgotten, item_kinds, lengthened, loosen, parts_of
+from pijit.core.capture.values import (
+    Abstract,
+    Const,
+    Known,
+    Opaque,
+    Slice,
+    Unrolled,
+    class_of,
+    number_type,
+    pointer_class,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, Object
@@ -39,6 +49,10 @@ class ContainerEffects:
     stored_value: Callable[[Abstract], Value]
     item_operands: Callable[[Abstract, Abstract], List[Value]]
     keyed: Callable[[str, Abstract, Abstract], Tuple[str, List[Value]]]
+    constant: Callable[[Abstract], Any]
+    is_resized: Callable[[Abstract], bool]
+    holds_item: Callable[[Abstract, Any], bool]
+    state: Any
     changing: Callable[..., None]
 
     def moving(self, owner: Abstract) -> None:
@@ -50,19 +64,22 @@ class ContainerEffects:
                 del self.facts.places[key]
         self.changing(list, owner, False)
 
-    def changing_container(self, owner: Abstract) -> None:
-        """A list or another container is changed otherwise than by a store at a known position."""
+    def changing_container(self, owner: Abstract, resized: bool = True) -> None:
+        """A list or another container is changed otherwise than by a store at a known position; a dict may be
+        ``resized``, or has the keys that it had."""
         kind = pointer_class(owner)
         if kind is list:
             self.moving(owner)
         elif is_among(kind, (dict, set, deque, defaultdict, Counter)):
             self.changing(kind, owner, False)
+            if kind is dict and resized:
+                self.changing(Keys, owner, False)
         else:
             raise Break("PJ205", object=describe(owner))
 
-    def effect(self, name: str, owner: Abstract, operands: List[Value]) -> None:
+    def effect(self, name: str, owner: Abstract, operands: List[Value], resized: bool = True) -> None:
         """An operation that changes a container and gives no value."""
-        self.changing_container(owner)
+        self.changing_container(owner, resized)
         self.emit(name, operands, None, exits=True)
 
     def store_key(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
@@ -70,7 +87,15 @@ class ContainerEffects:
         rely_if_counter(self, owner, "__setitem__")
         name, operands = self.keyed("store_key", owner, index)
         expect_entry(self.state, owner, (entry_kind(index), entry_kind(value)))
-        self.effect(name, owner, operands + [self.stored_value(value)])
+        self.effect(name, owner, operands + [self.stored_value(value)], not self._is_loops_key(owner, index))
+
+    def _is_loops_key(self, owner: Abstract, index: Abstract) -> bool:
+        """Whether a dict that a loop here steps through key by key has this key; a guard holds it there."""
+        loops = [loop for value in self.state.stack for loop in _loops_in(value)]
+        key = self.constant(index)
+        return (is_exactly(key, ITEM_KEYS) and not self.is_resized(owner)
+                and any(identity_of(loop.owner) == identity_of(owner) is not None for loop in loops)
+                and self.holds_item(owner, key))
 
     def op_DELETE_SUBSCR(self, instr: Instr) -> None:
         index, owner = self.pop(), self.pop()
@@ -115,6 +140,11 @@ class ContainerEffects:
         expect_entry(self.state, owner, kinds_of_entries(more))
         self.effect("update", owner, [self.object_value(owner), self.object_value(more)])
         return forgotten(owner)
+
+
+def _loops_in(value: Abstract) -> List[Unrolled]:
+    found = [value] if isinstance(value, Unrolled) else []
+    return found + [loop for part in parts_of(value) for loop in _loops_in(part)]
 
 
 def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

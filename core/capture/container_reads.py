@@ -20,7 +20,7 @@ from pijit.core.capture.foreseen import found_or_raised
 from pijit.core.capture.entry_types import SETS, kinds_of_entries, type_like
 from pijit.core.capture.item_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
 from pijit.core.capture.operators import describe
-from pijit.core.capture.places import identity_of
+from pijit.core.capture.places import Keys, identity_of
 from pijit.core.capture.states import join, knows_nothing
 from pijit.core.capture.things import checked_thing, things_of
 from pijit.core.capture.values import (
@@ -78,6 +78,11 @@ class ContainerReads:
             return kind is deque or is_among(kind, CHANGING) and (
                 (kind, identity_of(owner)) in changed or (kind, None) in changed)
         return type(owner) is Instance and is_among(owner.type.python, CHANGING)
+
+    def is_resized(self, owner: Abstract) -> bool:
+        """Whether captured code may change which keys a dict has."""
+        changed = self.facts.changed
+        return not isinstance(owner, Opaque) or (Keys, identity_of(owner)) in changed or (Keys, None) in changed
 
     def asks_anew(self, owner: Abstract) -> bool:
         """Whether the truth of a container decides here if a loop goes on; what the loop does may well change it."""
@@ -175,7 +180,7 @@ class ContainerReads:
             return None
         rely_if_counter(self, value, "__iter__")
         if isinstance(value, Opaque):
-            if class_of(value) is dict and len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
+            if class_of(value) is dict and len(value.sample) <= self.facts.unrolling and not self.is_resized(value):
                 return None
             views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
             alike = [list_like(views[0]), list_like(views[1]) or things_of(self, views[1], value.sample)]

@@ -16,6 +16,7 @@ from pijit.core.capture.entry_types import SETS
 from pijit.core.capture.library_calls import named_items
 from pijit.core.capture.operators import describe
 from pijit.core.capture.orders import ORDERS, compare_in_order
+from pijit.core.capture.places import Keys
 from pijit.core.capture.sampling import PYTHON_OPERATORS
 from pijit.core.capture.range_objects import range_contains, range_item
 from pijit.core.capture.record import is_row
@@ -86,7 +87,7 @@ class Containers:
             return len(value.object)
         if is_container(value):
             length = len(value.sample)
-            self.reading(_family(type(value.sample)), value)
+            self.reading(_form(type(value.sample)), value)
             self.rely(value, HasLength(length))
             return length
         return None
@@ -126,7 +127,7 @@ class Containers:
             return Const(owner.keys[position])  # type: ignore[index]
         if not isinstance(owner, Opaque):  # one of several dicts
             raise Break("PJ209", type=describe(owner))
-        self.reading(dict, owner)
+        self.reading(Keys, owner)
         found = list(owner.sample)[position]
         if not is_exactly(found, ITEM_KEYS):
             raise Break("PJ205", index=type_name(type(found)))
@@ -141,7 +142,7 @@ class Containers:
         if not is_container(owner):
             raise Break("PJ203", operand=describe(owner))
         found = _look(owner, key) is not UNBOUND  # type: ignore[arg-type]
-        self.reading(_family(class_of(owner)), owner)
+        self.reading(_form(class_of(owner)), owner)
         self.rely(owner, HasItem(key) if found else LacksItem(key))
         return found
 
@@ -362,6 +363,11 @@ def _family(kind: Any) -> type:
     """What containers of a class have in common whose items may be changed: list, dict, or tuple for those that may
     not."""
     return kind if is_among(kind, (list, dict)) else tuple
+
+
+def _form(kind: Any) -> type:
+    """The same of what decides how many items they have and where."""
+    return Keys if kind is dict else _family(kind)
 
 
 def is_container(value: Abstract) -> bool:

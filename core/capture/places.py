@@ -31,6 +31,12 @@ from pijit.core.capture.values import (
 from pijit.guards import source as sources
 from pijit.guards.source import Attr, Cell, Global, Inner, Item, Local, read_attribute, read_item
 
+
+class Keys:
+    """What stands for the keys of a dict and their order, where its items are that of their class: stores under a key
+    that it has change its items alone."""
+
+
 def identity_of(owner: Abstract) -> Optional[int]:
     """What tells an object from others at capture; a module is its namespace."""
     if not isinstance(owner, (Const, Opaque)):
