@@ -15,6 +15,7 @@ from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.conditions import HasLength, HasType, LacksItem
 from pijit.core.capture.facts import Facts, Place
 from pijit.core.capture.places import CellPlace, FreePlace, GlobalPlace
+from pijit.core.capture.record import Record
 from pijit.core.capture.specials import class_place, method_called, operator_method, special_method
 from pijit.core.capture.values import Abstract, Bound, Const, Opaque, Thing, Unknown
 from pijit.core.errors import Break
@@ -229,7 +230,7 @@ def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str,
     if isinstance(target, Bound):
         return find_callee(_found(target.function, interpreter), [target.owner] + arguments, keywords, interpreter)
     sample = sample_of(target)
-    if isinstance(target, Thing):
+    if isinstance(target, (Thing, Record)):
         function = special_method(target, "__call__")
         place = class_place(interpreter, target).then(Attr, "__call__")
         found = _found(interpreter.known_object(function, *place), interpreter) if function is not None else None
