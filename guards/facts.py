@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, Tuple
 import numpy
 
 C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # NPY_ARRAY_* of NumPy's ABI
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 WARN_ON_WRITE = -0x80000000  # of np.broadcast_arrays: the first store warns, and reading flags.writeable too
 LAYOUTS = {"C": "C-contiguous", "F": "Fortran-contiguous", "A": "of any layout"}
 SINGLETONS = (type(None), bool, type(Ellipsis))
@@ -18,6 +19,7 @@ LONGEST_REPR = 60
 
 _class_name = type.__dict__["__name__"].__get__
 _class_module = type.__dict__["__module__"].__get__
+_class_flags = type.__dict__["__flags__"].__get__
 
 
 def is_exactly(value: Any, types: Iterable[type]) -> bool:
@@ -29,6 +31,11 @@ def is_exactly(value: Any, types: Iterable[type]) -> bool:
 def is_among(cls: Any, types: Iterable[Any]) -> bool:
     """As is_exactly for a class, or None."""
     return any(cls is one for one in types)
+
+
+def is_heap_type(value: Any) -> bool:
+    """Whether a value is a class that is no static one of C's: its name may change."""
+    return issubclass(type(value), type) and bool(_class_flags(value) & HEAP_TYPE)
 
 
 def is_constant(value: Any) -> bool:

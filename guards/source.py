@@ -21,7 +21,7 @@ from typing import Any, Dict, List, Sequence, Tuple, Union
 import numpy
 
 from pijit.guards._evaluate import UNBOUND, attribute_rule
-from pijit.guards.facts import describe, is_exactly
+from pijit.guards.facts import describe, is_exactly, is_heap_type, type_name
 from pijit.guards.reading import (NoPlaceError, SourceError, class_value, dict_item, instance_dict, is_plain_tuple,
                                   mro_of, read_attribute, read_class_attribute, read_item)
 
@@ -309,7 +309,7 @@ class ClassAttr(Source):
 class Inner(Source):
     """A part of a function, method or cell that Python shows by a computed attribute: `L['f'].__defaults__`;
     None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`, the MRO of a
-    class, the shape of an array, the parts of a slice, the name of a function written in C, and what a weak reference
+    class, the shape of an array, the parts of a slice, the name of a function or class, and what a weak reference
     refers to."""
 
     __slots__ = fields = ("base", "part")
@@ -343,6 +343,8 @@ class Inner(Source):
             return mro_of(base)
         if self.part == "__dict__" and attribute_rule(base) != "type" and instance_dict(base) is not None:
             return instance_dict(base)
+        if self.part == "__name__" and is_heap_type(base):
+            return type_name(base)
         if not is_exactly(base, _OWNERS[self.number]):
             raise SourceError(f"{self.base}, now {describe(base)}, has no {self.part}")
         if self.part == "referent":
@@ -380,7 +382,7 @@ CellType = type(_make_cell(None))
 _FUNCTION, _METHOD, _SLICE = (types.FunctionType,), (types.MethodType,), (slice,)
 _IN_C = (types.BuiltinFunctionType,)
 _OWNERS = (_FUNCTION, _FUNCTION, (CellType,), _METHOD, _METHOD + _IN_C, (), (), (numpy.ndarray,),
-           _SLICE, _SLICE, _SLICE, _IN_C, (weakref.ref,))
+           _SLICE, _SLICE, _SLICE, _IN_C + _FUNCTION, (weakref.ref,))
 
 
 def is_absent(base: Any, source: Source) -> bool:

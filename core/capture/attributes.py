@@ -11,8 +11,9 @@ import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.array_calls import METHODS
 from pijit.core.capture.bound import bound_attribute, class_object, super_attribute
+from pijit.core.capture.callees import place_of
 from pijit.core.capture.complex_numbers import is_complex, part_of
-from pijit.core.capture.conditions import ClassHolds
+from pijit.core.capture.conditions import ClassHolds, IsObject
 from pijit.core.capture.counters import rely_on_method
 from pijit.core.capture.library_calls import named_items
 from pijit.core.capture.object_calls import method_of
@@ -29,8 +30,9 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.library import METHODS as LIBRARY_METHODS
 from pijit.core.graph.types import FLAG, INT, WORD, Array
-from pijit.guards.facts import is_among, type_name
-from pijit.guards.source import UNBOUND, Attr, is_plain_tuple, read_attribute, read_class_attribute
+from pijit.guards.facts import is_among, is_heap_type, type_name
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, is_plain_tuple, read_attribute, read_class_attribute
 
 ARRAY_METHODS = frozenset(name for name in frozenset(METHODS) | frozenset(LIBRARY_METHODS)
                           if callable(getattr(np.ndarray, name, None)))
@@ -179,8 +181,10 @@ class Attributes:
         constant = constant_attribute(sample, name) if isinstance(owner, Const) else UNBOUND
         if constant is not UNBOUND:
             return Const(constant)
+        if name == "__name__" and has_plain_name(sample):
+            return self.known_object(sample.__name__, *place_of(owner).then(Inner, name))
         if name == "__class__" and isinstance(owner, Opaque) and read_class_attribute(sample, name) is CLASS:
-            self.rely(owner, ClassHolds(name, CLASS))
+            self.rely(place_of(owner).then(ClassAttr, name), IsObject(CLASS))
             return class_object(self, owner)
         if isinstance(owner, Opaque) and is_plain_tuple(sample):
             position = field_position(read_attribute(type(sample), name))
@@ -207,6 +211,12 @@ class Attributes:
         return self.known_object(found, source, root)
 
 
+def has_plain_name(sample: Any) -> bool:
+    """Whether an object is a function, or a class whose metaclass shows its name as ``type`` does."""
+    return type(sample) is types.FunctionType or (
+        is_heap_type(sample) and class_value(type(sample), "__name__") is type.__dict__["__name__"])
+
+
 def _position_of(kind: type, name: str) -> int:
     position = field_position(read_attribute(kind, name))
     if position is None:
@@ -218,6 +228,8 @@ def constant_attribute(sample: Any, name: str) -> Any:
     """An attribute that never changes while ``sample`` lives, or UNBOUND."""
     if type(sample) is enum.EnumMeta:
         return sample.__dict__["_member_map_"].get(name, UNBOUND)
+    if name == "__name__" and type(sample) is type and not is_heap_type(sample):
+        return type_name(sample)
     for kind, names in CONSTANT_ATTRIBUTES.items():
         if name in names and issubclass(type(sample), kind):
             return getattr(sample, name)

@@ -354,10 +354,22 @@ instance_dict_fetch(PyObject *object)
     return dict;
 }
 
-/* The name of a function written in C: a NEW string; NULL without an exception if there is none. */
+/* The name of a function, or of a class that is no static one: a NEW reference; NULL without an exception if there is
+ * none. */
 static inline PyObject *
-c_name_fetch(PyObject *object)
+name_fetch(PyObject *object)
 {
+    PyObject *known = NULL;  /* borrowed */
+    if (Py_TYPE(object) == &PyFunction_Type) {
+        known = ((PyFunctionObject *)object)->func_name;
+    }
+    else if (PyType_Check(object) && PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE)) {
+        known = ((PyHeapTypeObject *)object)->ht_name;
+    }
+    if (known != NULL) {
+        Py_INCREF(known);
+        return known;
+    }
     if (Py_TYPE(object) != &PyCFunction_Type) {
         return NULL;
     }
@@ -386,7 +398,7 @@ inner_fetch(PyObject *object, Py_ssize_t part)
         return shape_fetch(object);
     }
     if (part == 11) {
-        return c_name_fetch(object);
+        return name_fetch(object);
     }
     if (part == 5) {
         return instance_dict_fetch(object);

@@ -73,7 +73,8 @@ def test_empty_cells_and_other_objects_have_no_parts():
 def test_parts_of_slices_and_of_functions_in_c():
     items, stop = [], object()
     assert fetch(Inner(X, "__self__"), items.append) is items and fetch(Inner(X, "__self__"), bytes.maketrans) is None
-    assert fetch(Inner(X, "__name__"), make) is ABSENT
+    assert fetch(Inner(X, "__name__"), make) == "make" and fetch(Inner(X, "__name__"), Inner) == "Inner"
+    assert fetch(Inner(X, "__name__"), 1) is ABSENT and fetch(Inner(X, "__name__"), int) is ABSENT
     named = GuardProgram([Equals(Inner(X, "__name__"), "append")], [])
     assert [named.check((value,), {}, {}) is not None for value in (items.append, items.pop, make)] == [True, False, False]
     parts = [fetch(Inner(X, name), slice(1, stop)) for name in ("start", "stop", "step")]
