@@ -332,7 +332,7 @@ def below_all(dtype: np.dtype, least: int) -> Intrinsic:
         function.attributes.add("noinline")
         builder, values = ir.IRBuilder(function.append_basic_block("entry")), list(function.args)
         runtime = values.pop(0) if least else None
-        answer = write_shared(builder, runtime, values, [(1, 2)], 1, 1, least, -1, write) if least \
+        answer = write_shared(builder, dtype, runtime, values, [(1, 2)], 1, 1, least, -1, write) if least \
             else write(builder, values)
         count = module.declare_intrinsic("llvm.ctpop", [I64], ir.FunctionType(I64, [I64]))
         builder.ret(builder.mul(builder.call(count, [answer]), ir.Constant(I64, step)))

@@ -476,7 +476,7 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
         rest = len(values) - scalars.stop - sum(1 + 2 * axes for _, axes in nest.tables)
         buffer = scalars.stop + 2 if rest else -1
-        answer = write_shared(builder, runtime, values, _moving(nest), nest.ndim, units, nest.least, buffer,
+        answer = write_shared(builder, nest, runtime, values, _moving(nest), nest.ndim, units, nest.least, buffer,
                               lambda inner, own: _Writer(inner, nest, own).write(),
                               lambda inner, own: _with_long_rows(inner, nest, own))
         return answer if nest.tables or nest.watched else ir.Constant(I64, 0)

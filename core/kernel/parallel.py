@@ -45,12 +45,14 @@ _BODY = ir.FunctionType(_VOID, [I64, I64, I64, I64])
 _RUN = ir.FunctionType(I64, [I64] * 6)
 
 
-def write_shared(builder: Any, runtime: Any, operands: List[Any], moving: Sequence[Any], sizes: int, units: int,
-                 least: int, buffer: int, write: Callable[[Any, List[Any]], Any],
+def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], moving: Sequence[Any], sizes: int,
+                 units: int, least: int, buffer: int, write: Callable[[Any, List[Any]], Any],
                  alone: Callable[[Any, List[Any]], List[Any]] = lambda builder, operands: operands) -> Any:
     """Write a nest that threads share where it is large; the result has the bits of all their results.
 
     Arguments:
+        key: what makes `write` write the same for operands of the same types, of which the same are constants: it is
+            written once for all such nests of a kernel.
         runtime: the address of the runtime's ``parallel``.
         operands: what the nest is made of; the first ``sizes`` are its sizes.
         moving: (position of an address, position of its stride along the first axis) among the operands.
@@ -61,10 +63,12 @@ def write_shared(builder: Any, runtime: Any, operands: List[Any], moving: Sequen
         alone: the operands for one thread.
     """
     passed = [k for k, value in enumerate(operands) if not isinstance(value, ir.Constant)]
-    nest = _function(builder, "nest", ir.FunctionType(I64, [operands[k].type for k in passed]))
-    nest.attributes.add("noinline")
-    inner = ir.IRBuilder(nest.append_basic_block("entry"))
-    inner.ret(write(inner, _replaced(operands, passed, nest.args)))
+    written = vars(builder.module).setdefault("written_nests", {})
+    given_kinds = tuple(str(value if isinstance(value, ir.Constant) else value.type) for value in operands)
+    if (key, given_kinds) not in written:
+        nest = _nest(builder, operands, passed, write)
+        written[key, given_kinds] = nest, _part(builder, nest, operands, passed, moving, buffer)
+    nest, part = written[key, given_kinds]
     work = ir.Constant(I64, units)
     for size in operands[:sizes]:
         work = builder.mul(work, size)
@@ -76,7 +80,6 @@ def write_shared(builder: Any, runtime: Any, operands: List[Any], moving: Sequen
             own = alone(builder, operands)
             builder.store(builder.call(nest, [own[k] for k in passed]), answer)
         with large:
-            part = _part(builder, nest, operands, passed, moving, buffer)
             builder.store(ir.Constant(I64, 0), answer)
             for number, value in enumerate(given):
                 builder.store(value, builder.bitcast(builder.gep(words, [ir.Constant(I64, number)]),
@@ -85,6 +88,15 @@ def write_shared(builder: Any, runtime: Any, operands: List[Any], moving: Sequen
             builder.call(run, [builder.ptrtoint(part, I64), builder.ptrtoint(words, I64), operands[0],
                                ir.Constant(I64, ALIGNMENT if sizes == 1 else 1), work, ir.Constant(I64, least)])
     return builder.load(answer)
+
+
+def _nest(builder: Any, operands: List[Any], passed: Sequence[int], write: Callable[[Any, List[Any]], Any]) -> Any:
+    """The function that is the nest."""
+    nest = _function(builder, "nest", ir.FunctionType(I64, [operands[k].type for k in passed]))
+    nest.attributes.add("noinline")
+    inner = ir.IRBuilder(nest.append_basic_block("entry"))
+    inner.ret(write(inner, _replaced(operands, passed, nest.args)))
+    return nest
 
 
 def _function(builder: Any, name: str, kind: Any) -> Any:

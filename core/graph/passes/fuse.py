@@ -51,6 +51,7 @@ operations are done again one by one. Only groups that make a new array are watc
 
 from __future__ import annotations
 
+import itertools
 from typing import Collection, Dict, List, Set, Tuple
 
 import numpy as np
@@ -258,20 +259,15 @@ def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
     return groups
 
 
-def _can_be_watched(group: Set[Op], root: Op) -> bool:
-    """Whether the nest of a group may find out at its end that the operations are to be done one by one."""
-    return root.name in ("ufunc", "where", "invoke") and not any(op.name == "gather" for op in group)
-
-
 def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, List[Op]],
                escaping: Set[Value], fast: bool, loops: bool) -> Dict[Op, List[Op]]:
-    position = {op: number for number, op in enumerate(block.ops)}
+    position, effects = {op: number for number, op in enumerate(block.ops)}, count_effects(block)
     makers = {op.result: op for op in block.ops if op.name in ("ufunc", "where", "gather") and scalar_operation(op)}
     groups: Dict[Op, List[Op]] = {}
     taken: Set[Op] = set()
     for op in reversed(block.ops):
         if op.name in ("pick", "put_mask") and not puts_number(op):
-            group = _under_mask(op, block, position, users, leaving, escaping)
+            group = _under_mask(op, block, position, effects, users, leaving, escaping)
             if group and not taken.intersection(group):
                 groups[op] = group
                 taken.update(group)
@@ -281,7 +277,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
         excluded: Set[Op] = set()
         while True:
             group = _collect(op, makers, users, escaping, excluded | taken)
-            late = {member for member in group if effect_between(block, position[member], position[op])}
+            late = {member for member in group if effect_between(effects, position[member], position[op])}
             outside = {member for member in group if member is not op
                        and any(user not in group for user in leaving.get(member.result, ()))}
             if not late and not outside:
@@ -295,7 +291,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
     return groups
 
 
-def _under_mask(op: Op, block: Block, position: Dict[Op, int], users: Dict[Value, List[Op]],
+def _under_mask(op: Op, block: Block, position: Dict[Op, int], effects: List[int], users: Dict[Value, List[Op]],
                 leaving: Dict[Value, List[Op]], escaping: Set[Value]) -> List[Op]:
     """The operations of ``a[mask] = f(a[mask], b[mask])``, if nobody else needs what they compute; else none."""
     if op.name != "put_mask" or not scalar_operation(op) or op.exit is None:
@@ -314,32 +310,42 @@ def _under_mask(op: Op, block: Block, position: Dict[Op, int], users: Dict[Value
             return []
     inner = [one.result for one in group if one is not op]
     if any(value in escaping or not group.issuperset(users[value] + leaving.get(value, [])) for value in inner) \
-            or effect_between(block, min(position[one] for one in group), position[op]) or watched(group):
+            or effect_between(effects, min(position[one] for one in group), position[op]) or watched(group):
         return []
     return sorted(group, key=position.__getitem__)
 
 
-def effect_between(block: Block, first: int, last: int) -> bool:
+def count_effects(block: Block) -> List[int]:
+    """How many operations in front of each position of a block have an effect."""
+    return [0, *itertools.accumulate(op.name in EFFECTS or op.attrs.get("function") in CLOCKS for op in block.ops)]
+
+
+def effect_between(effects: List[int], first: int, last: int) -> bool:
     """Whether an operation from one position on and in front of another has an effect."""
-    return any(op.name in EFFECTS or op.attrs.get("function") in CLOCKS for op in block.ops[first:last])
+    return effects[first] < effects[last]
 
 
 def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], escaping: Set[Value],
              excluded: Set[Op]) -> Set[Op]:
-    """``op`` and the operations that only the group uses."""
-    group, changed = {op}, True
-    while changed:
-        changed = False
-        for user in list(group):
+    """``op`` and the operations that only the group uses.
+
+    Its nest may find out at its end that they are to be done one by one, unless it writes, or picks elements.
+    """
+    group, members, watchable, seen = {op}, [op], op.name in ("ufunc", "where", "invoke"), 0
+    while seen < len(members):  # again: what a smaller group could not take in, this one may
+        seen = len(members)
+        for user in members:  # it grows
             for value in operands(user):
                 maker = makers.get(value)
                 if maker is None or maker in group or maker in excluded or value in escaping \
                         or _is_repeated(maker, op) or op.attrs.get("reports") and _tells_of_floats(maker):
                     continue
+                can_be_watched = watchable and maker.name != "gather"
                 if all(one in group and not _writes(one, value) for one in users[value]) and (
-                        _can_be_watched(group | {maker}, op) or not watched(group | {maker})):
+                        can_be_watched or not watched(group | {maker})):
                     group.add(maker)
-                    changed = True
+                    members.append(maker)
+                    watchable = can_be_watched
     return group
 
 

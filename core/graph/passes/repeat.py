@@ -19,12 +19,14 @@ subtraction more costs less than an array that is written and read. Nothing chan
 
 from __future__ import annotations
 
-from typing import Dict, List
+from typing import Dict, List, Optional
 
 from pijit.core.graph.ir import Block, Graph, Op
 from pijit.core.graph.passes.fuse import find_groups, scalar_operation
 from pijit.core.graph.passes.retreat import Retreat, candidates
 from pijit.core.graph.types import Array
+
+Groups = Dict[Op, List[Op]]
 
 _CHEAP = frozenset(("add", "sub", "mul", "neg", "abs"))
 
@@ -34,20 +36,21 @@ _MOST_READ = 3
 
 def repeat(graph: Graph) -> None:
     """Add the operations; in place."""
+    groups: Optional[Groups] = None
     for block in graph.blocks:
         if any(_is_cheap(op) for op in block.ops):
             for one in candidates(graph, [block], alone=True):
-                if _is_cheap(one.maker):
-                    _repeat(graph, block, one)
+                if _is_cheap(one.maker) and len(one.users) > 1:
+                    groups = _repeat(graph, block, one, find_groups(graph) if groups is None else groups)
 
 
 def _is_cheap(op: Op) -> bool:
     return op.name == "ufunc" and scalar_operation(op) in _CHEAP and op.attrs["types"][0] in "fd"
 
 
-def _repeat(graph: Graph, block: Block, one: Retreat) -> None:
-    """Make what one operation makes once for each group with an operation that needs it."""
-    maker, groups = one.maker, find_groups(graph)
+def _repeat(graph: Graph, block: Block, one: Retreat, groups: Groups) -> Groups:
+    """Make what one operation makes once for each group with an operation that needs it; the groups then."""
+    maker = one.maker
     last_of = {op: last for last, group in groups.items() for op in group}
     users: Dict[Op, List[Op]] = {}
     for op in one.users:
@@ -55,7 +58,7 @@ def _repeat(graph: Graph, block: Block, one: Retreat) -> None:
     arrays = [value for value in maker.args if isinstance(value.type, Array)]
     if len(users) < 2 or len(arrays) * (len(users) - 1) >= _MOST_READ \
             or any(op.result in arrays for op in groups.get(maker, ())):
-        return
+        return groups
     before, copies = [(op, op.args, op.exit) for op in block.ops], []
     for needing in list(users.values())[1:]:
         value = graph.new_value(maker.result.type, maker.result.hint)  # type: ignore[union-attr]
@@ -66,9 +69,11 @@ def _repeat(graph: Graph, block: Block, one: Retreat) -> None:
         op.exit = maker.exit
     place = block.ops.index(maker) + 1
     block.ops[place:place] = copies
-    groups = find_groups(graph)
-    inner = {op for last, group in groups.items() for op in group if op is not last}
-    if not inner.issuperset([maker] + copies):
-        block.ops[:] = [op for op, _, _ in before]
-        for op, args, exit in before:
-            op.args, op.exit = args, exit
+    found = find_groups(graph)
+    inner = {op for last, group in found.items() for op in group if op is not last}
+    if inner.issuperset([maker] + copies):
+        return found
+    block.ops[:] = [op for op, _, _ in before]
+    for op, args, exit in before:
+        op.args, op.exit = args, exit
+    return groups

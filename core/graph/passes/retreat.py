@@ -17,7 +17,13 @@ from __future__ import annotations
 from typing import Dict, List, NamedTuple, Optional, Set
 
 from pijit.core.graph.ir import Block, Graph, Op, SideExit, Value
-from pijit.core.graph.passes.fuse import effect_between, find_groups, looks_at_elements, scalar_operation
+from pijit.core.graph.passes.fuse import (
+    count_effects,
+    effect_between,
+    find_groups,
+    looks_at_elements,
+    scalar_operation,
+)
 
 
 class Retreat(NamedTuple):
@@ -66,15 +72,17 @@ def candidates(graph: Graph, blocks: List[Block], alone: bool = False) -> List[R
     found = []
     for block in blocks:
         makers = [op for op in block.ops if scalar_operation(op) and op.name in ("ufunc", "where")]
-        position = {op: number for number, op in enumerate(block.ops)} if makers else {}
+        if not makers:
+            continue
+        position, effects = {op: number for number, op in enumerate(block.ops)}, count_effects(block)
         for op in makers:
             leaving, users = exits.get(op.result, []), args.get(op.result, [])  # type: ignore[arg-type]
             if op.result not in others and (leaving or alone) and all(map(looks_at_elements, users)) and all(
-                    _is_near(block, position, op, one) for one in leaving + users):
+                    _is_near(effects, position, op, one) for one in leaving + users):
                 found.append(Retreat(op, leaving, users))
     return found
 
 
-def _is_near(block: Block, position: Dict[Op, int], op: Op, later: Op) -> bool:
+def _is_near(effects: List[int], position: Dict[Op, int], op: Op, later: Op) -> bool:
     """Whether nothing between two operations has an effect."""
-    return later in position and not effect_between(block, position[op], position[later])
+    return later in position and not effect_between(effects, position[op], position[later])
