@@ -295,7 +295,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         base = len(state.stack)
         for index in range(piece.start, piece.end):
             depth = len(self.state.stack)
-            if (depth <= base or self.wrote or self.resume is None) and not self.has_fragile():
+            if self.may_resume(depth <= base):
                 self.resume, self.wrote, base = self.resumption(index), False, min(base, depth)
             instr = self.function.instructions[index]
             try:
@@ -304,8 +304,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
                 raise
             except Break as error:
                 raise self._refused(instr, error)
-        self.ended[piece] = self.resume, self.wrote
-        self.lead_to_handler(piece)
+        self.note_end(piece)
         last = self.function.instructions[piece.end - 1]
         if not piece.at_end:
             self.block.terminator = Leave(self.exit_to(piece.end, self.state, False))

@@ -61,6 +61,11 @@ class Catching:
             return None, False
         return before[0][0], any(wrote for _, wrote in before)
 
+    def note_end(self, piece: Piece) -> None:
+        """Nothing of a piece is left to build but what it ends with."""
+        self.ended[piece] = self.resume, self.wrote
+        self.lead_to_handler(piece)
+
     def lead_to_handler(self, piece: Piece) -> None:
         """Lead to the handler where the last instruction raises."""
         for slot, (target, after) in way_edges(self).items():

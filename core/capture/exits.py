@@ -13,7 +13,7 @@ from pijit.core.capture.captured import Refusal, Unhandled
 from pijit.core.capture.record_values import record_output
 from pijit.core.capture.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.generators import function_output, suspended_output
-from pijit.core.capture.managers import Manager, again_at, given, item_output
+from pijit.core.capture.managers import Manager, again_at, given
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record import Record
 from pijit.core.capture.states import State
@@ -37,6 +37,7 @@ from pijit.core.capture.values import (
     Unrolled,
     class_of,
 )
+from pijit.core.capture.waiting import is_stuck, stack_outputs
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Graph, Op, Output, SideExit, Value
 from pijit.core.graph.types import FLAG, INT, SKIP, Type
@@ -141,7 +142,7 @@ class Exits:
                 names.append(name)
                 keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
                 outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
-        return tuple(names), outputs, [item_output(self, value) for value in reversed(state.stack[self.depth:])]
+        return tuple(names), outputs, stack_outputs(self, state.stack[self.depth:])[::-1]
 
     def _output(self, value: Abstract) -> Output:
         if isinstance(value, Raised):
@@ -194,6 +195,12 @@ class Exits:
         if value.input is not None:
             return Output("advance", value.input, (), moving_words(value))
         return Output(ITERATOR_OUTPUTS[value.kind], None, [self._output(part) for part in value.parts], value.words)
+
+    def may_resume(self, begins: bool) -> bool:
+        """Whether side exits go back to here from now on; ``begins``: a statement may begin here."""
+        if self.wrote or self.resume is None:
+            return not is_stuck(self.state.stack)
+        return begins and not self.has_fragile()
 
     def has_fragile(self) -> bool:
         return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) for value in self.state.stack)

@@ -14,7 +14,7 @@ from pijit.core.capture.abstract import Parted, Thrown
 from pijit.core.capture.builder import GraphBuilder
 from pijit.core.capture.captured import InlinedCall, Unhandled
 from pijit.core.capture.facts import Facts
-from pijit.core.capture.managers import Errors, given, item_output
+from pijit.core.capture.managers import Errors, given
 from pijit.core.capture.outcomes import Outcome, Outcomes
 from pijit.core.capture.places import is_place
 from pijit.core.capture.record import Record
@@ -24,6 +24,7 @@ from pijit.core.capture.states import State, parts_of
 from pijit.core.capture.suspended import Suspended
 from pijit.core.capture.values import Abstract, Const, Keywords, LoopIterator, Range, Sequence, Typed, Unbound
 from pijit.core.capture.values import Unrolled
+from pijit.core.capture.waiting import stack_outputs
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
 from pijit.core.graph.ops import EFFECTS
@@ -213,7 +214,7 @@ class InlineBuilder(GraphBuilder):
         outputs = [function]
         outputs += [self._output(value) for value in held.values()]
         outputs += [self._output(value) for items in dicts.values() for value in items.values()]
-        outputs += [item_output(self, value) for value in state.stack]
+        outputs += stack_outputs(self, state.stack)
         rest = Rest(self._running_cfg(callee.function.__code__), target, tuple(held), len(state.stack) + len(packed),
                     inner, given(state.stack), tuple((name, tuple(items)) for name, items in dicts.items()),
                     self.facts.inliner.recursion.calls_in(self.facts))
