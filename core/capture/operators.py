@@ -36,6 +36,7 @@ from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Scalar, half_of, numpy_scalar
 from pijit.guards.facts import is_among, is_exactly, type_name
 
+DIVISIONS, ZEROS = ("/", "//", "%"), (Const(0), Const(0.0))
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
 FAST_POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
@@ -247,6 +248,8 @@ class Operators:
         if symbol not in sampling.PYTHON_OPERATORS:
             raise Break("PJ202", operator=symbol)
         questions = (operand_of(left), operand_of(right))
+        if symbol in DIVISIONS and right in ZEROS and questions[0].type.family == "py":
+            questions = (questions[0], Operand(questions[1].type))  # it raises: kernels leave there
         if symbol == "**":
             return self._scalar_power(left, right, questions)
         result = sampling.scalar_result(symbol, questions)

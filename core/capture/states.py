@@ -355,7 +355,8 @@ def _become(state: State, owner: Abstract, new: Object, known: bool) -> None:
         return
 
     def loose(one: Abstract) -> Abstract:
-        if one != owner or known and one.born != owner.born:
+        apart = one.born != owner.born and (known or one.source is None is owner.source)
+        if one != owner or apart:
             return one
         copy = Instance(new, one.value, one.source, one.born)  # type: ignore[attr-defined]
         copy.root = one.root
