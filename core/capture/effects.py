@@ -80,8 +80,9 @@ class Effects:
         elif self.instr_of(owner) in LOOKUPS:
             self.facts.changed.add((place, None))
         self.note_access(place, owner, True, relied)
-        self.facts.mutates = True
-        expect_items(self.state)
+        if type(place) is not str:  # stores of attributes change no list or dict that the function has made
+            self.facts.mutates = True
+            expect_items(self.state)
 
     def _is_namespace(self, sample: Any) -> bool:
         """Whether a dict has the globals of a module, which are read under other guards than its items."""

@@ -42,7 +42,7 @@ class Facts:
     Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the
     object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
     these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that
-    are not inlined. ``mutates`` says that captured code changes an object; ``guessed`` are the instructions that
+    are not inlined. ``mutates`` says that captured code changes a container; ``guessed`` are the instructions that
     read natively what type feedback has not said the type of. ``looping`` are the calls of inlined functions that
     have loops, ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the
     hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
