@@ -110,13 +110,8 @@ def broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[s
         size = ""
         for shape in shapes:
             place = axis - (ndim - len(shape))
-            if place < 0 or shape[place] == size or (shape[place] == "(1)" and size):
-                continue
-            if size in ("", "(1)"):
-                size = shape[place]
-                continue
-            emitter.guard_once(op, "broadcast_fails(%s, %s)" % (size, shape[place]))
-            size = emitter.pure("broadcast_size(%s, %s)" % (size, shape[place]))
+            if place >= 0:
+                size = emitter.common_size(op, size, shape[place]) if size else shape[place]
         result.append(size)
     return result
 
@@ -132,7 +127,7 @@ def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str],
             emitter.guard_once(op, "%s != 1" % size)
     own = shape[max(extra, 0):]
     for size, wanted in zip(own, target[len(target) - len(own):]):
-        if size not in (wanted, "(1)"):
+        if not emitter.fits(size, wanted):
             emitter.guard_once(op, "stretch_fails(%s, %s)" % (size, wanted))
 
 

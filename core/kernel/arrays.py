@@ -133,6 +133,7 @@ class ArrayWriter:
         self.reports_own = False  # whether only the kernel's own arithmetic raises what the next ``raised`` looks for
         self.watches: List[str] = []  # variables that are 0 until a watched nest has seen something odd
         self._known: Dict[str, str] = {}
+        self._fitting: Dict[str, Set[str]] = {}  # by size of an axis, sizes that are the same or 1
         self._block_depth = 0
         self.arrays: Dict[Value, ArrayVariable] = {}
         self.constants: Dict[Value, Any] = {}
@@ -166,9 +167,27 @@ class ArrayWriter:
         if op.exit is not None and self.depth == self._block_depth:
             self._known[condition] = ""
 
+    def fits(self, size: str, wanted: str) -> bool:
+        """Whether the size of an axis is known to be 1 or another one."""
+        return size in (wanted, "(1)") or size in self._fitting.get(wanted, ())
+
+    def common_size(self, op: Op, size: str, other: str) -> str:
+        """What two axes broadcast to; leaves where they do not. Behind that, all of which it was made fits it."""
+        if self.fits(other, size):
+            return size
+        if self.fits(size, other):
+            return other
+        fails = "broadcast_fails(%s, %s)" % (size, other)
+        self.guard_once(op, fails)
+        common = self.pure("broadcast_size(%s, %s)" % (size, other))
+        if fails in self._known:
+            self._fitting[common] = {size, other}.union(*[self._fitting.get(one, ()) for one in (size, other)])
+        return common
+
     def start_block(self) -> None:
         """Forget what was written for another block, whose variables may have changed."""
         self._known.clear()
+        self._fitting.clear()
         self._block_depth = self.depth
 
     def indented(self, head: str, *lines: str) -> None:
