@@ -194,17 +194,17 @@ def count_true(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List
     """How many elements of what the group computes are true, along all axes, or whether any or all are."""
     first, last, dtype = group[0], group[-1], np.dtype(np.int64)
     steps = _watched_steps(emitter, group)
-    shape, arrays = as_one_axis(emitter, group, shape, arrays)
-    lasts, words, beside = nest_operands(emitter, shape, arrays)
+    shape, arrays = _as_one_axis(emitter, group, shape, arrays)
+    lasts, words, beside = _operands(emitter, shape, arrays)
     tables = _tables(emitter, group)
     at = emitter.layout.scratch(1)
     target = [emitter.let("address_of_word(frame, %d)" % at)] + ["(0)"] * (len(shape) - 1)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
-                "".join(code for _, code in find_leaves(group)[1]), nest_steps(group), True, _kinds(tables),
+                "".join(code for _, code in find_leaves(group)[1]), _steps(group), True, _kinds(tables),
                 emitter.flavour.least, watched=steps, whole=True, beside=beside and beside + (-1,))
 
     def write(odd: str) -> None:
-        run_nest(emitter, group, nest, shape, words + target + scalars, tables, odd)
+        _run_nest(emitter, group, nest, shape, words + target + scalars, tables, odd)
         count = "ld_i8(frame, %d)" % (8 * at)
         emitter.define(last.result, {"sum": count, "any": "%s != 0" % count,
                                      "all": "%s == %s" % (count, _product(shape))}[COUNTS[last.attrs["function"]]])
@@ -240,8 +240,8 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
     watched one tells; ``new`` whether the result is memory that nobody else has."""
     same = next((k for k, array in enumerate(arrays) if array is result), -1)
     if not block:
-        shape, (*arrays, result) = as_one_axis(emitter, group, shape, arrays + [result])
-    lasts, words, beside = nest_operands(emitter, shape, arrays + [result])
+        shape, (*arrays, result) = _as_one_axis(emitter, group, shape, arrays + [result])
+    lasts, words, beside = _operands(emitter, shape, arrays + [result])
     sizes = list(shape)
     if block:
         sizes[0] = block[1]
@@ -249,11 +249,11 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
             words[first] = "iadd(%s, imul(%s, %s))" % (words[first], block[0], words[first + 1])
     tables = _tables(emitter, group)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
-                "".join(code for _, code in find_leaves(group)[1]), nest_steps(group), False, _kinds(tables),
+                "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
                 emitter.flavour.least, same,
                 _watched_steps(emitter, group) if odd else (), beside=beside,
                 families=_families(emitter, group) if new else ())
-    run_nest(emitter, group, nest, sizes, words + scalars, tables, odd)
+    _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd)
 
 
 def _families(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
@@ -262,7 +262,7 @@ def _families(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
     return tuple(map(found.index, found))
 
 
-def as_one_axis(emitter: Any, group: List[Op], shape: Sequence[str],
+def _as_one_axis(emitter: Any, group: List[Op], shape: Sequence[str],
                  arrays: List[ArrayVariable]) -> Tuple[List[str], List[ArrayVariable]]:
     """The shape and the arrays, along one axis where all are certain to be in C order and have that shape: short rows
     leave much to be done behind the last whole vector."""
@@ -282,7 +282,7 @@ def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
     return tuple((table.type.dtype.char, len(table.shape)) for table in tables)
 
 
-def run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], words: List[str],
+def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], words: List[str],
               tables: List[ArrayVariable], odd: str = "") -> None:
     """Call the nest; leaves where an index was out of range."""
     words = list(shape) + words + _require_elements(emitter, group, shape, tables)
@@ -295,7 +295,7 @@ def run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], wo
     emitter.guard(group[0], "%s != 0" % emitter.let(call))
 
 
-def nest_operands(emitter: Any, shape: Sequence[str],
+def _operands(emitter: Any, shape: Sequence[str],
               arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str], Tuple[int, ...]]:
     """(kinds of last strides, data and strides of each array, which are parts of others) for a nest over a shape."""
     lasts, words, beside = "", [], []  # type: str, List[str], List[int]
@@ -337,7 +337,7 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
     else:
         emitter.arrays[last.result], sums = new_result(emitter, last, first, shape)
         target = [sums.data] + list(sums.strides)
-    lasts, words, beside = nest_operands(emitter, shape, arrays)
+    lasts, words, beside = _operands(emitter, shape, arrays)
     tables = _tables(emitter, group)
     pairwise: List[str] = []
     if dtype.kind == "f" and not emitter.flavour.fast:
@@ -346,10 +346,10 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
         pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d"]
         emitter.clear_flags()
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
-                "".join(code for _, code in find_leaves(group)[1]), nest_steps(group), True, _kinds(tables),
+                "".join(code for _, code in find_leaves(group)[1]), _steps(group), True, _kinds(tables),
                 emitter.flavour.least, halves=bool(pairwise) and _launcher.sums_known(),
                 beside=beside and beside + (-1,))
-    run_nest(emitter, group, nest, shape, words + target + scalars + pairwise, tables)
+    _run_nest(emitter, group, nest, shape, words + target + scalars + pairwise, tables)
     if pairwise:
         emitter.guard(first, emitter.raised_flags(*group))
     if is_scalar:
@@ -363,12 +363,9 @@ def _watched_steps(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
                  if op in wanted and (picks_floats(op) or converts(op) or not emitter.flavour.fast))
 
 
-def nest_steps(group: List[Op], more: int = 0) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
-    """What a nest computes step by step; ``more`` are the arrays that it writes beside the last one."""
+def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
     arrays, scalars = find_leaves(group)
-    first = len(arrays) + more + len(scalars)
-    number: Dict[Any, int] = {item: k for k, item in enumerate(arrays)}
-    number.update((item, k) for k, item in enumerate(scalars, len(arrays) + more))
+    number: Dict[Any, int] = {item: k for k, item in enumerate(list(arrays) + list(scalars))}
     steps: List[Tuple[str, str, Tuple[int, ...]]] = []
     tables = 0
     picked = {op.result for op in group if op.name == "pick"}
@@ -384,8 +381,8 @@ def nest_steps(group: List[Op], more: int = 0) -> Tuple[Tuple[str, str, Tuple[in
         if picked and name in TOUCHY and op.args[-1] not in picked and isinstance(op.args[-1].type, Array):
             # what the ones that are not picked have come to may raise a flag
             steps.append(("picked", "?" + codes[-1], (number[group[-1].args[1]], numbers[-1])))
-            numbers = numbers[:-1] + (first + len(steps) - 1,)
-        number[op.result] = first + len(steps)
+            numbers = numbers[:-1] + (len(arrays) + len(scalars) + len(steps) - 1,)
+        number[op.result] = len(arrays) + len(scalars) + len(steps)
         if name == "gather":
             name, tables = "gather%d" % tables, tables + 1
         steps.append((name, codes, numbers))
@@ -404,7 +401,7 @@ def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[Array
     is written."""
     last = group[-1]
     kind = last.result.type
-    if any(map(finds, group)) or kind.layout != "C" or asks_for_temporaries(emitter, group):
+    if any(map(finds, group)) or kind.layout != "C" or _asks_for_temporaries(emitter, group):
         return None
     for value in [value for op in group for value in emitter.given_up(op)]:
         array = emitter.arrays.get(value)
@@ -421,7 +418,7 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
     if len(shape) == 1 or converts(last):
         return made_array(emitter, group[0], last.result, shape, Array(last.result.type.dtype, len(shape), "C"))
     if all(value.type.layout == "C" and emitter.arrays[value].shape == tuple(shape)
-           for value in find_leaves(group)[0]) and not asks_for_temporaries(emitter, group):
+           for value in find_leaves(group)[0]) and not _asks_for_temporaries(emitter, group):
         return made_array(emitter, group[0], last.result, shape)
     for op in group:
         if op.name == "gather":
@@ -451,7 +448,7 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
     raise AssertionError("an empty group")
 
 
-def asks_for_temporaries(emitter: Any, group: List[Op]) -> bool:
+def _asks_for_temporaries(emitter: Any, group: List[Op]) -> bool:
     """Whether an operator of the group may compute into an array that the kernel has not made, of any strides."""
     return any(into != NEVER and value in emitter.arrays and value not in emitter.made
                for op in group for value, into in zip(op.args, op.attrs.get("into", ())))

@@ -81,9 +81,6 @@ class Nest(NamedTuple):
 
     With ``families`` the last array is new: it shares no memory with others, and may be written more than once. They
     tell of each array that is read whose part it is, by number.
-
-    With ``stores`` arrays between those that are read and the last one are written too: (number of the array, operand number
-    of the step that it gets). They are new, as the last one is, and count among the operands, but none is read.
     """
 
     ndim: int
@@ -100,7 +97,6 @@ class Nest(NamedTuple):
     whole: bool = False
     beside: Tuple[int, ...] = ()
     families: Tuple[int, ...] = ()
-    stores: Tuple[Tuple[int, int], ...] = ()
 
 
 # ---- loops ----
@@ -151,7 +147,6 @@ class _Writer:
         self.first_step = len(self.dtypes) - 1 + len(nest.scalars)
         widths = sorted({8 * np.dtype(nest.steps[number][1][-1]).itemsize for number in nest.watched})
         self.streams = False
-        self.written = {array for array, _ in nest.stores}
         self.odd = {ir.IntType(width): local(builder, ir.IntType(width), 1) for width in widths}
         for kind in list(self.odd) if nest.families else ():
             lanes = ir.VectorType(kind, 8 * streams.LINE // kind.width)
@@ -268,8 +263,7 @@ class _Writer:
     def _row(self, size: Any, rows: List[Any], lasts: str) -> None:
         """The last axis; what is the same for all its elements is computed before."""
         fixed = self.known()
-        fixed.update({k: self.load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1])
-                      if last == ZERO and k not in self.written})
+        fixed.update({k: self.load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1]) if last == ZERO})
         fixed = self._with_steps(fixed)
         if self.nest.sums:
             start = self.load(rows[-1], self.dtypes[-1]) if self.nest.whole else self.nothing()
@@ -287,19 +281,13 @@ class _Writer:
 
         def body(index: Any) -> None:
             places = self.places(rows, index, lasts)
-            values = self.values(places[:-1], fixed)
-            for array, number in self._stores():
-                self.store(places[array], converted(self.builder, values[number], self.kinds[number], self.dtypes[array]))
+            self.store(places[-1], self.value(places[:-1], fixed))
 
         mask = self._mask(lasts)
         if mask < 0:
             loop(self.builder, size, body)
         else:
             self._blocks(size, rows[mask], body)
-
-    def _stores(self) -> List[Tuple[int, int]]:
-        """(number of the array, operand number) of all that is stored."""
-        return list(self.nest.stores) + [(len(self.dtypes) - 1, len(self.kinds) - 1)]
 
     def _mask(self, lasts: str) -> int:
         """The number of the mask under which elements change and are computed, or -1."""
@@ -377,15 +365,11 @@ class _Writer:
 
     def value(self, places: List[Any], fixed: Dict[int, Any]) -> Any:
         """What the steps make of the elements at places, as the last array holds it."""
-        last = len(self.kinds) - 1
-        return converted(self.builder, self.values(places, fixed)[last], self.kinds[last], self.dtypes[-1])
-
-    def values(self, places: List[Any], fixed: Dict[int, Any]) -> Dict[int, Any]:
-        """The elements at places and what the steps make of them, by operand number."""
         values = {k: self.load(place, dtype) for k, (place, dtype) in enumerate(zip(places, self.dtypes))
-                  if k not in fixed and k not in self.written}
+                  if k not in fixed}
         values.update(fixed)
-        return self._with_steps(values)
+        last = len(self.kinds) - 1
+        return converted(self.builder, self._with_steps(values)[last], self.kinds[last], self.dtypes[-1])
 
     def _with_steps(self, values: Dict[int, Any]) -> Dict[int, Any]:
         """Values by operand number, and those of the steps whose operands all have one."""

@@ -13,7 +13,6 @@ from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.passes.fuse import MAKING, find_groups
-from pijit.core.graph.passes.joint import find_joints
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
 from pijit.core.kernel import complex_intrinsics, float_intrinsics, fusion, intrinsics, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
@@ -28,7 +27,6 @@ from pijit.core.kernel.fills import Fills
 from pijit.core.kernel.float_checks import FloatChecks
 from pijit.core.kernel.gathers import write_gather
 from pijit.core.kernel.gufuncs import GUFUNC_OPERATIONS
-from pijit.core.kernel.joint import can_join, write_joint
 from pijit.core.kernel.layout import Layout, part_word
 from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
@@ -56,10 +54,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.text: Dict[Value, str] = {}
         self.float_checks = FloatChecks(self)
         self._groups = groups = find_groups(graph, flavour.fast)
-        self._joints = find_joints(graph, groups)
         self._group_of = {op: group for group in groups.values() for op in group}
-        self._group_of.update((op, joint.group) for joint in self._joints.values() for op in joint.group)
-        self.lifetimes = Lifetimes(graph, self.used, {group[-1]: group for group in self._group_of.values()})
+        self.lifetimes = Lifetimes(graph, self.used, groups)
         self.privacy = Privacy(graph, groups)
         self.calm = Calm(self, graph, groups)
         self.fills = Fills(self, graph, groups)
@@ -179,34 +175,23 @@ class NumbaEmitter(ArrayWriter, Emitter):
             return
         self.layout.reuse_scratch()
         leaving = self.float_checks.make_way(op)
-        joint = self._joints.get(op)
-        if joint is not None and can_join(self, joint):
+        fused = op in self._groups and fusion.can_fuse(self, group)
+        if fused:
             self.fused.update(group)
-            write_joint(self, joint)
+            write = write_masked if group[0].name == "pick" else write_store
+            (fusion.write_group if op.name in MAKING else write)(self, group)
         else:
-            for part in joint.parts if joint is not None else [group]:
-                self._write_group(part, leaving if part[-1] is op else part[-1])
-        for part in joint.parts if joint is not None else [group]:
-            self.calm.begin(part[-1])
+            self.fills.settle(op)
+            for member in group:
+                self._write(leaving if member is op else member)
+            if any(member.name in EFFECTS for member in group):
+                self.calm.forget()
+        self.calm.begin(op)
         for member in group:
             for value in self.lifetimes.after(member):
                 if value not in self.inherited:
                     self.float_checks.write()
                     self.release_value(value)
-
-    def _write_group(self, group: List[Op], leaving: Op) -> None:
-        """A group, or one operation; ``leaving`` is the last one, with the exit by which it is to leave."""
-        op = group[-1]
-        if op in self._groups and fusion.can_fuse(self, group):
-            self.fused.update(group)
-            write = write_masked if group[0].name == "pick" else write_store
-            (fusion.write_group if op.name in MAKING else write)(self, group)
-            return
-        self.fills.settle(op)
-        for member in group:
-            self._write(leaving if member is op else member)
-        if any(member.name in EFFECTS for member in group):
-            self.calm.forget()
 
     def end_block(self) -> None:
         self.float_checks.write()

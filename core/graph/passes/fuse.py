@@ -338,7 +338,7 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
             for value in operands(user):
                 maker = makers.get(value)
                 if maker is None or maker in group or maker in excluded or value in escaping \
-                        or _is_repeated(maker, op) or op.attrs.get("reports") and tells_of_floats(maker):
+                        or _is_repeated(maker, op) or op.attrs.get("reports") and _tells_of_floats(maker):
                     continue
                 can_be_watched = watchable and maker.name != "gather"
                 if all(one in group and not _writes(one, value) for one in users[value]) and (
@@ -365,7 +365,7 @@ def _looks_at_floats(user: Op, maker: Op) -> bool:
     return _tells(user) and maker.name != "gather" and maker.attrs["types"][0] in "fd"
 
 
-def tells_of_floats(op: Op) -> bool:
+def _tells_of_floats(op: Op) -> bool:
     """Whether machine code may raise a flag for a NaN that an operation looks at, where NumPy's ufunc raises none."""
     return _tells(op) and op.attrs["types"][0] in "fd"
 
