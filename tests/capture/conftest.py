@@ -1,6 +1,7 @@
 """Captures are tested with the guards' Python twin beside the C one: a disagreement fails the test."""
 
 import itertools
+import sys
 
 import pytest
 
@@ -74,6 +75,15 @@ def open_gates(monkeypatch):
         way.launcher.wait = way.launcher.longest_wait = 0
         return way
     monkeypatch.setattr(entries, "make_way", make)
+
+
+@pytest.fixture
+def slow_switching():
+    """Nobody is asked for the GIL."""
+    previous = sys.getswitchinterval()
+    sys.setswitchinterval(1000.0)
+    yield
+    sys.setswitchinterval(previous)
 
 
 @pytest.fixture

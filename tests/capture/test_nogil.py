@@ -2,7 +2,6 @@
 
 import _thread
 import ctypes
-import sys
 import threading
 import time
 
@@ -49,15 +48,6 @@ def ready(function, *args):
     for _ in range(3):
         f(*args)
     return f
-
-
-@pytest.fixture
-def slow_switching():
-    """Nobody is asked for the GIL."""
-    previous = sys.getswitchinterval()
-    sys.setswitchinterval(1000.0)
-    yield
-    sys.setswitchinterval(previous)
 
 
 class Stop(Exception):

@@ -5,6 +5,7 @@ import pytest
 
 from tests.harness import check, fail_unless_captured, jitted
 
+pytestmark = pytest.mark.usefixtures("slow_switching")  # a poll that asks for the GIL is a run more
 PYTHON = {"backend": "python", "force_breaks": None}
 NATIVE = {"backend": "numba", "force_breaks": None}
 N = 12
