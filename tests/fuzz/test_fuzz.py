@@ -5,10 +5,12 @@ import sys
 
 import pytest
 
+from pijit.compare import Difference
+
 from tests.fuzz import __main__ as command
 from tests.fuzz import campaign as campaigns
 from tests.fuzz.campaign import Campaign
-from tests.fuzz.running import Counts, run, script
+from tests.fuzz.running import Counts, only_nans, run, script
 
 PYTHON = {"backend": "python"}
 BREAKS = {"backend": "python", "force_breaks": "every"}
@@ -86,6 +88,18 @@ def test_calls_may_change_globals_of_their_own_side():
     counts = Counts()
     run(CHANGED_BETWEEN_CALLS, PYTHON, counts)
     assert (counts.calls, counts.errors) == (3, 0)
+
+
+NAN = Difference("bits", "args[0][1]", "nan (000000000000f87f)", "nan (000000000000f8ff)")
+BYTE = Difference("bits", "args[0].base[16]", "127 (7f)", "255 (ff)")
+
+
+def test_nans_may_differ_also_in_the_memory_below_them():
+    assert only_nans([NAN]) and only_nans([NAN, BYTE])
+    for other in (Difference("bits", "args[0][1]", "1.0", "nan"), Difference("bits", "args[1].base[16]", "127", "255"),
+                  Difference("shape", "args[0].base", "(7,)", "(8,)"), BYTE):
+        assert not only_nans([other])
+    assert not only_nans([NAN, BYTE._replace(where="args[1].base[16]")])
 
 
 def test_a_saved_script_fails_by_itself(tmp_path):
