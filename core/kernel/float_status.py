@@ -20,18 +20,32 @@ _READS = platform.machine().lower() in ("x86_64", "amd64")
 
 
 def _raised(builder: Any) -> Any:
-    """Whether arithmetic may have raised a flag. The fence holds what it has stored, and so its flags, before."""
+    """Whether arithmetic may have raised a flag."""
     if not _READS:
         return ir.Constant(ir.IntType(1), 1)
-    builder.fence("seq_cst", "singlethread")
     place = local(builder, I32, 1)
-    pointer = I8.as_pointer()
-    read = builder.module.globals.get("llvm.x86.sse.stmxcsr")
-    if read is None:
-        read = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [pointer]), "llvm.x86.sse.stmxcsr")
-    builder.call(read, [builder.bitcast(place, pointer)])
+    copy_status(builder, place)
     flags = builder.and_(builder.load(place), ir.Constant(I32, _REPORTED))
     return builder.icmp_unsigned("!=", flags, ir.Constant(I32, 0))
+
+
+def copy_status(builder: Any, place: Any) -> None:
+    """Copy x86's register to memory. The fence holds what arithmetic has stored, and so its flags, before."""
+    builder.fence("seq_cst", "singlethread")
+    _with_status(builder, "llvm.x86.sse.stmxcsr", place)
+
+
+def set_status(builder: Any, place: Any) -> None:
+    """Take x86's register from memory."""
+    _with_status(builder, "llvm.x86.sse.ldmxcsr", place)
+    builder.fence("seq_cst", "singlethread")
+
+
+def _with_status(builder: Any, name: str, place: Any) -> None:
+    pointer = I8.as_pointer()
+    function = builder.module.globals.get(name) or ir.Function(
+        builder.module, ir.FunctionType(ir.VoidType(), [pointer]), name)
+    builder.call(function, [builder.bitcast(place, pointer)])
 
 
 def _clear(builder: Any, args: Any) -> Any:

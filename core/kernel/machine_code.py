@@ -81,6 +81,11 @@ def _code_generator() -> Any:
     return Generator("pijit")
 
 
+def has_feature(name: str) -> bool:
+    """Whether kernels may use a feature of the processor, by LLVM's name."""
+    return "+" + name in _code_generator()._tm_features.split(",")
+
+
 def link(code: bytes) -> Tuple[int, Any]:
     """(address, owner) of the kernel in an object file, whose symbols must all be known in this process."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target().create_target_machine())

@@ -13,7 +13,7 @@ from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 from llvmlite import ir
-from pijit.core.kernel import streams
+from pijit.core.kernel import quotients, streams
 from pijit.core.kernel.element_operations import (
     OPERATIONS,
     STREAMED,
@@ -147,6 +147,7 @@ class _Writer:
         self.first_step = len(self.dtypes) - 1 + len(nest.scalars)
         widths = sorted({8 * np.dtype(nest.steps[number][1][-1]).itemsize for number in nest.watched})
         self.streams = False
+        self.divided: Dict[int, Callable[[Any], Any]] = {}
         self.odd = {ir.IntType(width): local(builder, ir.IntType(width), 1) for width in widths}
         for kind in list(self.odd) if nest.families else ():
             lanes = ir.VectorType(kind, 8 * streams.LINE // kind.width)
@@ -284,7 +285,10 @@ class _Writer:
             self.store(places[-1], self.value(places[:-1], fixed))
 
         mask = self._mask(lasts)
-        if mask < 0:
+        divisors = quotients.divisors(self, fixed) if mask < 0 and ANY not in lasts else {}
+        if divisors:
+            quotients.write_row(self, size, rows, lasts, fixed, divisors)
+        elif mask < 0:
             loop(self.builder, size, body)
         else:
             self._blocks(size, rows[mask], body)
@@ -378,7 +382,9 @@ class _Writer:
             if number not in values and all(k in values for k in numbers):
                 operands = [converted(self.builder, values[k], self.kinds[k], np.dtype(code))
                             for k, code in zip(numbers, codes)]
-                if name.startswith("gather"):
+                if number in self.divided:
+                    values[number] = self.divided[number](operands[0])
+                elif name.startswith("gather"):
                     values[number] = self._found(int(name[6:]), codes, operands)
                 else:
                     values[number] = OPERATIONS[name](self.builder, np.dtype(codes[-1]), *operands)
