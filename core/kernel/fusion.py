@@ -235,9 +235,9 @@ def asked(group: List[Op]) -> List[Op]:
 
 def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
             scalars: List[str], result: ArrayVariable, block: Tuple[str, ...] = (), odd: str = "",
-            new: bool = False) -> None:
+            new: bool = False, slides: bool = False) -> None:
     """The nest, of all rows or of a block of them: where it begins, and how many it has. ``odd`` is the variable for what a
-    watched one tells; ``new`` whether the result is memory that nobody else has."""
+    watched one tells; ``new`` whether the result is memory that nobody else has; ``slides`` whether it is read near by."""
     same = next((k for k, array in enumerate(arrays) if array is result), -1)
     if not block:
         shape, (*arrays, result) = _as_one_axis(emitter, group, shape, arrays + [result])
@@ -248,11 +248,12 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
         for first in [k * (1 + len(shape)) for k in range(len(arrays)) if not beside or beside[k] < 0]:
             words[first] = "iadd(%s, imul(%s, %s))" % (words[first], block[0], words[first + 1])
     tables = _tables(emitter, group)
-    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]), lasts,
+    nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]),
+                UNIT * len(lasts) if slides else lasts,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
-                emitter.flavour.least, same,
+                0 if slides else emitter.flavour.least, same,
                 _watched_steps(emitter, group) if odd else (), beside=beside,
-                families=_families(emitter, group) if new else ())
+                families=_families(emitter, group) if new else (), slides=slides)
     _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 from llvmlite import ir
-from pijit.core.kernel import quotients, streams
+from pijit.core.kernel import quotients, slides, streams
 from pijit.core.kernel.element_operations import (
     OPERATIONS,
     STREAMED,
@@ -81,6 +81,8 @@ class Nest(NamedTuple):
 
     With ``families`` the last array is new: it shares no memory with others, and may be written more than once. They
     tell of each array that is read whose part it is, by number.
+
+    With ``slides`` elements are computed from others near by that the nest replaces (slides.py).
     """
 
     ndim: int
@@ -97,6 +99,7 @@ class Nest(NamedTuple):
     whole: bool = False
     beside: Tuple[int, ...] = ()
     families: Tuple[int, ...] = ()
+    slides: bool = False
 
 
 # ---- loops ----
@@ -268,7 +271,7 @@ class _Writer:
         fixed = self._with_steps(fixed)
         if self.nest.sums:
             start = self.load(rows[-1], self.dtypes[-1]) if self.nest.whole else self.nothing()
-            lanes = self._lanes(rows, lasts, fixed) if self.nest.halves and self._can_be_wide(lasts) else None
+            lanes = self.lanes(rows, lasts, fixed) if self.nest.halves and self._can_be_wide(lasts) else None
             write_sum(self.builder, size, start, self.pairwise, self.nest.halves, rows[-1],
                       lambda index: self.value(self.places(rows[:-1], index, lasts), fixed), lanes)
             return
@@ -276,8 +279,12 @@ class _Writer:
         if self.streams:
             count = streams.LINE // self.dtypes[-1].itemsize
             kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
-            streams.stream_row(self.builder, size, kind, rows[-1], self._lanes(rows, lasts, fixed, count),
+            streams.stream_row(self.builder, size, kind, rows[-1], self.lanes(rows, lasts, fixed, count),
                                self._leads(rows, lasts))
+            return
+
+        if self.nest.slides:
+            slides.write_row(self, size, rows, lasts, fixed)
             return
 
         def body(index: Any) -> None:
@@ -344,7 +351,7 @@ class _Writer:
         """Whether an operand need not be converted."""
         return self.kinds[number] == np.dtype(code)
 
-    def _lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
+    def lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
                count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:
         """What makes vectors of the elements of a row from an index on."""
         kind = ir.VectorType(memory_type(self.dtypes[-1]), count)

@@ -16,14 +16,19 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fuse import raises_flags, scalar_operation
+from pijit.core.kernel import slides
 from pijit.core.kernel.array_ops import fits_into
 from pijit.core.kernel.arrays import ArrayVariable, is_literal
 from pijit.core.kernel.calm import count_elements
+from pijit.core.kernel.element_operations import WIDE
 from pijit.core.kernel.fusion import asked, compute, find_leaves, finds, require_shapes
 from pijit.core.kernel.parallel import gains_little, units_of
 
-BLOCK = 1 << 16
-"""Bytes of a block: two of them are in the second level of caches."""
+BLOCK = 1 << 13
+"""Bytes of a block: two of them are in the first level of caches."""
+
+MOST = 1 << 16
+"""Bytes of one where what is read is far from what is written: two are in the second level."""
 
 
 class _Store:
@@ -51,6 +56,7 @@ class _Store:
         self.flags = emitter.raised_flags(*checked, own=True) if any(map(raises_flags, checked)) else ""
         self.raising = bool(self.flags) or any(map(finds, checked))
         self.calm, self.noted = "", ("", "")
+        self._shared: Optional[str] = None
         sources = dict(zip(wanted, self.scalars))
         if not self.raising:
             self.noted = emitter.calm.known(group, sources)
@@ -62,10 +68,12 @@ class _Store:
             emitter.clear_flags(own=True)
             emitter.reports_own = True
 
-    def compute(self, result: ArrayVariable, block: Tuple[str, ...] = (), new: bool = False) -> None:
+    def compute(self, result: ArrayVariable, block: Tuple[str, ...] = (), new: bool = False,
+                slides: bool = False) -> None:
         """The nest, of all rows or of a block; leaves where a flag was raised."""
         emitter = self.emitter
-        compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block, new=new)
+        compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block, new=new,
+                slides=slides)
         if not self.flags:
             return
         if self.calm:
@@ -81,6 +89,20 @@ class _Store:
     def others(self) -> List[Value]:
         """What is read beside the target's own elements."""
         return [value for value, array in zip(self.values, self.arrays) if array is not self.target]
+
+    def own(self) -> List[ArrayVariable]:
+        """Other parts that are read of the array that is written."""
+        return [self.emitter.arrays[value] for value in self.others() if self._is_own(value)]
+
+    def apart(self) -> str:
+        """The condition that it shares no memory with other arrays, as `shares_with` has it."""
+        if self._shared is None:
+            self._shared = shares_with(self.emitter, self.value,
+                                       [value for value in self.others() if not self._is_own(value)])
+        return {"True": "False", "False": "True"}.get(self._shared, "not %s" % self._shared)
+
+    def _is_own(self, value: Value) -> bool:
+        return self.emitter.roots.get(value, value) is self.root
 
 
 def _are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
@@ -119,7 +141,7 @@ def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) 
     if overlap == "True" and store.root not in [emitter.roots.get(value, value) for value in store.others()]:
         _compute_apart(store, overlap)
     elif overlap == "True":
-        _compute_blocks(store)
+        _compute_near(store)
     else:
         _compute_apart(store, overlap)
     if store.noted[0]:
@@ -224,6 +246,73 @@ def _copy(emitter: Any, source: ArrayVariable, target: ArrayVariable) -> None:
                                                               emitter.flavour.least])))
 
 
+# ---- near by ----
+
+
+def _compute_near(store: _Store) -> None:
+    """Rows of which elements wait in registers, or by blocks where that does not do."""
+    if not _can_slide(store):
+        _compute_blocks(store)
+        return
+    emitter, depth, near = store.emitter, store.emitter.depth, store.emitter.fresh()
+    emitter.line("%s = 0" % near)
+    for condition in _near_by(store):
+        emitter.line("if %s:" % condition)
+        emitter.depth += 1
+    emitter.line("%s = 1" % near)
+    emitter.depth = depth
+    emitter.line("if %s == 1:" % near)
+    emitter.depth += 1
+    store.compute(store.target, slides=True)
+    emitter.depth = depth
+    emitter.line("else:")
+    emitter.depth += 1
+    _compute_blocks(store)
+    emitter.depth = depth
+
+
+def _can_slide(store: _Store) -> bool:
+    """Whether elements of one row are computed by vectors of floats that are known to raise no flag."""
+    code, ndim = store.target.type.dtype.char, len(store.target.shape)
+    if not store.calm or ndim > 2 or store.apart() == "False" or any(
+            array.strides != store.target.strides for array in store.own()):
+        return False
+    return all(
+        array.type.dtype.char == code and len(array.shape) == ndim for array in store.arrays) and all(
+        scalar_operation(op) in WIDE and set(op.attrs["types"]) <= set(code + "->")
+        for op in store.group if op.name != "assign")
+
+
+def _near_by(store: _Store) -> List[str]:
+    """The conditions that rows are in order and apart, and that what an element is computed from is no farther from it
+    than a vector of results reaches."""
+    emitter, target = store.emitter, store.target
+    itemsize = "(%d)" % target.type.dtype.itemsize
+    conditions = ["%s == 1" % store.calm]
+    for array in store.arrays:
+        conditions += ["%s == %s" % pair for pair in zip(array.shape, target.shape) if pair[0] != pair[1]]
+    lasts = dict.fromkeys(array.strides[-1] for array in [target, *store.arrays])
+    conditions += ["%s == %s" % (stride, itemsize) for stride in lasts if stride != itemsize]
+    conditions += _to_be_done_alone(store)
+    extent = emitter.let("imul(%s, %s)" % (target.shape[-1], itemsize))
+    for data in dict.fromkeys(array.data for array in store.own()):
+        for sides in ((target.data, data), (data, target.data)):
+            distance = emitter.let("isub(%s, %s)" % sides)
+            conditions.append("%s <= %d" % (distance, slides.REACH))
+            conditions += ["iadd(%s, %s) <= %s" % (extent, distance, stride) for stride in target.strides[:-1]]
+    return conditions
+
+
+def _to_be_done_alone(store: _Store) -> List[str]:
+    """The conditions that other arrays are apart, and that one thread is to do it."""
+    emitter, conditions = store.emitter, [store.apart()] if store.apart() != "True" else []
+    if emitter.flavour.least and not gains_little(emitter.flavour.least):
+        work = units_of(len(store.arrays) + 1, [scalar_operation(op) for op in store.group], False)
+        elements = count_elements(emitter, store.target.shape)
+        conditions.append("imul(%s, %d) < %d" % (elements, work, emitter.flavour.least))
+    return conditions
+
+
 # ---- by blocks ----
 
 
@@ -268,34 +357,36 @@ def _rows_of_block(store: _Store, packed: str) -> str:
     emitter, target = store.emitter, store.target
     size, depth, rows = target.shape[0], emitter.depth, emitter.fresh()
     emitter.line("%s = %s" % (rows, size))
-    own = [emitter.arrays[value] for value in store.others() if emitter.roots.get(value, value) is store.root]
-    apart = shares_with(emitter, store.value, [value for value in store.others()
-                                               if emitter.roots.get(value, value) is not store.root])
+    own = store.own()
     unsure = store.raising and not store.calm  # nothing is written before all flags are known
-    if unsure or apart == "True" or any(array.strides != target.strides for array in own):
+    if unsure or store.apart() == "False" or any(array.strides != target.strides for array in own):
         return rows
     conditions = ["%s == 1" % store.calm] if store.raising else []
     conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:]
                                            if not is_literal(stride) or stride.startswith("(-")]
     conditions += ["%s == %s" % pair for array in own for pair in zip(array.shape, target.shape)
                    if pair[0] != pair[1]]
-    conditions += ["not %s" % apart] if apart != "False" else []
-    if emitter.flavour.least and not gains_little(emitter.flavour.least):
-        work = units_of(len(store.arrays) + 1, [scalar_operation(op) for op in store.group], False)
-        conditions.append("imul(%s, %d) < %d" % (count_elements(emitter, target.shape), work, emitter.flavour.least))
+    conditions += _to_be_done_alone(store)
     for condition in conditions:
         emitter.line("if %s:" % condition)
         emitter.depth += 1
-    block = emitter.let("ifloordiv(%d, %s)" % (BLOCK, packed))
-    block = emitter.let("choose(%s < 2, 2, %s)" % (block, block))
     extent = "(%d)" % target.type.dtype.itemsize
     for count, stride in zip(target.shape[1:], target.strides[1:]):
         extent = emitter.let("iadd(%s, imul(isub(%s, 1), %s))" % (extent, count, stride))
-    reach = emitter.let("imul(%s, %s)" % (block, target.strides[0]))
-    near = ["isub(%s, %s) <= %s" % (target.data, data, reach) for data in dict.fromkeys(array.data for array in own)]
-    for condition in ["%s <= %s" % (extent, target.strides[0]), "%s < %s" % (block, size)] + near:
+    emitter.line("if %s <= %s:" % (extent, target.strides[0]))
+    emitter.depth += 1
+    block, most = (_at_least(emitter, "2", "ifloordiv(%d, %s)" % (limit, packed)) for limit in (BLOCK, MOST))
+    for data in dict.fromkeys(array.data for array in own):
+        needed = "ifloordiv(iadd(isub(%s, %s), isub(%s, 1)), %s)" % (target.data, data, *[target.strides[0]] * 2)
+        block = _at_least(emitter, block, needed)
+    for condition in ("%s <= %s" % (block, most), "%s < %s" % (block, size)):
         emitter.line("if %s:" % condition)
         emitter.depth += 1
     emitter.line("%s = %s" % (rows, block))
     emitter.depth = depth
     return rows
+
+
+def _at_least(emitter: Any, one: str, other: str) -> str:
+    other = emitter.let(other)
+    return emitter.let("choose(%s < %s, %s, %s)" % (one, other, other, one))  # type: ignore[no-any-return]

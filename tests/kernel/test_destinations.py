@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from kernel_graphs import BACKENDS, Builder
 from pijit.core import _launcher
 from pijit.core.graph.types import Array, FLAG, FLOAT, WORD, numpy_scalar
-from pijit.core.kernel import calm, stores
+from pijit.core.kernel import calm, slides, stores
 
 MADE = {}
 SLICE = "svv-"
@@ -30,9 +30,10 @@ def arithmetic(b, code, x, y, exit):
 
 @mock.patch.object(calm, "FEW", 0)
 @mock.patch.object(stores, "BLOCK", 48)
-def of_one_buffer(code, into, ndim=1):
-    """buffer[a:b] = buffer[c:d] * 3 + buffer[e:f], or += of it; slices on the first axis, by blocks of a few rows."""
-    key = code, into, ndim
+def of_one_buffer(code, into, ndim=1, reach=0):
+    """buffer[a:b] = buffer[c:d] * 3 + buffer[e:f], or += of it; slices on the first axis, by blocks of a few rows, or by
+    vectors of so many bytes."""
+    key = code, into, ndim, reach
     if key not in MADE:
         kind = Array(np.dtype(code), ndim, "C")
         b = Builder("views", kind, *[WORD] * 6)
@@ -47,8 +48,10 @@ def of_one_buffer(code, into, ndim=1):
         else:
             b.op("assign", None, target, value, exit=exit)
         b.leave(2)
-        MADE[key] = b.run("numba")
-        assert "nest_" in MADE[key].kernel.source
+        with mock.patch.object(slides, "REACH", reach or 8), mock.patch.object(
+                stores, "_can_slide", stores._can_slide if reach else lambda store: False):
+            MADE[key] = b.run("numba")
+        assert "nest_" in MADE[key].kernel.source and ("slides=True" in MADE[key].kernel.source) == (reach > 0)
     return MADE[key]
 
 
@@ -56,10 +59,11 @@ ENDS = st.integers(0, 12)
 
 
 @pytest.mark.parametrize("into", [False, True])
-@pytest.mark.parametrize("code, ndim", [("d", 1), ("d", 2), ("i", 1)])
+@pytest.mark.parametrize("code, ndim, reach", [("d", 1, 0), ("d", 2, 0), ("i", 1, 0), ("d", 1, 16), ("f", 1, 16),
+                                               ("d", 1, 128)])
 @settings(max_examples=200, deadline=None)
 @given(a=ENDS, c=ENDS, e=ENDS, size=st.integers(0, 20), sizes=st.tuples(*[st.sampled_from([None, 1])] * 2))
-def test_views_of_one_buffer(into, code, ndim, a, c, e, size, sizes):
+def test_views_of_one_buffer(into, code, ndim, reach, a, c, e, size, sizes):
     shape = (30, 3)[:ndim]
     mine = (np.arange(np.prod(shape)).reshape(shape) * 1.7).astype(code)
     theirs = mine.copy()
@@ -72,9 +76,9 @@ def test_views_of_one_buffer(into, code, ndim, a, c, e, size, sizes):
         else:
             target[...] = value
     except ValueError:
-        assert of_one_buffer(code, into, ndim)(mine, *sum(ends, ())) == (1,)
+        assert of_one_buffer(code, into, ndim, reach)(mine, *sum(ends, ())) == (1,)
     else:
-        assert of_one_buffer(code, into, ndim)(mine, *sum(ends, ())) == (2,)
+        assert of_one_buffer(code, into, ndim, reach)(mine, *sum(ends, ())) == (2,)
     assert mine.tobytes() == theirs.tobytes()
 
 
