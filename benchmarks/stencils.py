@@ -174,6 +174,22 @@ def gray_scott_tuned(u, v, feed, kill):
     return u, v
 
 
+def periodic(u, c):
+    return u + c * (np.roll(u, 1, axis=0) + np.roll(u, -1, axis=0) + np.roll(u, 1, axis=1) + np.roll(u, -1, axis=1) - 4.0 * u)
+
+
+def periodic_tuned(u, c):
+    rows, columns = u.shape
+    k, four, new = u.dtype.type(c), u.dtype.type(4.0), np.empty_like(u)
+    for i in range(rows):
+        row, above, below = u[i], u[i - 1], u[i + 1 - rows]
+        for j in range(1, columns - 1):
+            new[i, j] = row[j] + k * (above[j] + below[j] + row[j - 1] + row[j + 1] - four * row[j])
+        for j in (0, columns - 1):
+            new[i, j] = row[j] + k * (above[j] + below[j] + row[j - 1] + row[j + 1 - columns] - four * row[j])
+    return new
+
+
 CASES = (
     Case("diffusion 1-D, new array", diffuse, lambda n, d: (uniform(d, n), 0.25), diffuse_tuned, passes=2),
     Case("upwind advection 1-D, in place", advect, lambda n, d: (uniform(d, n), 0.5), advect_tuned, passes=2),
@@ -181,6 +197,7 @@ CASES = (
     Case("heat 2-D with reports, 4 steps", heat_with_report,
          lambda n, d: grids(1, 4)(n, d) + ({},), None, passes=8),
     Case("jacobi 2-D, two arrays, 2 x 2 steps", jacobi, grids(2, 2), jacobi_tuned, passes=8),
+    Case("diffusion 2-D, periodic by roll", periodic, grids(1, 0.1), periodic_tuned, passes=2),
     Case("wave 2-D, one step", wave, grids(2, 0.25), wave_tuned, passes=3),
     Case("FDTD 2-D, 2 steps", fdtd, grids(3, 2), fdtd_tuned),
     Case("heat 3-D, new array", heat3, grids(1, 0.1, dimensions=3), heat3_tuned, passes=2),

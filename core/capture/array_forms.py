@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.capture import sampling
@@ -10,11 +10,11 @@ from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.gathering import add_at, elements_at, require_apart
 from pijit.core.capture.library_effects import held_by, perform
 from pijit.core.capture.operators import describe, operand_of
-from pijit.core.capture.values import Abstract, Const, Slice, Tensor, class_of
+from pijit.core.capture.values import Abstract, Const, Number, Slice, Tensor, class_of
 from pijit.core.errors import Break
 from pijit.core.graph import helpers
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import Array
+from pijit.core.graph.types import Array, INT
 from pijit.guards.facts import is_among
 
 
@@ -186,6 +186,43 @@ def call_diff(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     return self.ufunc_call(ufunc, [later, earlier])  # type: ignore[no-any-return]
 
 
+def call_roll(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.roll(x, shift, axis)`` of an array in C order: along each axis its two parts, the other way round."""
+    named = dict(zip(("a", "shift", "axis"), arguments), **keywords)
+    steps = _roll_steps(self, named) if len(named) == len(arguments) + len(keywords) <= 3 else None
+    if steps is None:
+        return self.invoke(FUNCTIONS["roll"], arguments, keywords)  # type: ignore[no-any-return]
+    array, absent = named["a"], Const(None)
+    for axis, shift in steps:
+        size = Number(INT, self.dim(array, axis))
+        cut = self.binary("-", size, self.binary("%", shift, size))
+        before = [Slice((absent, absent, absent))] * axis
+        parts = [self.view_of(array, before + [Slice(part), Const(Ellipsis)])
+                 for part in ((cut, absent, absent), (absent, cut, absent))]
+        array = Tensor(Array(array.type.dtype, array.type.ndim, "C"), None)
+        array.value = self.emit("concatenate", [part.value for part in parts], array.type, {"axis": axis}, exits=True)
+    # without an axis NumPy rolls one axis, and shapes the result: a view
+    whole = self.known(named.get("axis", Const(None))) is None
+    return self.view_of(array, [Const(Ellipsis)]) if whole else array  # type: ignore[no-any-return]
+
+
+def _roll_steps(self: Any, named: Arguments) -> Optional[List[Tuple[int, Abstract]]]:
+    """The axes that an array is rolled along, and how far; None where NumPy's function is to be called."""
+    array = named.get("a")
+    if not isinstance(array, Tensor) or array.type.ndim == 0 or array.type.layout != "C" and array.type.ndim > 1:
+        return None
+    axes = self.known(named.get("axis", Const(None)))
+    axes = (0,) if axes is None and array.type.ndim == 1 else axes if type(axes) is tuple else (axes,)
+    shift = named.get("shift", Const(None))
+    shifts = self.items_of(shift) if class_of(shift) is tuple else [shift]
+    shifts = [self.use(each) for each in shifts or ()]
+    if not axes or len(shifts) not in (1, len(axes)) or not all(
+            type(axis) is int and -array.type.ndim <= axis < array.type.ndim for axis in axes) or not all(
+            class_of(each) is int for each in shifts):
+        return None
+    return list(zip([axis % array.type.ndim for axis in axes], shifts * (len(axes) // len(shifts))))
+
+
 def _limits(kind: type) -> Handler:
     """``np.finfo(dtype)`` and ``np.iinfo(dtype)``: facts, known where the dtype is."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -215,6 +252,7 @@ FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.linalg.norm, call_norm),
     (np.take, call_take),
     (np.diff, call_diff),
+    (np.roll, call_roll),
     (np.finfo, _limits(np.finfo)),
     (np.iinfo, _limits(np.iinfo)),
 ]
