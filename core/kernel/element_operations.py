@@ -163,9 +163,11 @@ OPERATIONS: Dict[str, Callable[..., Any]] = {
     "reciprocal": _reciprocal, "and": _llvm("and_"), "or": _llvm("or_"), "xor": _llvm("xor"),
     "where": lambda builder, dtype, condition, a, b: builder.select(condition, a, b),
     "picked": _picked,
-    "invert": lambda builder, dtype, a: builder.not_(a), "minimum": _pick("<"), "maximum": _pick(">"),
+    "invert": lambda builder, dtype, a: builder.not_(a),
     "clip": _clip, "sign": _sign,
 }
+_EXTREMES = {"minimum": "<", "maximum": ">"}
+OPERATIONS.update((name, _pick(symbol)) for name, symbol in _EXTREMES.items())
 PREDICATES = {
     "isnan": lambda builder, dtype, a: builder.fcmp_unordered("uno", a, a),
     "isinf": lambda builder, dtype, a: builder.fcmp_ordered("==", _absolute(builder, dtype, a), _infinity(a)),
@@ -199,27 +201,27 @@ def oddness(builder: Any, name: str, result: Any, operands: List[Any]) -> Any:
     """A word that is not 0 if a step has made infinity or NaN, or if NumPy's version and the element's position decide what
     an extreme is, or if a float has no certain place among integers."""
     kind = _word_type(operands[0].type)
-    if name in ("minimum", "maximum"):
-        return _unlike(builder, builder.fcmp_unordered("==", *operands), *operands)
+    if name in ("minimum", "maximum"):  # of a NaN and of equal ones the second operand is what is picked
+        other = _pick(_EXTREMES[name])(builder, np.dtype(float), *reversed(operands))
+        return builder.xor(builder.bitcast(result, kind), builder.bitcast(other, kind))
     if name.startswith("to_"):
-        return builder.zext(builder.not_(fits(builder, operands[0], np.dtype(name[3:]))), kind)
+        return builder.sext(builder.not_(fits(builder, operands[0], np.dtype(name[3:]))), kind)
     if name != "clip":
         return builder.bitcast(builder.fsub(result, result), kind)  # 0.0 but for infinity and NaN
     value, low, high = operands
-    odd = builder.zext(builder.fcmp_unordered("uno", low, high), kind)
+    odd = builder.sext(builder.fcmp_unordered("uno", low, high), kind)
     odd = builder.or_(odd, _unlike(builder, builder.fcmp_ordered("==", low, high), low, high))
-    bits = builder.bitcast(value, kind)
-    for bound in (low, high):
-        odd = builder.or_(odd, builder.zext(builder.icmp_unsigned("==", bits, _other_zero(builder, bound, kind)), kind))
-    return odd
+    unwanted = _other_zero(builder, low, _other_zero(builder, high, _everywhere(kind, -2)))
+    return builder.or_(odd, builder.sext(builder.icmp_unsigned("==", builder.bitcast(value, kind), unwanted), kind))
 
 
-def _other_zero(builder: Any, bound: Any, kind: Any) -> Any:
-    """The bits of the zero of the other sign, of a bound that is zero; else of a NaN, which hardly any element is."""
+def _other_zero(builder: Any, bound: Any, otherwise: Any) -> Any:
+    """The bits of the zero of the other sign, of a bound that is zero; else another word: of a NaN, which hardly any
+    element is, or what the other bound has; if both are zeros they are alike, or odd themselves."""
+    kind = otherwise.type
     word = kind.element if isinstance(kind, ir.VectorType) else kind
     other = builder.xor(builder.bitcast(bound, kind), _everywhere(kind, 1 << word.width - 1))
-    zero = builder.fcmp_ordered("==", bound, ir.Constant(bound.type, None))
-    return builder.select(zero, other, _everywhere(kind, -2))
+    return builder.select(builder.fcmp_ordered("==", bound, ir.Constant(bound.type, None)), other, otherwise)
 
 
 def _unlike(builder: Any, equal: Any, one: Any, other: Any) -> Any:

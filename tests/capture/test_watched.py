@@ -65,6 +65,7 @@ def test_extremes(code):
     other_nan = np.array([0x7ff8000000000123], np.int64).view("d").astype(code)[0]
     calls = [(spoilt(x, *values),) for values in specials(code) + [(np.nan, other_nan, -np.nan)]]
     calls += [(x * 0.0,), (np.where(x > 0, 0.0, -0.0).astype(code),), (x.T,), (x[::-1, ::-1],), (x[:2],), (x[:, :2],)]
+    calls += [(np.full_like(x, nan),) for nan in (np.nan, other_nan, -np.nan)] + [(np.tile(spoilt(x[:1], np.nan), (9, 1)),)]
     with fail_unless_captured():
         check(eroded, x, others=calls, config={"backend": "numba"}, calls=1)
     square = np.abs(noise(code, 8, 8))
