@@ -192,15 +192,11 @@ def call_roll(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     steps = _roll_steps(self, named) if len(named) == len(arguments) + len(keywords) <= 3 else None
     if steps is None:
         return self.invoke(FUNCTIONS["roll"], arguments, keywords)  # type: ignore[no-any-return]
-    array, absent = named["a"], Const(None)
+    array = named["a"]
     for axis, shift in steps:
-        size = Number(INT, self.dim(array, axis))
-        cut = self.binary("-", size, self.binary("%", shift, size))
-        before = [Slice((absent, absent, absent))] * axis
-        parts = [self.view_of(array, before + [Slice(part), Const(Ellipsis)])
-                 for part in ((cut, absent, absent), (absent, cut, absent))]
-        array = Tensor(Array(array.type.dtype, array.type.ndim, "C"), None)
-        array.value = self.emit("concatenate", [part.value for part in parts], array.type, {"axis": axis}, exits=True)
+        places = self.word(self.binary("%", shift, Number(INT, self.dim(array, axis))))
+        kind = Array(array.type.dtype, array.type.ndim, "C")
+        array = Tensor(kind, self.emit("roll", [array.value, places], kind, {"axis": axis}, exits=True))
     # without an axis NumPy rolls one axis, and shapes the result: a view
     whole = self.known(named.get("axis", Const(None))) is None
     return self.view_of(array, [Const(Ellipsis)]) if whole else array  # type: ignore[no-any-return]

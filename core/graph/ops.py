@@ -122,6 +122,8 @@ OPS: Dict[str, OpInfo] = {
     "concatenate": OpInfo("a*", ("axis",), False,
                           "arrays of one dtype behind each other along an axis, as a new array in C order; exits where the "
                           "other lengths differ, or there is no memory"),
+    "roll": OpInfo("a s", ("axis",), False, "the array that np.roll makes along an axis, in C order, by so many places as are "
+                                            "inside; exits where it has no element, or there is no memory"),
     "listed": OpInfo("o s", ("kinds", "rows"), False,
                      "the array in C order of the numbers in a list, or in the lists or tuples in it if ``rows`` is their class, "
                      "which have that many items each; ``kinds`` are the numbers' types, one or one for each item of a row; exits "
@@ -256,7 +258,7 @@ VIEWS = frozenset(("view", "transpose", "reshape", "part"))
 """Operations whose result looks into the memory of their first operand."""
 
 MAKERS = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "gufunc", "product", "gather", "pick", "rows", "listed",
-                    "elements", "concatenate"))
+                    "elements", "concatenate", "roll"))
 """Operations whose result is a new array."""
 
 FOUND = frozenset(("load_item", "load_attr", "deque_item", "load_int", "get_int", "load_key", "entry_key",

@@ -322,4 +322,5 @@ ARRAY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
     "load": array_views.write_load, "store": array_views.write_store, "alloc": write_alloc,
     "ufunc": write_ufunc, "ufunc_into": write_ufunc_into, "assign": write_assign,
     "reduce": reductions.write_reduce, "concatenate": joins.write_concatenate,
+    "roll": joins.write_roll,
 }

@@ -34,9 +34,10 @@ class ArrayVariable:
     ``strides`` lead to elements; ``shown`` are those that NumPy shows. They differ where the layout says what a
     stride is: NumPy calls an array contiguous whatever the strides of an axis of length 1, or of an empty array,
     are. ``origin`` is another data address and how many bytes behind it the elements are, if there are any.
+    ``rolled`` is (axis, places) where only a nest reads elements, and finds them so far back along an axis.
     """
 
-    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy", "in_slot", "origin")
+    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy", "in_slot", "origin", "rolled")
 
     def __init__(self, type: Array, data: str, object: str, shape: Sequence[str], strides: Sequence[str],
                  base: Optional[str] = None, shown: Optional[Sequence[str]] = None,
@@ -51,6 +52,13 @@ class ArrayVariable:
         self.lazy = base is not None
         self.in_slot = False
         self.origin = (data, 0) if origin is None else origin
+        self.rolled: Optional[Tuple[int, str]] = None
+
+    def rolled_by(self, axis: int, places: str) -> "ArrayVariable":
+        """The same elements rolled along an axis, for nests."""
+        array = ArrayVariable(self.type, self.data, "0", self.shape, self.strides)
+        array.rolled = axis, places
+        return array
 
     @property
     def last_stride(self) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 import numpy as np
 from llvmlite import ir
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.passes.fuse import MAKING, operands, scalar_operation
+from pijit.core.graph.passes.fuse import MAKING, PLACING, operands, scalar_operation
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.arrays import ArrayVariable, is_literal
 from pijit.core.kernel.intrinsics import I8, I64, INT, Intrinsic
@@ -225,6 +225,8 @@ def _float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
     made = {op.result for op in group}
     arrays: Dict[Value, None] = {}
     for op in group:
+        if op.name in PLACING:
+            return None
         if op.name == "assign":
             if op.args[1] not in made:
                 return None

@@ -17,6 +17,7 @@ from pijit.core.graph.ops import NEVER
 from pijit.core.graph.passes.fuse import (
     COUNTS,
     MAKING,
+    PLACING,
     STEPLESS,
     TOUCHY,
     converts,
@@ -42,10 +43,12 @@ from pijit.core.kernel.slots import made_array
 
 def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
     """The arrays that the group reads, and its scalars with the loops' dtypes that they become."""
-    inner = {op.result for op in group}
+    inner = {op.result for op in group if op.name not in PLACING}
     arrays: Dict[Value, None] = {}
     scalars: Dict[Tuple[Value, str], None] = {}
     for op in group:
+        if op.name in PLACING:
+            continue
         codes = op.attrs["types"] if op.name not in STEPLESS else ""
         for value, code in zip(operands(op), codes.partition("->")[0] or "?"):
             if isinstance(value.type, Scalar):
@@ -57,6 +60,7 @@ def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:
     """Whether the nest does what NumPy does, and better: last strides are the smallest ones, or most likely."""
+    place_rolled(emitter, group)
     arrays, scalars = find_leaves(group)
     last = group[-1]
     written = [] if last.name in MAKING else [last.args[0]]
@@ -71,6 +75,22 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
     if any(not can_convert(array.type.dtype, array.type.dtype) for array in _tables(emitter, group)):
         return False
     return all(can_convert(source, target) for source, target in _conversions(group))
+
+
+def place_rolled(emitter: Any, group: List[Op]) -> None:
+    """Arrays that are not made: those that they are rolled from, and how far."""
+    for op in group:
+        if op.name == "roll":
+            emitter.arrays[op.result] = emitter.arrays[op.args[0]].rolled_by(op.attrs["axis"], emitter.text[op.args[1]])
+        elif op.name == "view":
+            emitter.arrays[op.result] = emitter.arrays[op.args[0]]
+
+
+def forget_rolled(emitter: Any, group: List[Op]) -> None:
+    """Behind a nest there is no such array."""
+    for op in group:
+        if op.name in PLACING:
+            del emitter.arrays[op.result]
 
 
 def _tables(emitter: Any, group: List[Op]) -> List[ArrayVariable]:
@@ -248,13 +268,21 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
         for first in [k * (1 + len(shape)) for k in range(len(arrays)) if not beside or beside[k] < 0]:
             words[first] = "iadd(%s, imul(%s, %s))" % (words[first], block[0], words[first + 1])
     tables = _tables(emitter, group)
+    rolled, places = _rolled(arrays, len(shape))
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]),
                 UNIT * len(lasts) if slides else lasts,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
                 0 if slides else emitter.flavour.least, same,
                 _watched_steps(emitter, group) if odd else (), beside=beside,
-                families=_families(emitter, group) if new else (), slides=slides)
-    _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd)
+                families=_families(emitter, group) if new else (), slides=slides, rolled=rolled)
+    _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd, places)
+
+
+def _rolled(arrays: Sequence[ArrayVariable], ndim: int) -> Tuple[Tuple[Tuple[int, int], ...], List[str]]:
+    """The arrays that are rolled, with the axes of the nest, and by how many places."""
+    found = [(k, array.rolled[0] + ndim - len(array.shape), array.rolled[1])
+             for k, array in enumerate(arrays) if array.rolled is not None]
+    return tuple((k, axis) for k, axis, _ in found), [places for _, _, places in found]
 
 
 def _families(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
@@ -268,7 +296,7 @@ def _as_one_axis(emitter: Any, group: List[Op], shape: Sequence[str],
     """The shape and the arrays, along one axis where all are certain to be in C order and have that shape: short rows
     leave much to be done behind the last whole vector."""
     if len(shape) < 2 or _tables(emitter, group) or any(
-            array.type.layout != "C" or tuple(array.shape) != tuple(shape) for array in arrays):
+            array.rolled or array.type.layout != "C" or tuple(array.shape) != tuple(shape) for array in arrays):
         return list(shape), arrays
     size = [emitter.let(_product(shape))]
     return size, [ArrayVariable(Array(array.type.dtype, 1, "C"), array.data, array.object, size,
@@ -284,9 +312,9 @@ def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
 
 
 def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], words: List[str],
-              tables: List[ArrayVariable], odd: str = "") -> None:
+              tables: List[ArrayVariable], odd: str = "", places: Sequence[str] = ()) -> None:
     """Call the nest; leaves where an index was out of range."""
-    words = list(shape) + words + _require_elements(emitter, group, shape, tables)
+    words = list(shape) + words + _require_elements(emitter, group, shape, tables) + list(places)
     if nest.least:
         words.insert(0, emitter.runtime_address("parallel"))
     call = "%s(%s)" % (emitter.nest_name(nest), ", ".join(words))
@@ -321,9 +349,9 @@ def _operands(emitter: Any, shape: Sequence[str],
 def _part_of(array: ArrayVariable, others: Sequence[ArrayVariable]) -> int:
     """The number of the first one that steps alike and is known to be some bytes from this array, or -1."""
     def facts(one: ArrayVariable) -> Tuple[Any, ...]:
-        return one.origin[0], one.strides, one.shape, one.type.dtype
+        return one.origin[0], one.strides, one.shape, one.type.dtype, one.rolled
 
-    return next((k for k, other in enumerate(others) if facts(other) == facts(array)), -1)
+    return next((k for k, other in enumerate(others) if facts(other) == facts(array) and array.rolled is None), -1)
 
 
 def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
@@ -402,7 +430,7 @@ def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[Array
     is written."""
     last = group[-1]
     kind = last.result.type
-    if any(map(finds, group)) or kind.layout != "C" or _asks_for_temporaries(emitter, group):
+    if any(finds(op) or op.name in PLACING for op in group) or kind.layout != "C" or _asks_for_temporaries(emitter, group):
         return None
     for value in [value for op in group for value in emitter.given_up(op)]:
         array = emitter.arrays.get(value)
@@ -422,6 +450,8 @@ def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
            for value in find_leaves(group)[0]) and not _asks_for_temporaries(emitter, group):
         return made_array(emitter, group[0], last.result, shape)
     for op in group:
+        if op.name in PLACING:
+            continue
         if op.name == "gather":
             _described(emitter, op.args[1], known)
             known[op.result] = known[op.args[1]]

@@ -26,13 +26,11 @@ KEEP_ALL = frozenset("store assign ufunc_into append insert extend reverse set_a
 KEEP_ITEMS = KEEP_ALL | {"store_attr", "store_global", "store_cell", "store_key", "store_int"}
 """Effects that take no item out of a list, and no key out of a dict or set."""
 ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "dim", "load", "gufunc", "gather", "pick",
-                         "rows", "shares",
-                         "concatenate"))
+                         "rows", "shares", "concatenate", "roll"))
 """Operations that pass nothing of an array on but its elements."""
 
 TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "invoke", "gufunc", "product", "gather",
-                         "pick", "rows",
-                         "listed", "elements", "concatenate"))
+                         "pick", "rows", "listed", "elements", "concatenate", "roll"))
 
 
 class Lifetimes:

@@ -27,6 +27,7 @@ from pijit.core.kernel.element_operations import (
 )
 from pijit.core.kernel.float_intrinsics import repeated
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
+from pijit.core.kernel.nest_axes import moving, with_long_rows, write_parts
 from pijit.core.kernel.parallel import units_of, write_shared
 from pijit.core.kernel.row_sums import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
 from pijit.core.kernel.short_rows import can_be_short, write_rows
@@ -82,6 +83,9 @@ class Nest(NamedTuple):
     With ``families`` the last array is new: it shares no memory with others, and may be written more than once. They
     tell of each array that is read whose part it is, by number.
 
+    ``rolled`` are (number, axis) of arrays that are read as if they were rolled along an axis. By how many places, from 0 on and
+    inside, are the last arguments.
+
     With ``slides`` elements are computed from others near by that the nest replaces (slides.py).
     """
 
@@ -99,6 +103,7 @@ class Nest(NamedTuple):
     whole: bool = False
     beside: Tuple[int, ...] = ()
     families: Tuple[int, ...] = ()
+    rolled: Tuple[Tuple[int, int], ...] = ()
     slides: bool = False
 
 
@@ -141,6 +146,9 @@ class _Writer:
             rest = rest[1 + axes:]
         if nest.same >= 0:
             self.data[-1], self.strides[-1] = self.data[nest.same], self.strides[nest.same]
+        self.rolled = dict(zip(nest.rolled, rest[len(rest) - len(nest.rolled):]))
+        self.rolled_axes = {axis for _, axis in nest.rolled}
+        rest = rest[:len(rest) - len(nest.rolled)]
         count = sum(1 + 2 * axes for _, axes in nest.tables)
         self.tables, rest = rest[len(rest) - count:], rest[:len(rest) - count]
         self.scalars, self.pairwise = rest[:len(nest.scalars)], rest[len(nest.scalars):]
@@ -217,7 +225,7 @@ class _Writer:
 
     def _can_stream(self, lasts: str) -> bool:
         nest = self.nest
-        if not nest.families or nest.tables or lasts[-1] != UNIT:
+        if not nest.families or nest.tables or lasts[-1] != UNIT or nest.ndim - 1 in self.rolled_axes:
             return False
         return set(lasts) <= {UNIT, ZERO} and self.dtypes[-1].kind == "f" and self._can_be_wide(lasts, STREAMED)
 
@@ -226,10 +234,17 @@ class _Writer:
         return self.strides[array][-1] if last == ANY else ir.Constant(I64, STEPS[last] * self.dtypes[array].itemsize)
 
     def _axis(self, axis: int, rows: List[Any], lasts: str) -> None:
+        if axis in self.rolled_axes:
+            write_parts(self, axis, rows, lambda size, own: self._along(axis, size, own, lasts))
+        else:
+            self._along(axis, self.sizes[axis], rows, lasts)
+
+    def _along(self, axis: int, size: Any, rows: List[Any], lasts: str) -> None:
+        """So many elements of an axis."""
         builder = self.builder
         if axis < self.nest.ndim - 1:
             def rest() -> None:
-                loop(builder, self.sizes[axis], lambda index: self._axis(
+                loop(builder, size, lambda index: self._axis(
                     axis + 1, [builder.add(row, builder.mul(index, strides[axis]))
                                for row, strides in zip(rows, self.strides)], lasts))
 
@@ -240,9 +255,9 @@ class _Writer:
             return
         # LLVM follows pointers that differ from one base, not integers that become pointers
         rows = self.pointers(rows)
-        with builder.if_else(builder.icmp_signed("<", ir.Constant(I64, 0), self.sizes[axis])) as (then, empty):
+        with builder.if_else(builder.icmp_signed("<", ir.Constant(I64, 0), size)) as (then, empty):
             with then:
-                self._row(self.sizes[axis], rows, lasts)
+                self._row(size, rows, lasts)
             with empty:
                 if self.nest.sums and not self.nest.whole:
                     self.store(rows[-1], self.nothing())
@@ -443,34 +458,7 @@ def _narrowed(builder: Any, value: Any, code: str) -> Any:
 
 def can_share(nest: Nest) -> bool:
     """Whether parts of the first axis can be computed at once: its results are apart."""
-    return nest.ndim > nest.sums and not nest.whole
-
-
-def _moving(nest: Nest) -> List[Tuple[int, int]]:
-    """The positions of each array's address and of its stride along the first axis, among the nest's arguments."""
-    first = nest.ndim
-    found = []
-    for k in range(len(nest.arrays)):
-        if not nest.beside or nest.beside[k] < 0:
-            found.append((first, first + 1))
-        first += 1 + nest.ndim
-    return found
-
-
-def _with_long_rows(builder: Any, nest: Nest, values: List[Any]) -> List[Any]:
-    """The arguments with axes that are one run in every array as one axis: each row costs time before its first
-    vector."""
-    if nest.ndim < 2 or nest.sums and not nest.whole:
-        return values
-    last, sizes, holds = nest.ndim - 1, values[:nest.ndim], ir.Constant(I1, 1)
-    moving = _moving(nest)[:-1 if nest.sums else None]
-    for axis in reversed(range(last)):
-        for _, first in moving:
-            run = builder.mul(values[first + last], sizes[last])
-            holds = builder.and_(holds, builder.icmp_signed("==", values[first + axis], run))
-        sizes[last] = builder.select(holds, builder.mul(sizes[last], sizes[axis]), sizes[last])
-        sizes[axis] = builder.select(holds, ir.Constant(I64, 1), sizes[axis])
-    return sizes + values[nest.ndim:]
+    return nest.ndim > nest.sums and not nest.whole and not nest.rolled
 
 
 def nest_intrinsic(nest: Nest) -> Intrinsic:
@@ -485,12 +473,12 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         scalars = slice(first, first + len(nest.scalars))
         values[scalars] = [_narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
         if not nest.least or not can_share(nest) or isinstance(values[0], ir.Constant):
-            return _Writer(builder, nest, _with_long_rows(builder, nest, values)).write()
+            return _Writer(builder, nest, with_long_rows(builder, nest, values)).write()
         units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
-        rest = len(values) - scalars.stop - sum(1 + 2 * axes for _, axes in nest.tables)
+        rest = len(values) - scalars.stop - sum(1 + 2 * axes for _, axes in nest.tables) - len(nest.rolled)
         buffer = scalars.stop + 2 if rest else -1
-        answer = write_shared(builder, nest, runtime, values, _moving(nest), nest.ndim, units, nest.least, buffer,
+        answer = write_shared(builder, nest, runtime, values, moving(nest), nest.ndim, units, nest.least, buffer,
                               lambda inner, own: _Writer(inner, nest, own).write(),
-                              lambda inner, own: _with_long_rows(inner, nest, own))
+                              lambda inner, own: with_long_rows(inner, nest, own))
         return answer if nest.tables or nest.watched else ir.Constant(I64, 0)
     return Intrinsic(INT, None, build)

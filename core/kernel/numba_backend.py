@@ -180,6 +180,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self.fused.update(group)
             write = write_masked if group[0].name == "pick" else write_store
             (fusion.write_group if op.name in MAKING else write)(self, group)
+            fusion.forget_rolled(self, group)
         else:
             self.fills.settle(op)
             for member in group:

@@ -14,7 +14,8 @@ from pijit.core.graph.ops import MAKERS, VIEWS
 from pijit.core.graph.types import Array
 
 ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "assign", "dim", "load", "store", "gufunc",
-                         "dot", "product", "gather", "rows", "pick", "shares", "concatenate"))
+                         "dot", "product", "gather", "rows", "pick", "shares", "concatenate",
+                         "roll"))
 """Operations that let nobody have an array but themselves."""
 WRITES_FIRST = frozenset(("scatter", "add_at", "put_mask"))
 """Operations that may let NumPy write their first operand, and only read the others."""

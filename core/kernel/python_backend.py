@@ -317,6 +317,7 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "list_size": lambda emitter, op: "len(%s)" % _name(op.args[0]),
     "list_item": lambda emitter, op: "fitting(%s[%s], %s)" % (tuple(_args(op)) + (emitter.constant(op.result.type),)),
     "concatenate": lambda emitter, op: "concatenate((%s), %d)" % (_shape(_args(op)), op.attrs["axis"]),
+    "roll": lambda emitter, op: "roll(%s, %s, %d)" % (*_args(op), op.attrs["axis"]),
     "elements": lambda emitter, op: "elements(%s, %s, %s)" % (
         _shape(_args(op)), op.attrs["shape"], emitter.constant(op.result.type.dtype)),
     "listed": lambda emitter, op: "listed(%s, %s, %s, %s)" % (*_args(op), emitter.constant(op.attrs["kinds"]),

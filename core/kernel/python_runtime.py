@@ -288,5 +288,6 @@ NAMES: Dict[str, Any] = {
     "new_cell": new_cell, "new_function": new_function, "new_object": new_object,
     "new_instance": new_instance, "changed_instance": changed_instance,
     "where": np.where, "invoke": invoke, "listed": listed, "elements": elements, "concatenate": np.concatenate,
+    "roll": np.roll,
     "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
 }

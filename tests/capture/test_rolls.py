@@ -89,3 +89,85 @@ def test_large_temporaries_are_numpys():
     x = np.random.RandomState(0).standard_normal((300, 300))
     check(laplace, x, others=[(x[::-1],), (x.T,)])
     check(rolled, x.ravel(), 7)
+
+
+def named(u, c):
+    left = np.roll(u, 1)
+    right = np.roll(u, -1)
+    return c * (left + right - 2.0 * u)
+
+
+def named_twice(u):
+    left = np.roll(u, 1)
+    first = left * 2.0
+    u[0] = 5.0
+    return first + left, left - u
+
+
+def life(cells):
+    around = sum(np.roll(np.roll(cells, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j)
+    return (around == 3) | ((around == 2) & (cells == 1))
+
+
+def flux(u, v, dt):
+    f = 0.5 * u * u
+    u = u - dt * (f - np.roll(f, 1))
+    v += np.roll(u, 2) - v
+    return u, v
+
+
+def broadcasts(u, v):
+    return np.roll(u, 1) + v, np.roll(v, 1, axis=0) * np.roll(v, 2, axis=1) + u, np.roll(v[:, :1].copy(), 1, axis=1) - v
+
+
+def chosen(u):
+    return np.where(np.roll(u, 1) > u, np.roll(u, -1) * 2.0, u), np.minimum(np.roll(u, 1), u), np.roll(u, 1) > u
+
+
+def reduced(u):
+    return (np.roll(u, 1) * u).sum(), np.roll(u, 1).max(), (np.roll(u, -1) - u)[1:] / 3.0
+
+
+def divided(u, d):
+    return (np.roll(u, 1) - u) / d, np.roll(u, 1) / np.roll(u, 2)
+
+
+def streams(f):
+    for k in range(len(f)):
+        f[k] = np.roll(f[k], k - 1) * 0.5
+    return f
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 11, 700])
+@fail_unless_captured()
+def test_parts_of_nests(n):
+    u, v = np.linspace(-1.0, 1.0, n), np.arange(4.0 * n).reshape(4, n) / 7.0
+    check(named, u, 0.5, others=[(u.astype("f"), 2.0), (u[::-1], 0.5)])
+    check(named_twice, u)
+    check(flux, u, v[0].copy(), 0.1, aliased=[(u, u, 0.1)])
+    check(broadcasts, u, v, others=[(u, v[:1].copy()), (u[:1], v)])
+    check(chosen, u, others=[(u * np.nan,), (u * 0.0,)])
+    check(reduced, u)
+    check(divided, u, 3.0, others=[(u, 0.0), (u * 1e200, 1e-200)])
+    check(streams, v)
+    check(life, (v % 3).astype(int) % 2)
+
+
+def test_parts_are_no_arrays():
+    """Neither a roll nor a view of one is made where a nest reads the elements."""
+    for f, args in ((periodic, (LINE, 0.1)), (laplace, (PLANE,)), (named, (LINE, 0.1)), (flux, (LINE, LINE.copy(), 0.1))):
+        j = jitted(f, {"force_breaks": None, "backend": "numba"})
+        j(*args)
+        sources = "".join(kernel.source for kernel in j.state.entries[0].record.kernels)
+        assert "rolled=((" in sources and "copy_apart" not in sources
+
+
+@pytest.mark.parametrize("state", ["warn", "raise"])
+@fail_unless_captured()
+def test_flags_of_rolled_arrays(state):
+    x = LINE.copy()
+    x[3] = 1e308
+    large = np.full((4, 6), 1e308)
+    with np.errstate(all=state):
+        check(periodic, LINE, 0.1, others=[(x, 100.0)])
+        check(laplace, PLANE, others=[(large,)])

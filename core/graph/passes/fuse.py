@@ -41,6 +41,9 @@ seen something odd, and NumPy's function makes of it what it will.
 finds out at its end that an index was out of range, like a flag; the array that they are found in is no operand and
 must be there before the group.
 
+**Rolled arrays** (``np.roll(u, 1, axis=0)``) are not made where elements of theirs are needed: the nest goes through parts of
+the axis, in each of which they lie one behind the other in the array that is rolled.
+
 **Watched groups.** LLVM may leave out what ``where`` does not choose, or find out how a comparison of a computed number
 comes out, and drop the arithmetic with its flag. So where these meet arithmetic, flags tell nothing: the nest watches
 results instead. An error of arithmetic gives infinity or NaN (but for underflows, which NumPy ignores unless it is told
@@ -93,8 +96,11 @@ COUNTS = {"sum": "sum", "ndarray.sum": "sum", "count_nonzero": "sum", "any": "an
           "ndarray.all": "all"}
 """Library functions that the number of true elements of an array of bools tells."""
 
-STEPLESS = ("assign", "reduce", "invoke")
-"""Operations that end a group and compute no element."""
+STEPLESS = ("assign", "reduce", "invoke", "roll", "view")
+"""Operations that end a group, or only say where elements are, and compute none."""
+
+PLACING = ("roll", "view")
+"""Those that say where elements are."""
 
 _RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
 _PASSING = frozenset(("add", "sub", "mul", "square", "sqrt", "neg", "abs"))
@@ -170,7 +176,9 @@ def raises_flags(op: Op) -> bool:
     """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
     if op.name == "reduce":
         return op.args[0].type.dtype.kind == "f"
-    return op.name not in ("assign", "gather", "invoke") and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
+    if op.name in ("assign", "gather", "invoke") + PLACING:
+        return False
+    return op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
 
 
 def may_leave(op: Op) -> bool:
@@ -213,6 +221,8 @@ def operands(op: Op) -> List[Value]:
     """What an operation of a group computes with: all arguments but the destination, or what elements are found in."""
     if op.name in ("put_mask", "pick"):
         return [op.args[1], *op.args[2:], op.args[0]]
+    if op.name in PLACING:
+        return op.args[:1] if op.name == "view" else []
     return list(op.args) if op.name in MAKING and op.name != "gather" else list(op.args[1:])
 
 
@@ -263,6 +273,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
                escaping: Set[Value], fast: bool, loops: bool) -> Dict[Op, List[Op]]:
     position, effects = {op: number for number, op in enumerate(block.ops)}, count_effects(block)
     makers = {op.result: op for op in block.ops if op.name in ("ufunc", "where", "gather") and scalar_operation(op)}
+    makers.update(_rolled(block, users))
     groups: Dict[Op, List[Op]] = {}
     taken: Set[Op] = set()
     for op in reversed(block.ops):
@@ -280,15 +291,26 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             late = {member for member in group if effect_between(effects, position[member], position[op])}
             outside = {member for member in group if member is not op
                        and any(user not in group for user in leaving.get(member.result, ()))}
-            if not late and not outside:
+            torn = {member for member in group if member.name == "view" and makers[member.args[0]] not in group}
+            if not late and not outside and not torn:
                 break
-            excluded |= late | outside
+            excluded |= late | outside | torn
         if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or converts(op) \
                 or op.name == "reduce" and (fast or op.args[0].type.ndim > 1) \
                 or op.name == "ufunc" and (_by_rows(op) or loops and raises_flags(op) or op.attrs["ufunc"] in _SLOW):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups
+
+
+def _rolled(block: Block, users: Dict[Value, List[Op]]) -> Dict[Value, Op]:
+    """What np.roll makes in a block, and the views of all of that which nobody has without: they need not be made where only
+    elements are wanted."""
+    found = {op.result: op for op in block.ops if op.name == "roll" and op.exit is not None}
+    for op in block.ops:
+        if op.name == "view" and op.args[0] in found and set(op.attrs["index"]) == {"e"} and users[op.args[0]] == [op]:
+            found[op.result] = op
+    return found
 
 
 def _under_mask(op: Op, block: Block, position: Dict[Op, int], effects: List[int], users: Dict[Value, List[Op]],
@@ -338,9 +360,10 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
             for value in operands(user):
                 maker = makers.get(value)
                 if maker is None or maker in group or maker in excluded or value in escaping \
-                        or _is_repeated(maker, op) or op.attrs.get("reports") and _tells_of_floats(maker):
+                        or _is_repeated(maker, op) or op.attrs.get("reports") and _tells_of_floats(maker) \
+                        or maker.name in PLACING and op.name != "ufunc":
                     continue
-                can_be_watched = watchable and maker.name != "gather"
+                can_be_watched = watchable and maker.name not in ("gather",) + PLACING
                 if all(one in group and not _writes(one, value) for one in users[value]) and (
                         can_be_watched or not watched(group | {maker})):
                     group.add(maker)
@@ -357,12 +380,12 @@ def _is_repeated(maker: Op, root: Op) -> bool:
 
 def _writes(user: Op, value: Value) -> bool:
     """Whether ``user`` needs the memory of an array: writes to it, or looks for elements in it."""
-    return (user.name in EFFECTS or user.name == "gather") and user.args[0] is value
+    return (user.name in EFFECTS or user.name in ("gather", "roll")) and user.args[0] is value
 
 
 def _looks_at_floats(user: Op, maker: Op) -> bool:
     """Whether ``user`` compares what ``maker`` computed in floating point, or asks what kind of number it is."""
-    return _tells(user) and maker.name != "gather" and maker.attrs["types"][0] in "fd"
+    return _tells(user) and maker.name not in ("gather",) + PLACING and maker.attrs["types"][0] in "fd"
 
 
 def _tells_of_floats(op: Op) -> bool:

@@ -1,0 +1,64 @@
+"""The axes of a loop nest (nests.py): several as one, and one in parts."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Tuple
+
+from llvmlite import ir
+from pijit.core.kernel.intrinsics import I1, I64
+from pijit.core.kernel.row_sums import local
+
+
+def moving(nest: Any) -> List[Tuple[int, int]]:
+    """The positions of each array's address and of its stride along the first axis, among the nest's arguments."""
+    first = nest.ndim
+    found = []
+    for k in range(len(nest.arrays)):
+        if not nest.beside or nest.beside[k] < 0:
+            found.append((first, first + 1))
+        first += 1 + nest.ndim
+    return found
+
+
+def with_long_rows(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
+    """The arguments with axes that are one run in every array as one axis: each row costs time before its first
+    vector."""
+    if nest.ndim < 2 or nest.rolled or nest.sums and not nest.whole:
+        return values
+    last, sizes, holds = nest.ndim - 1, values[:nest.ndim], ir.Constant(I1, 1)
+    arrays = moving(nest)[:-1 if nest.sums else None]
+    for axis in reversed(range(last)):
+        for _, first in arrays:
+            run = builder.mul(values[first + last], sizes[last])
+            holds = builder.and_(holds, builder.icmp_signed("==", values[first + axis], run))
+        sizes[last] = builder.select(holds, builder.mul(sizes[last], sizes[axis]), sizes[last])
+        sizes[axis] = builder.select(holds, ir.Constant(I64, 1), sizes[axis])
+    return sizes + values[nest.ndim:]
+
+
+def write_parts(writer: Any, axis: int, rows: List[Any], go: Callable[[Any, List[Any]], None]) -> None:
+    """The parts of an axis in which the elements of each rolled array lie one behind the other.
+
+    ``go(size, rows)`` writes one of them. An array's elements are so many places further back, those in front behind the rest.
+    """
+    builder, size, start, zero = writer.builder, writer.sizes[axis], local(writer.builder, I64, 1), ir.Constant(I64, 0)
+    places = {k: count for (k, own), count in writer.rolled.items() if own == axis}
+    part, end = builder.append_basic_block("part"), builder.append_basic_block("part.end")
+    builder.store(zero, start)
+    builder.cbranch(builder.icmp_signed("<", zero, size), part, end)
+    builder.position_at_end(part)
+    first, behind = builder.load(start), size
+    for count in places.values():
+        inside = builder.and_(builder.icmp_signed("<", first, count), builder.icmp_signed("<", count, behind))
+        behind = builder.select(inside, count, behind)
+    own = []
+    for k, row in enumerate(rows):
+        index = first
+        if k in places:
+            back = builder.sub(first, places[k])
+            index = builder.select(builder.icmp_signed("<", back, zero), builder.add(back, size), back)
+        own.append(builder.add(row, builder.mul(index, writer.strides[k][axis])))
+    go(builder.sub(behind, first), own)
+    builder.store(behind, start)
+    builder.cbranch(builder.icmp_signed("<", behind, size), part, end)
+    builder.position_at_end(end)
