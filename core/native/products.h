@@ -9,8 +9,9 @@
 #define PIJIT_PRODUCTS_H
 
 #include "float_status.h"
+#include "grams.h"
 #include "gufunc.h"
-#include <math.h>
+#include "probe_numbers.h"
 
 #define PRODUCT_SIDE 8          /* rows and columns at most */
 #define PRODUCT_DEPTH 16        /* products that make one sum at most */
@@ -133,31 +134,6 @@ typedef struct {
     npy_intp reach[3][2];       /* bytes below and above an operand's first element */
 } Probe;
 
-static uint64_t
-probe_random(Probe *probe)
-{
-    probe->state ^= probe->state << 13;
-    probe->state ^= probe->state >> 7;
-    probe->state ^= probe->state << 17;
-    return probe->state;
-}
-
-/* In the first trials, all zeros of one sign, or all numbers of one: sums of zeros have signs. */
-static double
-probe_number(Probe *probe, int trial, int operand)
-{
-    uint64_t bits = probe_random(probe);
-    double number = ldexp(1.0 + (double)(bits >> 12) / 4503599627370496.0, (int)(bits & 7) - 4);
-    if (trial < 4) {
-        int zero = operand == (trial >> 1);
-        return zero ? (trial & 1 ? -0.0 : 0.0) : (trial & 1 ? number : -number);
-    }
-    if ((bits >> 4 & 15) == 0) {
-        number = 0.0;
-    }
-    return bits & 8 ? -number : number;
-}
-
 static void
 probe_fill(Probe *probe, char *first, int trial, int operand)
 {
@@ -165,7 +141,7 @@ probe_fill(Probe *probe, char *first, int trial, int operand)
     for (npy_intp i = 0; i < probe->dims[1 + operand]; i++) {
         for (npy_intp j = 0; j < probe->dims[2 + operand]; j++) {
             char *place = first + i * steps[0] + j * steps[1];
-            double number = probe_number(probe, trial, operand);
+            double number = probe_number(&probe->state, trial, operand);
             if (probe->size == sizeof(double)) {
                 *(double *)place = number;
             }
@@ -199,8 +175,8 @@ probe_run(Probe *probe, ProductShape *shape)
     for (int trial = 0; trial < PROBE_TRIALS; trial++) {
         char *first[4];
         for (int k = 0; k < 4; k++) {
-            first[k] = probe->room[k] + probe->reach[k < 2 ? k : 2][0] + (probe_random(probe) >> 20) % PROBE_LINE
-                / (uint64_t)probe->size * (uint64_t)probe->size;
+            first[k] = probe->room[k] + probe->reach[k < 2 ? k : 2][0]
+                + (probe_random(&probe->state) >> 20) % PROBE_LINE / (uint64_t)probe->size * (uint64_t)probe->size;
         }
         int64_t pointers[3] = {(int64_t)first[0], (int64_t)first[1], (int64_t)first[2]};
         probe_fill(probe, first[0], trial, 0);
@@ -230,7 +206,7 @@ static void
 shape_probe(ProductShape *shape, int64_t function, int64_t data, const npy_intp *dims, const npy_intp *steps,
             npy_intp size)
 {
-    Probe probe = {(PyUFuncGenericFunction)function, (void *)data, dims, steps, size, 0x9E3779B97F4A7C15, {0}, {{0}}};
+    Probe probe = {(PyUFuncGenericFunction)function, (void *)data, dims, steps, size, PROBE_STATE, {0}, {{0}}};
     shape->order = shape->last = PRODUCT_UNKNOWN;
     const npy_intp *ends[3][2] = {{dims + 1, dims + 2}, {dims + 2, dims + 3}, {dims + 1, dims + 3}};
     npy_intp total = 0, rooms[3];
@@ -333,6 +309,10 @@ runtime_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, i
             }
         }
     }
+    if (mask && gram_run(function, data, (const int64_t *)pointers, (const npy_intp *)dims, (const npy_intp *)steps,
+                         work, size)) {
+        return runtime_flags_test(mask);
+    }
     if (mask) {
         runtime_flags_clear();
     }
@@ -363,6 +343,9 @@ static PyMethodDef product_functions[] = {
     {"plain_dot", module_plain_dot, METH_VARARGS,
      "How long adjacent vectors may be, of floats of so many bytes, whose products a loop adds up one after the other, "
      "as doubles or as they are."},
+    {"gram_interval", module_gram_interval, METH_VARARGS,
+     "After how many rows a loop begins new sums in the product of so many columns, of floats of so many bytes, with "
+     "themselves; 0 where that is not known."},
     {NULL},
 };
 

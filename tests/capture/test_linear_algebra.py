@@ -2,11 +2,13 @@
 
 import itertools
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pijit
+from pijit.core import _launcher
 from tests.harness import check, fail_unless_captured, jitted
 from tests.capture.test_scalars import define
 
@@ -117,6 +119,67 @@ def test_small_products_in_loops(config):
     others = [(np.asfortranarray(x), y.T, v, 20), (x, np.eye(3), v, 20), (x * 1e150, y, v, 20), (x, y, v * np.inf, 3)]
     with fail_unless_captured(), np.errstate(all="ignore"):
         check(multiplied, x, y, v, 20, others=others, config=config)
+
+
+def tall(code):
+    """Matrices of few columns: parts of rows, and some with signed zeros, tiny numbers, infinity and NaN."""
+    source = np.random.RandomState(3)
+    with np.errstate(over="ignore", under="ignore"):
+        odd = np.array([0.0, -0.0, 1e-30, -1e-170, 1e30, 1e200, np.inf, -np.inf, np.nan, -np.nan]).astype(code)
+    depths = (1, 2, 3, 7, 63, 64, 191, 383, 384, 385, 447, 448, 449, 640, 767, 768, 895, 897, 1000, 1153, 2100)
+    for number, (side, depth) in enumerate(itertools.product(tuple(range(1, 34)) + (40,), depths)):
+        gap = (0, 3)[number % 2]
+        x = source.standard_normal((depth, side + gap)).astype(code)[:, :side]
+        if number % 3 == 1:
+            x[source.random_sample(x.shape) < 0.3] *= 0.0
+        if number % 7 == 3:
+            chosen = source.random_sample(x.shape) < 0.01
+            x[chosen] = source.choice(odd[:(4, 10)[number % 2]], chosen.sum())
+        yield x if number % 5 else np.asfortranarray(x)
+
+
+@pytest.mark.parametrize("code", "df")
+def test_columns_by_themselves(code):
+    """Products of a tall matrix, transposed, with itself: the library's sums, signs of NaN and all warnings."""
+    f = define("def f(x):\n    return x.T @ x")
+    with fail_unless_captured(), np.errstate(under="warn"):
+        j = jitted(f, dict(DIRECT, backend="numba"))
+        for x in tall(code):
+            outcomes = []
+            for function in (f, j, j):
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    result = function(x)
+                outcomes.append((type(result), result.tobytes(), result.shape, [str(one.message) for one in caught]))
+            assert outcomes[1:] == outcomes[:1] * 2, (x.shape, x.strides)
+
+
+def regressed(x, y, n):
+    total = np.zeros((x.shape[1], x.shape[1]), x.dtype)
+    for i in range(n):
+        centred = x - x.mean(axis=0)
+        total = total + centred.T @ centred + x[i:].T @ x[i:] + (x[::2, 1:].T @ x[::2, 1:] @ y).sum()
+        x = x / (1.0 + abs(total).max())
+    return total
+
+
+@pytest.mark.parametrize("config", ({"backend": "numba"}, {"backend": "numba", "nogil": True}, {"backend": "python"}))
+def test_columns_by_themselves_in_loops(config):
+    x, y = noise("d", 500, 7), noise("d", 6, 7)
+    others = [(x.astype("f"), y.astype("f"), 3), (x * 1e60, y, 3), (noise("d", 70000, 7), y, 3)]
+    others += [(np.asfortranarray(x), y, 3), (x[:7].copy(), y, 7)]
+    with np.errstate(all="ignore"):
+        check(regressed, x, y, 3, others=others, config=config)
+
+
+def test_order_of_columns_by_themselves_is_known():
+    """Otherwise the library would be called for all of them."""
+    flags = Path("/proc/cpuinfo")
+    if not flags.exists() or "avx2" not in flags.read_text():
+        pytest.skip("not on this processor")
+    for code in "df":
+        loop = _launcher.ufunc_loop(np.matmul, np.matmul.types.index("{0}{0}->{0}".format(code)))
+        assert all(_launcher.gram_interval(*loop, np.dtype(code).itemsize, side) for side in (4, 8, 16))
 
 
 def squares(code):
