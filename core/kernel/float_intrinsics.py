@@ -195,6 +195,7 @@ def _float_rows() -> Dict[str, Any]:
 
     rows: Dict[str, Any] = {
         name: same_kind(2, llvm_binary(name)) for name in ("fadd", "fsub", "fmul", "fdiv")}
+    rows["ffma"] = same_kind(3, lambda builder, a, b, c: float_call(builder, "llvm.fma", a, b, c))
     rows["ffloordiv"] = same_kind(2, lambda builder, a, b: _float_division(builder, a, b)[0])
     rows["fmod"] = same_kind(2, lambda builder, a, b: _float_division(builder, a, b)[1])
     rows["fdivision_flags"] = same_kind(2, _division_flags, BOOL)

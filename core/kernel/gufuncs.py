@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, NamedTuple
 
 import numpy as np
 from pijit.core import _launcher
@@ -11,7 +11,23 @@ from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
 from pijit.core.kernel.arrays import HEEDED, LISTENING, ArrayVariable
 from pijit.core.kernel.library_ops import read_result
+from pijit.core.kernel.quotients import fuses_products
 from pijit.core.kernel.slots import made_array
+
+
+class _DotOrder(NamedTuple):
+    """An order in which a loop may add up products (native/product_orders.h)."""
+
+    number: int
+    text: str
+    kind: str = ""
+    fused: bool = False
+    wide: bool = False
+
+
+_DOT_ORDERS = (_DotOrder(0, "fadd(%(total)s, fmul(%(first)s, %(second)s))"),
+               _DotOrder(1, "ffma(%(first)s, %(second)s, %(total)s)", fused=True),
+               _DotOrder(6, "fadd(%(total)s, widen(fmul(%(first)s, %(second)s)))", kind="f", wide=True))
 
 
 def _sizes(emitter: Any, op: Op, arrays: List[ArrayVariable], cores: Cores) -> Dict[str, str]:
@@ -59,7 +75,7 @@ def write_gufunc(emitter: Any, op: Op) -> None:
         arrays.append(result)
         place = result.data
     mask = 0 if loop["errors"] == IGNORED else LISTENING | op.attrs.get("heeded", 0) << HEEDED
-    done = _plain_dot(emitter, op, arrays, mask) if isinstance(op.result.type, Scalar) else ""
+    done = _short_dot(emitter, op, arrays, mask) if isinstance(op.result.type, Scalar) else ""
     emitter.depth += bool(done)
     pointers = _words(emitter, [emitter.arrays[value].data for value in op.args] + [place])
     dims = ["1"] + [sizes.get(name, "1") for name in cores.names]
@@ -89,29 +105,29 @@ def _has_orders(loop: Any, kind: np.dtype) -> bool:
     return loop["ufunc"] is np.matmul and kind.char in "fd"
 
 
-def _plain_dot(emitter: Any, op: Op, arrays: List[ArrayVariable], mask: int) -> str:
-    """A product of short vectors, added up here where that is what the loop does: ``<name>_sum`` where the variable
-    of which this is the name is not 0. Begins the block that makes the others; "" if there is none."""
+def _short_dot(emitter: Any, op: Op, arrays: List[ArrayVariable], mask: int) -> str:
+    """A product of short vectors, added up here in the order in which the loop does it: ``<name>_sum`` where the
+    variable of this name is not 0. Begins the block that makes the others; "" if there is none."""
     loop, kind = op.attrs, op.args[0].type.dtype
     adjacent = all(array.strides[0] == "(%d)" % kind.itemsize for array in arrays)
     if not adjacent or not _has_orders(loop, kind):
         return ""
     words = _launcher.ufunc_loop(loop["ufunc"], loop["loop"])
-    most, wide = max((_launcher.plain_dot(*words, kind.itemsize, wide), wide) for wide in {kind.char == "f", False})
+    most, order = max((_launcher.short_dot(*words, kind.itemsize, order.number), order) for order in _DOT_ORDERS
+                      if order.kind in ("", kind.char) and (not order.fused or fuses_products()))
     if most < 2:
         return ""
     done, at, size = emitter.fresh(), emitter.fresh(), arrays[0].shape[0]
     first, second = (emitter.element(kind, (array.data, "imul(%s, %d)" % (at, kind.itemsize))) for array in arrays)
     emitter.line("%s = 0" % done)
     emitter.line("%s_sum = %s" % (done, "(0.0)" if kind.char == "d" else "float32(0.0)"))
-    emitter.line("if not beyond(isub(%s, 2), %d):" % (size, most - 1))
+    emitter.line("if not beyond(%s, %d):" % (size, most + 1))
     emitter.depth += 1
     emitter.line("%s = 0" % at)
-    total = emitter.renamed("(0.0)") if wide else done + "_sum"
-    more = ("widen(fmul(%s, %s))" if wide else "fmul(%s, %s)") % (first, second)
-    emitter.indented("while %s < %s:" % (at, size), "%s = fadd(%s, %s)" % (total, total, more),
-                     "%s = iadd(%s, 1)" % (at, at))
-    if wide:
+    total = emitter.renamed("(0.0)") if order.wide else done + "_sum"
+    more = order.text % {"total": total, "first": first, "second": second}
+    emitter.indented("while %s < %s:" % (at, size), "%s = %s" % (total, more), "%s = iadd(%s, 1)" % (at, at))
+    if order.wide:
         emitter.line("%s_sum = narrow(%s)" % (done, total))
     raised = emitter.flags_raised(mask, True) if mask else "0"
     emitter.indented("if not special(%s_sum):" % done, "%s = choose(%s == 0, 1, 0)" % (done, raised))
@@ -134,6 +150,22 @@ def write_product(emitter: Any, op: Op) -> None:
     read_result(emitter, op, "product", [left, right], [])
 
 
+def _product_of_one(emitter: Any, op: Op) -> None:
+    """NumPy multiplies second by first; which of several NaNs comes out is left to it, and complex numbers are."""
+    kind = op.result.type.dtype
+    if kind.kind == "c":
+        write_product(emitter, op)
+        return
+    first, second = (emitter.element(kind, (emitter.arrays[value].data, "0")) for value in op.args)
+    product = emitter.renamed("fmul(%s, %s)" % (second, first))
+    emitter.line("if special(%s):" % product)
+    emitter.depth += 1
+    write_product(emitter, op)
+    emitter.line("%s = %s" % (product, emitter.text[op.result]))
+    emitter.depth -= 1
+    emitter.define(op.result, product)
+
+
 def write_dot(emitter: Any, op: Op) -> None:
     """``np.dot`` of two contiguous vectors: the loop, but for one product of floats, which dot adds to nothing."""
     if op.result.type.dtype.kind not in "fc":
@@ -142,7 +174,7 @@ def write_dot(emitter: Any, op: Op) -> None:
     size = emitter.arrays[op.args[0]].shape[0]
     emitter.line("if %s == 1:" % size)
     emitter.depth += 1
-    write_product(emitter, op)
+    _product_of_one(emitter, op)
     emitter.depth -= 1
     emitter.line("else:")
     emitter.depth += 1

@@ -44,7 +44,7 @@ def divisors(writer: Any, fixed: Dict[int, Any]) -> Dict[int, Any]:
             value = converted(writer.builder, fixed[numbers[1]], writer.kinds[numbers[1]], np.dtype(codes[1]))
             if not _is_power_of_two(value):
                 found[number] = value
-    return found if found and _can_multiply() else {}
+    return found if found and fuses_products() else {}
 
 
 def _is_power_of_two(value: Any) -> bool:
@@ -53,7 +53,7 @@ def _is_power_of_two(value: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=None)
-def _can_multiply() -> bool:
+def fuses_products() -> bool:
     """Whether the processor rounds ``a * b + c`` once, and tells its flags by an instruction of its own."""
     from pijit.core.kernel.machine_code import has_feature
 

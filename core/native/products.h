@@ -321,17 +321,18 @@ runtime_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, i
 }
 
 static PyObject *
-module_plain_dot(PyObject *module, PyObject *args)
+module_short_dot(PyObject *module, PyObject *args)
 {
     unsigned long long function, data;
-    int size, wide, most = 1;
-    if (!PyArg_ParseTuple(args, "KKip:plain_dot", &function, &data, &size, &wide)) {
+    int size, order, most = 0;
+    if (!PyArg_ParseTuple(args, "KKii:short_dot", &function, &data, &size, &order)) {
         return NULL;
     }
     while (products_known() && most < PRODUCT_DEPTH) {
-        const npy_intp dims[4] = {1, 1, most + 1, 1}, steps[9] = {0, 0, 0, 0, size, size, 0, 0, 0};
+        const npy_intp step = most == 0 ? 0 : size;
+        const npy_intp dims[4] = {1, 1, most + 1, 1}, steps[9] = {0, 0, 0, 0, step, step, 0, 0, 0};
         const ProductShape *shape = shape_find((int64_t)function, (int64_t)data, dims, steps, size);
-        if (shape == NULL || !(shape->right >> (wide ? PRODUCT_WIDE : PRODUCT_PLAIN) & 1)) {
+        if (shape == NULL || !(shape->right >> order & 1)) {
             break;
         }
         most++;
@@ -340,9 +341,9 @@ module_plain_dot(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef product_functions[] = {
-    {"plain_dot", module_plain_dot, METH_VARARGS,
-     "How long adjacent vectors may be, of floats of so many bytes, whose products a loop adds up one after the other, "
-     "as doubles or as they are."},
+    {"short_dot", module_short_dot, METH_VARARGS,
+     "How long adjacent vectors may be, of floats of so many bytes, whose products a loop adds up in the order of this "
+     "number."},
     {"gram_interval", module_gram_interval, METH_VARARGS,
      "After how many rows a loop begins new sums in the product of so many columns, of floats of so many bytes, with "
      "themselves; 0 where that is not known."},

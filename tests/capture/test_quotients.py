@@ -89,7 +89,7 @@ def test_quotients_that_are_hard_to_round():
 @mock.patch.object(compile, "_compiled", OrderedDict())
 def test_rows_are_written_so():
     with mock.patch.object(quotients, "write_row", wraps=quotients.write_row) as wrapped, \
-            mock.patch.object(quotients, "_can_multiply", lambda: True), fail_unless_captured():
+            mock.patch.object(quotients, "fuses_products", lambda: True), fail_unless_captured():
         f = jitted(lambda x, d: x / d * 0.5, NUMBA)
         assert f(noise(), 3.0).tobytes() == (noise() / 3.0 * 0.5).tobytes()
     assert wrapped.called
