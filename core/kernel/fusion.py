@@ -371,8 +371,9 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
     pairwise: List[str] = []
     if dtype.kind == "f" and not emitter.flavour.fast:
         table = emitter.let("%s()" % emitter.loop_table(np.add, np.add.types.index("{0}{0}->{0}".format(dtype.char))))
-        emitter.need_buffer(first, str(dtype.itemsize * PAIRWISE_RUN))
-        pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d"]
+        if not _launcher.sums_known():
+            emitter.need_buffer(first, str(dtype.itemsize * PAIRWISE_RUN))
+        pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "(0)" if _launcher.sums_known() else "buffer_d"]
         emitter.clear_flags()
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), True, _kinds(tables),

@@ -62,7 +62,8 @@ class Nest(NamedTuple):
 
     With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats
     take three more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of
-    PAIRWISE_RUN elements; without these they are added up in any order. With ``halves`` these are for NaN alone.
+    PAIRWISE_RUN elements; without these they are added up in any order. With ``halves`` these are for NaN alone, and the address
+    may be 0.
 
     With ``whole`` integers are added up along all axes, to the one element of the last array, whose strides are 0.
 

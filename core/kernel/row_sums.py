@@ -114,7 +114,7 @@ def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], k
 
 
 class _NumPysLoop:
-    """Adds runs to the target by NumPy's loop, from the buffer."""
+    """Adds runs to the target by NumPy's loop, from the buffer; where there is none, it is made for each."""
 
     def __init__(self, builder: Any, kind: Any, pairwise: Sequence[Any], target: Any) -> None:
         pointer = I8.as_pointer()
@@ -122,19 +122,42 @@ class _NumPysLoop:
         self.builder = builder
         self.function = builder.inttoptr(pairwise[0], signature.as_pointer())
         self.data = builder.inttoptr(pairwise[1], pointer)
-        self.buffer = builder.inttoptr(pairwise[2], kind.as_pointer())
+        self.kind = kind
+        self.target = builder.bitcast(target, kind.as_pointer())
+        has_buffer = not (isinstance(pairwise[2], ir.Constant) and pairwise[2].constant == 0)
+        self.buffer = builder.inttoptr(pairwise[2], kind.as_pointer()) if has_buffer else None
         self.places, self.strides, self.count = local(builder, pointer, 3), local(builder, I64, 3), local(builder, I64, 1)
         step = 4 if isinstance(kind, ir.FloatType) else 8
-        for number, (place, stride) in enumerate(((target, 0), (self.buffer, step), (target, 0))):
-            builder.store(builder.bitcast(place, pointer), builder.gep(self.places, [_number(number)]))
+        for number, stride in enumerate((0, step, 0)):
             builder.store(_number(stride), builder.gep(self.strides, [_number(number)]))
 
     def write(self, first: Any, count: Any, value: Callable[[Any], Any]) -> None:
         builder = self.builder
-        loop(builder, count, lambda index: builder.store(value(builder.add(first, index)),
-                                                         builder.gep(self.buffer, [index])))
+        if self.buffer is not None:
+            self._run(self.buffer, first, count, value)
+            return
+        buffer = builder.call(_of_library(builder, "malloc", I8.as_pointer(), I64), [
+            _number(PAIRWISE_RUN * (4 if isinstance(self.kind, ir.FloatType) else 8))])
+        with builder.if_else(builder.icmp_unsigned("!=", buffer, ir.Constant(buffer.type, None))) as (then, other):
+            with then:
+                self._run(builder.bitcast(buffer, self.kind.as_pointer()), first, count, value)
+                builder.call(_of_library(builder, "free", ir.VoidType(), I8.as_pointer()), [buffer])
+            with other:  # no memory: some NaN
+                builder.store(ir.Constant(self.kind, float("nan")), self.target, align=1)
+
+    def _run(self, buffer: Any, first: Any, count: Any, value: Callable[[Any], Any]) -> None:
+        builder = self.builder
+        loop(builder, count, lambda index: builder.store(value(builder.add(first, index)), builder.gep(buffer, [index])))
+        for number, place in enumerate((self.target, buffer, self.target)):
+            builder.store(builder.bitcast(place, I8.as_pointer()), builder.gep(self.places, [_number(number)]))
         builder.store(count, self.count)
         builder.call(self.function, [self.places, self.count, self.strides, self.data])
+
+
+def _of_library(builder: Any, name: str, result: Any, argument: Any) -> Any:
+    """A function of C's library."""
+    function = builder.module.globals.get(name)
+    return function or ir.Function(builder.module, ir.FunctionType(result, [argument]), name)
 
 
 class _Halves:
