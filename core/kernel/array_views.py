@@ -79,7 +79,8 @@ def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List
     Most indices count from the front anyway: only what is out of range as it is gets counted anew.
     """
     positions, conditions, counted = [], [], []
-    checks = op.attrs.get("checks", ("-" if "inside" in op.attrs else "w") * len(indices))
+    inside = "inside" in op.attrs or emitter.unchecked is not None and op in emitter.unchecked.inside
+    checks = "-" * len(indices) if inside else op.attrs.get("checks", "w" * len(indices))
     for value, size, check in zip(indices, array.shape, checks):
         known = emitter.constants.get(value)
         position = emitter.text[value]

@@ -113,7 +113,11 @@ class Emitter:
         elif other:
             self._indented("else:", other)
 
-    def _loop(self, node: structure.Loop) -> None:
+    def loop(self, node: structure.Loop) -> None:
+        """Write a loop; a back end may do it in another way."""
+        self.write_loop(node)
+
+    def write_loop(self, node: structure.Loop) -> None:
         self._indented("while True:", node.body)
 
     def _if_flag(self, node: structure.IfFlag) -> None:
@@ -130,7 +134,7 @@ class Emitter:
 
     _WRITERS: Dict[type, Any] = {
         structure.Run: _run, structure.Move: _move, structure.Take: _take, structure.If: _if,
-        structure.Loop: _loop, structure.IfFlag: _if_flag,
+        structure.Loop: lambda self, node: self.loop(node), structure.IfFlag: _if_flag,
         structure.Break: lambda self, node: self.line("break"),
         structure.Continue: lambda self, node: self.line("continue"),
         structure.SetFlag: lambda self, node: self.line("%s = %d" % (FLAG_NAME, node.number)),

@@ -16,12 +16,12 @@ from pijit.core.kernel.row_sums import local
 _REPORTED = 1 | 4 | 8 | 16
 """Invalid operation, division by zero, overflow and underflow in x86's register of them."""
 
-_READS = platform.machine().lower() in ("x86_64", "amd64")
+READS_STATUS = platform.machine().lower() in ("x86_64", "amd64")
 
 
-def _raised(builder: Any) -> Any:
+def flags_are_raised(builder: Any) -> Any:
     """Whether arithmetic may have raised a flag."""
-    if not _READS:
+    if not READS_STATUS:
         return ir.Constant(ir.IntType(1), 1)
     place = local(builder, I32, 1)
     copy_status(builder, place)
@@ -41,6 +41,15 @@ def set_status(builder: Any, place: Any) -> None:
     builder.fence("seq_cst", "singlethread")
 
 
+def clear_status(builder: Any) -> None:
+    """Let no flag be raised in x86's register."""
+    with builder.if_then(flags_are_raised(builder), likely=False):
+        place = local(builder, I32, 1)
+        copy_status(builder, place)
+        builder.store(builder.and_(builder.load(place), ir.Constant(I32, ~_REPORTED)), place)
+        set_status(builder, place)
+
+
 def _with_status(builder: Any, name: str, place: Any) -> None:
     pointer = I8.as_pointer()
     function = builder.module.globals.get(name) or ir.Function(
@@ -50,14 +59,14 @@ def _with_status(builder: Any, name: str, place: Any) -> None:
 
 def _clear(builder: Any, args: Any) -> Any:
     """``clear_raised(function)``: call it where a flag is raised."""
-    with builder.if_then(_raised(builder), likely=False):
+    with builder.if_then(flags_are_raised(builder), likely=False):
         call(builder, args)
     return ir.Constant(I64, 0)
 
 
 def _flags(builder: Any, args: Any) -> Any:
     """``flags_raised(function, mask)``: what it answers where a flag is raised, else 0."""
-    return rarely(builder, _raised(builder), lambda: call(builder, args))
+    return rarely(builder, flags_are_raised(builder), lambda: call(builder, args))
 
 
 STATUS: Dict[str, Intrinsic] = {"clear_raised": Intrinsic(INT, None, _clear),

@@ -7,7 +7,7 @@ returns its number.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
@@ -36,9 +36,11 @@ from pijit.core.kernel.scans import SCAN_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS, write_masked
 from pijit.core.kernel.slots import SLOTS
 from pijit.core.kernel.stores import write_store
+from pijit.core.kernel.strips import STRIPS, Unchecked, unchecked_operation, write_strip
+from pijit.core.kernel.structure import Loop
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
-             **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS)
+             **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS, **STRIPS)
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
@@ -60,6 +62,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.calm = Calm(self, graph, groups)
         self.fills = Fills(self, graph, groups)
         self.fused: Set[Op] = set()
+        self.unchecked: Optional[Unchecked] = None
 
     def source(self, name: str) -> str:
         for value, code, word in zip(self.graph.inputs, self.layout.inputs, self.layout.input_word):
@@ -129,7 +132,15 @@ class NumbaEmitter(ArrayWriter, Emitter):
                 pairs.append((self.text[param], self.text[value]))
         return pairs
 
+    def loop(self, node: Loop) -> None:
+        if not write_strip(self, node):
+            self.write_loop(node)
+
     def take(self, exit: SideExit) -> None:
+        if self.unchecked is not None:
+            self.line("%s = 0" % self.unchecked.quiet)
+            self.line("break")
+            return
         number, values = self.layout.exit(exit)
         self.fills.before_leaving(values)
         items = ["frame", str(self.layout.output_word), str(number)]
@@ -218,9 +229,13 @@ class NumbaEmitter(ArrayWriter, Emitter):
         if "{hypot}" in row.value:
             fields["hypot"] = self.libm("hypot", 2, kind.dtype.itemsize == 8)
         self.guard(op, row.before.format(**fields))
+        checked = row.flags and op.exit is not None and not self.flavour.fast
+        if checked and self.unchecked is not None:
+            self.define(op.result, unchecked_operation(self.unchecked, op, row.value, fields))
+            return
         self.define(op.result, row.value.format(**fields))
         self.guard(op, row.after.format(**fields))
-        if row.flags and not self.flavour.fast:
+        if checked:
             self.float_checks.add(op, row.flags, fields["r"], [fields["a"], fields["b"]])
 
     def guard(self, op: Op, condition: str) -> None:
