@@ -68,6 +68,11 @@ class ArrayVariable:
         known = self.strides[-1].strip("()")
         return nests.step_kind(int(known), self.type.dtype.itemsize) if is_literal(known) else nests.ANY
 
+    @property
+    def is_adjacent(self) -> bool:
+        """Whether it is certain to be a vector of elements one behind the other."""
+        return len(self.shape) == 1 and self.strides[0] == "(%d)" % self.type.dtype.itemsize and not self.rolled
+
     @classmethod
     def named(cls, value: Value) -> "ArrayVariable":
         """Plain variables for a block parameter."""

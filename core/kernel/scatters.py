@@ -64,6 +64,33 @@ def _words(emitter: Any, op: Op, index: ArrayVariable) -> ArrayVariable:
     return index if plain else convert(emitter, op, index, _WORD)
 
 
+FEW_STORES = 32
+"""Stores at indices that take less than a call of the runtime."""
+
+
+def _stored_here(emitter: Any, target: ArrayVariable, words: ArrayVariable, count: str, first: str, step: str) -> str:
+    """Write few elements, if all indices are in range: a variable that is 0 where that is left to do."""
+    done, beyond, at, kind = emitter.fresh(), emitter.fresh(), emitter.fresh(), target.type.dtype
+    code, size, index = memory_code(kind), target.shape[0], "ld_i8(%s, imul(%s, 8))" % (words.data, at)
+    position = "imul(from_front(%s, %s), %d)" % (index, size, kind.itemsize)
+    more = "%s = iadd(%s, 1)" % (at, at)
+    emitter.line("%s = 0" % done)
+    emitter.line("if %s <= %d:" % (count, FEW_STORES))
+    emitter.depth += 1
+    for variable in (beyond, at):
+        emitter.line("%s = 0" % variable)
+    emitter.indented("while %s < %s:" % (at, count), "%s = ior(%s, ior(iadd(%s, %s), isub(isub(%s, 1), %s)))" % (
+        beyond, beyond, index, size, size, index), more)  # their sign, as indices_fit of native/scatter.h has it
+    emitter.line("if %s >= 0:" % beyond)
+    emitter.depth += 1
+    emitter.line("%s = 0" % at)
+    emitter.indented("while %s < %s:" % (at, count), "st_%s(%s, %s, ld_%s(%s, imul(%s, %s)))" % (
+        code, target.data, position, code, first, at, step), more)
+    emitter.line("%s = 1" % done)
+    emitter.depth -= 2
+    return done  # type: ignore[no-any-return]
+
+
 def _run(emitter: Any, op: Op, name: str, *more: int) -> None:
     """Call the runtime's function for target, indices and values; leaves where an index is out of range."""
     target, index, value = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]], op.args[2]
@@ -71,9 +98,15 @@ def _run(emitter: Any, op: Op, name: str, *more: int) -> None:
     words = _words(emitter, op, index)
     count, = index.shape
     first, step = _values(emitter, op, value, dtype, count)
+    few = name == "scatter" and target.is_adjacent and dtype.kind in "iuf" and dtype.itemsize in (4, 8)
+    done = _stored_here(emitter, target, words, count, first, step) if few else ""
+    if done:
+        emitter.line("if %s == 0:" % done)
+    emitter.depth += bool(done)
     spec = [target.data, target.strides[0], target.shape[0], str(dtype.itemsize), words.data, count, first, step]
     address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), ", ".join(spec)))
     emitter.guard(op, "%s != 0" % emitter.runtime(name, address, *more))
+    emitter.depth -= bool(done)
     if words is not index:
         emitter.release(words)
 

@@ -179,12 +179,22 @@ def shares_with(emitter: Any, target: Value, values: Sequence[Value]) -> str:
 
 def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
     """A variable: whether the extents of two arrays share a byte."""
-    words: List[str] = []
-    for value in (target, other):
-        array = emitter.arrays[value]
+    pair, words = (emitter.arrays[target], emitter.arrays[other]), []
+    if pair[0].is_adjacent and pair[1].is_adjacent:
+        return _intervals_meet(emitter, *pair)
+    for array in pair:
         address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
         words += [address, str(len(array.shape)), str(array.type.dtype.itemsize)]
     return emitter.let("%s != 0" % emitter.runtime("overlap", *words))
+
+
+def _intervals_meet(emitter: Any, one: ArrayVariable, other: ArrayVariable) -> str:
+    """A variable: whether two vectors of adjacent elements share a byte; empty ones share none."""
+    ends = [emitter.let("iadd(%s, imul(%s, %d))" % (array.data, array.shape[0], array.type.dtype.itemsize))
+            for array in (one, other)]
+    low = emitter.let("choose(%s < %s, %s, %s)" % (one.data, other.data, other.data, one.data))
+    high = emitter.let("choose(%s < %s, %s, %s)" % (ends[0], ends[1], ends[0], ends[1]))
+    return emitter.let("%s < %s" % (low, high))  # type: ignore[no-any-return]
 
 
 # ---- all of it in a buffer ----

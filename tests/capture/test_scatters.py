@@ -110,3 +110,28 @@ def test_in_loops(config):
     with fail_unless_captured():
         j = check(histogram, values, weights, 7, 4, others=others, config=config)
     assert not pijit.explain(j, values, weights, 7, 4).breaks
+
+
+def test_short_rows():
+    """Stores of few elements at a time: duplicates, indices from the end, none, and one that is out of range."""
+    f = define("""def f(x, columns, starts, v):
+    for i in range(len(starts) - 1):
+        x[columns[starts[i]:starts[i + 1]]] += v[i]
+        x[columns[starts[i]:starts[i + 1]]] = v[starts[i]:starts[i + 1]]
+    return x""")
+    source = np.random.RandomState(5)
+    starts = np.concatenate([[0], np.cumsum(source.permutation(np.arange(45)))])
+    columns, v = source.randint(-60, 60, starts[-1]), source.standard_normal(starts[-1]) * 100
+    v[::9] = np.nan
+    late, low = columns.copy(), columns.copy()
+    late[500], low[700] = 60, -61
+    x, whole = np.arange(60.0), np.nan_to_num(v)
+    calls = [(x.astype(code), one, starts, (v if code in "dfD" else abs(whole)).astype(code))
+             for code in "dfliHD" for one in (columns, late)]
+    calls += [(x, columns.astype("i4"), starts, v), (x, low, starts, v), (x[:0], columns, starts, v),
+              (x, columns, starts, v[:900])]
+    shared, words = np.arange(2000.0), np.tile(np.arange(50), 20)[:starts[-1]]
+    aliased = [(shared[1000:1060], columns, starts, shared), (shared[:60], columns, starts, shared[60:]),
+               (shared[:61], columns, starts, shared[60:]), (words[:60], words, starts, words[:starts[-1]])]
+    with fail_unless_captured(), np.errstate(all="ignore"):
+        check(f, *calls[0], others=calls[1:], aliased=aliased, config=dict(NUMBA, cache_limit=32), calls=1)
