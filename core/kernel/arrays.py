@@ -73,6 +73,12 @@ class ArrayVariable:
         """Whether it is certain to be a vector of elements one behind the other."""
         return len(self.shape) == 1 and self.strides[0] == "(%d)" % self.type.dtype.itemsize and not self.rolled
 
+    @property
+    def goes_by_columns(self) -> bool:
+        """Whether elements along another axis than the last one are certain to lie side by side."""
+        side_by_side = "(%d)" % self.type.dtype.itemsize
+        return self.rolled is None and self.last_stride == nests.ANY and side_by_side in self.strides
+
     @classmethod
     def named(cls, value: Value) -> "ArrayVariable":
         """Plain variables for a block parameter."""

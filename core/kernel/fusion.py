@@ -35,10 +35,11 @@ from pijit.core.kernel.arrays import ArrayVariable, type_number
 from pijit.core.kernel.element_operations import can_convert
 from pijit.core.kernel.elision import like_size
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
-from pijit.core.kernel.nests import ANY, UNIT, ZERO, Nest, likely_kind
+from pijit.core.kernel.nests import ANY, FAR, UNIT, ZERO, Nest, likely_kind
 from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
 from pijit.core.kernel.slots import made_array
+from pijit.core.kernel.turned import turned_leaves
 
 
 def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
@@ -62,10 +63,11 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
     """Whether the nest does what NumPy does, and better: last strides are the smallest ones, or most likely."""
     place_rolled(emitter, group)
     arrays, scalars = find_leaves(group)
-    last = group[-1]
+    last, turned = group[-1], turned_leaves(emitter, group, arrays)
     written = [] if last.name in MAKING else [last.args[0]]
     if not arrays or any(not emitter.arrays[value].shape or not emitter.goes_by_rows(value)
-                         and (value.type.ndim > 1 or len(group) == 1) for value in arrays + written):
+                         and value not in turned and (value.type.ndim > 1 or len(group) == 1)
+                         for value in arrays + written):
         return False
     if written and max(value.type.ndim for value in arrays) > written[0].type.ndim:
         return False
@@ -333,8 +335,8 @@ def _operands(emitter: Any, shape: Sequence[str],
         strides = ["(0)"] * (len(shape) - len(array.shape))
         strides += ["(0)" if size == "(1)" else emitter.broadcast_stride(array, axis, shape)
                     for axis, size in enumerate(array.shape)]
-        kind = array.last_stride
-        if kind != ZERO and array.shape[-1] != shape[-1]:
+        kind = FAR if array.goes_by_columns else array.last_stride
+        if kind not in (ZERO, FAR) and array.shape[-1] != shape[-1]:
             kind = ANY
         elif kind == ANY:
             kind = likely_kind(alike.count(array.strides[-1]))
@@ -431,7 +433,8 @@ def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[Array
     is written."""
     last = group[-1]
     kind = last.result.type
-    if any(finds(op) or op.name in PLACING for op in group) or kind.layout != "C" or _asks_for_temporaries(emitter, group):
+    if any(finds(op) or op.name in PLACING for op in group) or kind.layout != "C" or turned_leaves(
+            emitter, group, find_leaves(group)[0]) or _asks_for_temporaries(emitter, group):
         return None
     for value in [value for op in group for value in emitter.given_up(op)]:
         array = emitter.arrays.get(value)

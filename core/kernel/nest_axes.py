@@ -1,4 +1,4 @@
-"""The axes of a loop nest (nests.py): several as one, and one in parts."""
+"""The axes of a loop nest (nests.py): several as one, one in parts, and two in tiles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from typing import Any, Callable, List, Tuple
 
 from llvmlite import ir
 from pijit.core.kernel.intrinsics import I1, I64
-from pijit.core.kernel.row_sums import local
+from pijit.core.kernel.row_sums import local, loop
+
+TILE = 32
+"""Rows and columns of a tile."""
+
+TILED = 1 << 17
+"""Elements from which on rows of one array and columns of another are read by tiles: the cache does not keep lines of
+the columns until the next row needs them."""
 
 
 def moving(nest: Any) -> List[Tuple[int, int]]:
@@ -62,3 +69,30 @@ def write_parts(writer: Any, axis: int, rows: List[Any], go: Callable[[Any, List
     builder.store(behind, start)
     builder.cbranch(builder.icmp_signed("<", behind, size), part, end)
     builder.position_at_end(end)
+
+
+def write_tiles(writer: Any, rows: List[Any], go: Callable[[Any, List[Any]], None],
+                whole: Callable[[], None]) -> None:
+    """The last two axes, by tiles if they are large: ``go(size, rows)`` writes so many elements of a row, ``whole`` all
+    rows."""
+    builder, (count, size) = writer.builder, writer.sizes[-2:]
+    tile, one = ir.Constant(I64, TILE), ir.Constant(I64, 1)
+
+    def moved(places: List[Any], index: Any, axis: int) -> List[Any]:
+        return [builder.add(place, builder.mul(index, strides[axis]))
+                for place, strides in zip(places, writer.strides)]
+
+    def tiles(total: Any, write: Callable[[Any, Any], None]) -> None:
+        def part(number: Any) -> None:
+            first = builder.mul(number, tile)
+            left = builder.sub(total, first)
+            write(first, builder.select(builder.icmp_signed("<", left, tile), left, tile))
+        loop(builder, builder.sdiv(builder.add(total, builder.sub(tile, one)), tile), part)
+
+    large = builder.icmp_signed(">=", builder.mul(count, size), ir.Constant(I64, TILED))
+    with builder.if_else(large) as (then, other):
+        with then:
+            tiles(count, lambda top, height: tiles(size, lambda left, width: loop(builder, height, lambda index: go(
+                width, moved(moved(rows, builder.add(top, index), -2), left, -1)))))
+        with other:
+            whole()

@@ -27,12 +27,12 @@ from pijit.core.kernel.element_operations import (
 )
 from pijit.core.kernel.float_intrinsics import repeated
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
-from pijit.core.kernel.nest_axes import moving, with_long_rows, write_parts
+from pijit.core.kernel.nest_axes import moving, with_long_rows, write_parts, write_tiles
 from pijit.core.kernel.parallel import units_of, write_shared
 from pijit.core.kernel.row_sums import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
 from pijit.core.kernel.short_rows import can_be_short, write_rows
 
-UNIT, ZERO, ANY = "u", "0", "?"
+UNIT, ZERO, ANY, FAR = "u", "0", "?", "f"
 
 STEPS = {UNIT: 1, ZERO: 0, "r": -1, "2": 2, "3": 3, "4": 4}
 """Last strides that loops may rely on, counted in elements: LLVM loads elements that far apart by whole vectors."""
@@ -55,8 +55,9 @@ class Nest(NamedTuple):
     """What a nest computes.
 
     ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters, ``lasts`` tells each array's last stride
-    (of STEPS or LIKELY). ``steps`` are (operation, dtype letters of its operands, operand numbers): operands
-    count arrays read, then scalars, then steps. The last step's result goes to the last array.
+    (of STEPS or LIKELY, or FAR: unlike those of the others). ``steps`` are (operation, dtype letters of its
+    operands, operand numbers): operands count arrays read, then scalars, then steps. The last step's result goes to
+    the last array.
 
     With ``least`` threads share a nest of at least so much work (parallel.py).
 
@@ -177,7 +178,7 @@ class _Writer:
             self.builder.store(ir.Constant(place.type.pointee, None), place)
         if self.nest.whole:
             self.store(self.builder.inttoptr(self.data[-1], I8.as_pointer()), self.nothing())
-        self._write_versions(_versions(self.nest))
+        self._write_versions([lasts.replace(FAR, ANY) for lasts in _versions(self.nest)])
         answer = ir.Constant(I64, 0)
         for place in noted:
             found = self.builder.load(place)
@@ -249,7 +250,9 @@ class _Writer:
                     axis + 1, [builder.add(row, builder.mul(index, strides[axis]))
                                for row, strides in zip(rows, self.strides)], lasts))
 
-            if axis == self.nest.ndim - 2 and ANY not in lasts and can_be_short(self):
+            if axis == self.nest.ndim - 2 and FAR in self.nest.lasts and not self.rolled_axes:
+                write_tiles(self, rows, lambda own, places: self._along(axis + 1, own, places, lasts), rest)
+            elif axis == self.nest.ndim - 2 and ANY not in lasts and can_be_short(self):
                 write_rows(self, rows, lasts, rest)
             else:
                 rest()
