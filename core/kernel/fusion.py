@@ -65,9 +65,8 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
     arrays, scalars = find_leaves(group)
     last, turned = group[-1], turned_leaves(emitter, group, arrays)
     written = [] if last.name in MAKING else [last.args[0]]
-    if not arrays or any(not emitter.arrays[value].shape or not emitter.goes_by_rows(value)
-                         and value not in turned and (value.type.ndim > 1 or len(group) == 1)
-                         for value in arrays + written):
+    if not arrays or any(not emitter.arrays[value].shape or not (emitter.goes_by_rows(value) or value in turned)
+                         and (value.type.ndim > 1 or len(group) == 1) for value in arrays + written):
         return False
     if written and max(value.type.ndim for value in arrays) > written[0].type.ndim:
         return False
