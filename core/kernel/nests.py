@@ -28,7 +28,7 @@ from pijit.core.kernel.element_operations import (
 from pijit.core.kernel.float_intrinsics import repeated
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.nest_axes import moving, with_long_rows, write_parts, write_tiles
-from pijit.core.kernel.parallel import units_of, write_shared
+from pijit.core.kernel.parallel import gains_by_width, units_of, write_shared
 from pijit.core.kernel.row_sums import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
 from pijit.core.kernel.short_rows import can_be_short, write_rows
 
@@ -483,6 +483,7 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         buffer = scalars.stop + 2 if rest else -1
         answer = write_shared(builder, nest, runtime, values, moving(nest), nest.ndim, units, nest.least, buffer,
                               lambda inner, own: _Writer(inner, nest, own).write(),
-                              lambda inner, own: with_long_rows(inner, nest, own))
+                              lambda inner, own: with_long_rows(inner, nest, own),
+                              not nest.sums and gains_by_width([name for name, _, _ in nest.steps]))
         return answer if nest.tables or nest.watched else ir.Constant(I64, 0)
     return Intrinsic(INT, None, build)

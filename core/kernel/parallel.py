@@ -40,6 +40,18 @@ def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:
     return operands + sum(_SLOW.get(name.rstrip("0123456789"), 1) for name in operations) + _SUM * sums
 
 
+FEWEST = 3
+"""Operations for each element from which on they take longer than to load what they are done with."""
+
+
+def gains_by_width(operations: Sequence[str]) -> bool:
+    """Whether vectors as wide as registers are worth it: LLVM takes half of that, for processors that slow down then."""
+    from pijit.core.kernel.machine_code import has_feature
+
+    cheap = not any(name.rstrip("0123456789") in _SLOW for name in operations)
+    return cheap and len(operations) >= FEWEST and has_feature("avx512fp16")
+
+
 _VOID = ir.VoidType()
 _BODY = ir.FunctionType(_VOID, [I64, I64, I64, I64])
 _RUN = ir.FunctionType(I64, [I64] * 6)
@@ -47,7 +59,8 @@ _RUN = ir.FunctionType(I64, [I64] * 6)
 
 def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], moving: Sequence[Any], sizes: int,
                  units: int, least: int, buffer: int, write: Callable[[Any, List[Any]], Any],
-                 alone: Callable[[Any, List[Any]], List[Any]] = lambda builder, operands: operands) -> Any:
+                 alone: Callable[[Any, List[Any]], List[Any]] = lambda builder, operands: operands,
+                 wide: bool = False) -> Any:
     """Write a nest that threads share where it is large; the result has the bits of all their results.
 
     Arguments:
@@ -61,12 +74,15 @@ def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], movi
         buffer: the position of an address that each thread has of its own, or -1.
         write: writes the nest for operands, and gives its result.
         alone: the operands for one thread.
+        wide: whether vectors are to be as wide as registers.
     """
     passed = [k for k, value in enumerate(operands) if not isinstance(value, ir.Constant)]
     written = vars(builder.module).setdefault("written_nests", {})
     given_kinds = tuple(str(value if isinstance(value, ir.Constant) else value.type) for value in operands)
     if (key, given_kinds) not in written:
         nest = _nest(builder, operands, passed, write)
+        if wide:
+            set.add(nest.attributes, '"prefer-vector-width"="512"')  # llvmlite knows no attributes that are words
         written[key, given_kinds] = nest, _part(builder, nest, operands, passed, moving, buffer)
     nest, part = written[key, given_kinds]
     work = ir.Constant(I64, units)
