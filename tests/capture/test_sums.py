@@ -190,7 +190,7 @@ def test_several_axes(backend, code):
     """Each run along the last axis is added up by itself, pairwise where it is long."""
     calls = [(noise(code, 4 * n, 4 * m), noise(code, *shape)) for n, m, shape in [
         (5, 7, (3, 4, 5)), (1, 1, (1, 1, 1)), (2, 3, (1, 6, 9)), (2, 2, (4, 1, 130)), (3, 1, (2, 3, 9000)),
-        (1, 2, (6, 5, 1))]]
+        (1, 2, (6, 5, 1)), (2, 71, (3, 71, 4))]]
     x, y = calls[0]
     calls += [(x * -0.0, y * np.finfo(code).max), (x[:0], y[:0]), (x.T, y.T)]
     with fail_unless_captured():
