@@ -205,7 +205,7 @@ def oddness(builder: Any, name: str, result: Any, operands: List[Any]) -> Any:
         other = _pick(_EXTREMES[name])(builder, np.dtype(float), *reversed(operands))
         return builder.xor(builder.bitcast(result, kind), builder.bitcast(other, kind))
     if name.startswith("to_"):
-        return builder.sext(builder.not_(fits(builder, operands[0], np.dtype(name[3:]))), kind)
+        return builder.zext(builder.not_(fits(builder, operands[0], np.dtype(name[3:]))), kind)
     if name != "clip":
         return builder.bitcast(builder.fsub(result, result), kind)  # 0.0 but for infinity and NaN
     value, low, high = operands
