@@ -206,6 +206,8 @@ def _find(emitter: Any, loop: Loop) -> Optional[_Strip]:
         return None
     stores = [op for op in ops if op.name == "store"]
     counted = _counted(loop.label, blocks)
+    if stores and emitter.flavour.nogil:
+        return None  # what is put back may be another thread's by then
     if counted is None or sum(op.args[0].type.dtype.itemsize for op in stores) > ROOM:
         return None
     lines = _Lines(emitter, counted[0], blocks)

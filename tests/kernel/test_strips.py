@@ -260,3 +260,13 @@ def test_a_strip_looks_at_no_result(tmp_path):
         text = "".join(path.read_text() for path in (tmp_path / f.__name__).rglob("*") if path.is_file())
         strip = text.partition("watch_flags(")[2].partition("stayed_quiet(")[0]
         assert "pinned(" in strip and "float_suspect" not in strip and "leave(" not in strip
+
+
+def test_nobody_takes_back_stores_without_the_gil():
+    """Another thread may have stored there meanwhile."""
+    sources = []
+    for nogil in (False, True):
+        f = pijit.jit(scaled, jit_config={"backend": "numba", "nogil": nogil})
+        f(np.zeros(40), np.ones(40), 2.0)
+        sources.append("".join(kernel.source for kernel in f.state.entries[0].record.kernels))
+    assert ["keep_run(" in source for source in sources] == [READS_STATUS, False]
