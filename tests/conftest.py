@@ -85,6 +85,15 @@ def measured():
     """Asks for entries to be measured, as the option perf_statistics says."""
 
 
+@pytest.fixture
+def no_collections():
+    """Up to CPython 3.8 a callback of the collector that finds no level of recursion left makes the next overflow abort
+    the process (hypothesis has one)."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.fixture(autouse=True, scope="module")
 def short_collections():
     """Leave what exists out of collections: with all that numba makes, each would take a tenth of a second."""

@@ -216,7 +216,7 @@ def deep(n, x):
 deep_jitted = None
 
 
-def test_recursion_error_is_the_functions_own(lenient, caplog):
+def test_recursion_error_is_the_functions_own(lenient, caplog, no_collections):
     global deep_jitted
     deep_jitted = jitted(deep)
     with caplog.at_level(logging.ERROR, "pijit"):
@@ -226,7 +226,7 @@ def test_recursion_error_is_the_functions_own(lenient, caplog):
     np.testing.assert_array_equal(deep_jitted(10, X), X * 2.0 + 1.0)
 
 
-def test_first_capture_near_the_recursion_limit(lenient, caplog):
+def test_first_capture_near_the_recursion_limit(lenient, caplog, no_collections):
     j = jitted(one_kernel())
 
     def descend():

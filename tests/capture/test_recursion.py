@@ -207,7 +207,7 @@ def test_exception_through_nested_jitted_calls():
             outer(X, k)
 
 
-def test_recursion_of_a_callee_without_end():
+def test_recursion_of_a_callee_without_end(no_collections):
     f = define("""
 def down(x, n):
     y = x * 2.0 + n
@@ -226,7 +226,7 @@ def f(x):
 
 
 @pytest.mark.parametrize("depth", [0, 3, 8])
-def test_recursion_of_helpers_near_the_limit(depth, little_work):
+def test_recursion_of_helpers_near_the_limit(depth, little_work, no_collections):
     count = define("def f(n, limit):\n    return n * 0.5 if n == limit else f(n + 1, limit) + 1.0", jit=None)
     source = "@jit\ndef f(limit):\n    return g(0, limit)"
     f = define(source, jit=lambda f: jitted(f, {"max_inline_depth": depth}), g=count)
@@ -242,7 +242,7 @@ def test_recursion_of_helpers_near_the_limit(depth, little_work):
 
 
 @pytest.mark.parametrize("depth", [0, 2, 8])
-def test_recursion_without_end(depth, little_work):
+def test_recursion_without_end(depth, little_work, no_collections):
     source = "@jit\ndef f(n, log):\n    log.append(n)\n    return n if n < 0 else f(n + 1, log) + f(n, log)"
     f = define(source, jit=lambda f: jitted(f, {"backend": "python", "max_inline_depth": depth}))
     levels = []
@@ -294,7 +294,7 @@ def levels_left(function, left):
         left += 1
 
 
-def test_calls_without_a_frame_stop_at_the_same_level():
+def test_calls_without_a_frame_stop_at_the_same_level(no_collections):
     f = jitted(plain_twin(picks_one), {"backend": "numba", "force_breaks": None})
     for _ in range(3):
         assert f(X, X) is X

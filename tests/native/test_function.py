@@ -208,7 +208,7 @@ def test_exception_passes_unchanged_with_one_entry():
 
 
 @pytest.mark.parametrize("kind", [JitFunction, SubFunction])
-def test_recursion_depth_is_that_of_the_function(kind):
+def test_recursion_depth_is_that_of_the_function(kind, no_collections):
     def plain(levels):
         levels.append(None)
         plain(levels)

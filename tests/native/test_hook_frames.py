@@ -143,7 +143,7 @@ def recursion_depth(function):
     return len(levels)
 
 
-def test_recursion_limit_is_that_of_plain_calls():
+def test_recursion_limit_is_that_of_plain_calls(no_collections):
     def f(levels):
         levels.append(None)
         f(levels)
