@@ -164,7 +164,7 @@ def write_ufunc(emitter: Any, op: Op) -> None:
         _run_loop(emitter, op, operands, out, shape, _FRESH)
         emitter.define(op.result, emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
     else:
-        array = _computed_in_place(emitter, op, operands, shape)
+        array = _computed_in_place(emitter, op, operands, shape) or _computed_in_block(emitter, op, operands, shape)
         if array is None:
             private = emitter.privacy.borrows(op.result)
             wanted = emitter.privacy.exits_with(op.result)
@@ -190,6 +190,16 @@ def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
             _run_loop(emitter, op, operands, out, shape, _FRESH)
             return array
     return None
+
+
+def _computed_in_block(emitter: Any, op: Op, operands: List[_Operand], shape: List[str]) -> Optional[ArrayVariable]:
+    """The results in the memory that there is for a block of them (blocking.py)."""
+    array: Optional[ArrayVariable] = emitter.blocking.prepared(op.result, shape)
+    if array is not None:
+        address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
+        out = _Operand(address, len(shape), array.type.dtype.itemsize, array, address)
+        _run_loop(emitter, op, operands, out, shape, _FRESH)
+    return array
 
 
 def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], kind: Array,

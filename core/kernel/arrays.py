@@ -209,6 +209,17 @@ class ArrayWriter:
         self._fitting.clear()
         self._block_depth = self.depth
 
+    def enter_scope(self) -> Any:
+        """Go on inside a loop, of which nothing is known behind it; what leave_scope needs."""
+        outside = dict(self._known), dict(self._fitting), self._block_depth
+        self.depth += 1
+        self._block_depth = self.depth
+        return outside
+
+    def leave_scope(self, outside: Any) -> None:
+        self._known, self._fitting, self._block_depth = outside
+        self.depth -= 1
+
     def indented(self, head: str, *lines: str) -> None:
         self.line(head)
         self.depth += 1

@@ -85,13 +85,16 @@ class Emitter:
     def start_block(self) -> None:
         """A block's operations follow."""
 
+    def operations(self, ops: List[Op]) -> None:
+        for op in ops:
+            self.operation(op)
+
     def end_block(self) -> None:
         """A block's operations are written."""
 
     def _run(self, node: structure.Run) -> None:
         self.start_block()
-        for op in node.block.ops:
-            self.operation(op)
+        self.operations(node.block.ops)
         self.end_block()
 
     def _move(self, node: structure.Move) -> None:

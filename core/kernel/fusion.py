@@ -141,17 +141,17 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         count_true(emitter, group, shape, arrays, scalars)
         return
     if _watched_steps(emitter, group):
-        result = emitter.arrays[last.result] = _allocate(emitter, group, shape)
+        result = emitter.arrays[last.result] = allocate(emitter, group, shape)
         emitter.by_rows.add(last.result)
         write_watched(emitter, group, lambda odd: compute(
             emitter, group, shape, arrays, scalars, result, odd=odd, new=True))
         emitter.arrays[last.result] = result  # both ways leave it in the same variables
         return
-    raising = any(map(finds if emitter.flavour.fast else may_leave, group))
-    flags = raising and any(map(raises_flags, group))
+    flags = any(map(finds if emitter.flavour.fast else may_leave, group)) and any(map(raises_flags, group))
     emitter.calm.make(group, shape, dict(zip(wanted, scalars)))
     given = _given_up(emitter, group, shape)
-    result = emitter.arrays[last.result] = given or _allocate(emitter, group, shape)
+    ready = given or emitter.blocking.prepared(last.result, shape) or allocate(emitter, group, shape)
+    result = emitter.arrays[last.result] = ready
     emitter.by_rows.add(last.result)
     if flags:
         emitter.clear_flags(own=True)
@@ -444,7 +444,7 @@ def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[Array
     return None
 
 
-def _allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
+def allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
     """The result, with the strides that NumPy would have come to step by step."""
     last, known = group[-1], {}  # type: Op, Dict[Value, Tuple[str, int]]
     if len(shape) == 1 or converts(last):

@@ -7,7 +7,7 @@ returns its number.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Collection, Dict, List, Optional, Set, Tuple
 
 from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
@@ -17,6 +17,7 @@ from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, 
 from pijit.core.kernel import complex_intrinsics, float_intrinsics, fusion, intrinsics, scalar_ops
 from pijit.core.kernel.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.arrays import HEEDED, LISTENING, ArrayVariable, ArrayWriter
+from pijit.core.kernel.blocking import Blocking
 from pijit.core.kernel.calm import BOUNDS, Calm
 from pijit.core.kernel.check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.emit import Emitter
@@ -32,6 +33,7 @@ from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 from pijit.core.kernel.privacy import Privacy
+from pijit.core.kernel.row_runs import find_runs
 from pijit.core.kernel.scans import SCAN_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS, write_masked
 from pijit.core.kernel.slots import SLOTS
@@ -62,6 +64,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.calm = Calm(self, graph, groups)
         self.fills = Fills(self, graph, groups)
         self.fused: Set[Op] = set()
+        self.blocking = Blocking(self)
+        self._runs = find_runs(self, graph)
         self.unchecked: Optional[Unchecked] = None
 
     def source(self, name: str) -> str:
@@ -137,6 +141,9 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self.write_loop(node)
 
     def take(self, exit: SideExit) -> None:
+        if self.blocking.run is not None:
+            self.blocking.leave()
+            return
         if self.unchecked is not None:
             self.line("%s = 0" % self.unchecked.quiet)
             self.line("break")
@@ -178,13 +185,33 @@ class NumbaEmitter(ArrayWriter, Emitter):
 
     def given_up(self, op: Op) -> List[Value]:
         """Operands whose memory is free once the operation has read them."""
-        return self.lifetimes.given_up(op, self._group_of.get(op, [op]))
+        group = self.group_of(op)
+        return self.blocking.given_up(group[-1], self.lifetimes.given_up(op, group))
+
+    def group_of(self, op: Op) -> List[Op]:
+        """The operations that are written with an operation, where the last of them is."""
+        return self._group_of.get(op, [op])
+
+    def operations(self, ops: List[Op]) -> None:
+        done: Set[Op] = set()
+        for op in ops:
+            run = self._runs.get(op) if self.unchecked is None else None
+            if run is not None:
+                self.blocking.write(run)
+                done.update(run.ops + run.ahead)
+            if op not in done:
+                self.operation(op)
 
     def operation(self, op: Op) -> None:
-        group = self._group_of.get(op, [op])
-        if op is not group[-1]:
-            return
-        self.layout.reuse_scratch()
+        if op is self.group_of(op)[-1]:
+            self.layout.reuse_scratch()
+            self.write_group_of(op)
+            self.calm.begin(op)
+            self.release_after(op)
+
+    def write_group_of(self, op: Op) -> None:
+        """Write a last operation of a group, and the others."""
+        group = self.group_of(op)
         leaving = self.float_checks.make_way(op)
         fused = op in self._groups and fusion.can_fuse(self, group)
         if fused:
@@ -195,20 +222,22 @@ class NumbaEmitter(ArrayWriter, Emitter):
         else:
             self.fills.settle(op)
             for member in group:
-                self._write(leaving if member is op else member)
+                self.write_one(leaving if member is op else member)
             if any(member.name in EFFECTS for member in group):
                 self.calm.forget()
-        self.calm.begin(op)
-        for member in group:
+
+    def release_after(self, op: Op, kept: Collection[Value] = ()) -> None:
+        """Give up what nobody needs behind an operation and its group, but what is ``kept``."""
+        for member in self.group_of(op):
             for value in self.lifetimes.after(member):
-                if value not in self.inherited:
+                if value not in self.inherited and value not in kept:
                     self.float_checks.write()
                     self.release_value(value)
 
     def end_block(self) -> None:
         self.float_checks.write()
 
-    def _write(self, op: Op) -> None:
+    def write_one(self, op: Op) -> None:
         if op.name in ARRAY_OPERATIONS:
             ARRAY_OPERATIONS[op.name](self, op)
             return

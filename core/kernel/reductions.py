@@ -61,15 +61,23 @@ def write_reduce(emitter: Any, op: Op) -> None:
     _run(emitter, op, source, emitter.descriptor(reduced, layout.scratch(2 + 2 * len(reduced.shape))))
 
 
+def _kept(op: Op, ndim: int) -> List[int]:
+    axis = op.attrs["axis"]
+    return [place for place in range(ndim) if axis is not None and place not in axes_of(axis)]
+
+
+def reduced_shape(op: Op, shape: Sequence[str]) -> List[str]:
+    """The shape of what a reduction makes of an array of that shape."""
+    kept, keepdims = _kept(op, len(shape)), op.attrs["keepdims"]
+    return ["(1)" if keepdims and place not in kept else size for place, size in enumerate(shape)
+            if keepdims or place in kept]
+
+
 def new_result(emitter: Any, op: Op, leaving: Op, shape: Sequence[str]) -> Tuple[ArrayVariable, ArrayVariable]:
     """A new array for a reduction of an array of that shape, and the same memory without the axes of length 1 that
     keepdims adds. Without memory it leaves by the exit of ``leaving``."""
-    axis, keepdims = op.attrs["axis"], op.attrs["keepdims"]
-    kept = [place for place in range(len(shape)) if axis is not None and place not in axes_of(axis)]
-    sizes = ["(1)" if keepdims and place not in kept else size for place, size in enumerate(shape)
-             if keepdims or place in kept]
-    result = made_array(emitter, leaving, op.result, sizes)
-    if not keepdims:
+    result, kept = made_array(emitter, leaving, op.result, reduced_shape(op, shape)), _kept(op, len(shape))
+    if not op.attrs["keepdims"]:
         return result, result
     return result, ArrayVariable(Array(op.result.type.dtype, len(kept), "C"), result.data, result.object,
                                  [result.shape[place] for place in kept], [result.strides[place] for place in kept])

@@ -46,6 +46,13 @@ SLOTS = {"slot": Intrinsic(INT, None, _build_slot)}
 def made_array(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
                kind: Optional[Array] = None) -> ArrayVariable:
     """A new array for a value, or of the type ``kind``; without memory it leaves by the exit of ``leaving``."""
+    ready = emitter.blocking.prepared(value, shape)
+    return ready if ready is not None else new_made(emitter, leaving, value, shape, kind)
+
+
+def new_made(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
+             kind: Optional[Array] = None) -> ArrayVariable:
+    """As ``made_array``, whether or not there is memory for blocks."""
     kind, name = kind or value.type, "v%d" % value.id
     if emitter.privacy.borrows(value):
         return new_private(emitter, leaving, kind, name, shape, wanted=emitter.privacy.exits_with(value))
