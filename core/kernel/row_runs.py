@@ -124,7 +124,7 @@ class _Search:
         if ndim == 0 or not all(self._can_go(member, ndim) for member in group) or watched(group):
             return False
         rows: List[Value] = []
-        goes_on = not self.ops
+        goes_on = not self.ops or self.rows[0].type.ndim == ndim
         repeated = set()
         for leaf in find_leaves(group)[0]:
             if leaf in self.made or leaf in self.rows:
