@@ -149,8 +149,9 @@ class _Search:
     def _can_go(self, op: Op, ndim: int) -> bool:
         """Whether an operation computes rows of numbers from rows of others, in C order, however many there are."""
         kind = op.result.type if op.result is not None else None
-        if op.exit is None or not isinstance(kind, Array) or kind.layout != "C" or kind.ndim == 0 \
-                or op.result in self.emitter.calm.bounds or op.attrs.get("ordered"):
+        if not makes_elements(op) or op.exit is None or not isinstance(kind, Array) or kind.layout != "C":
+            return False
+        if kind.ndim == 0 or op.result in self.emitter.calm.bounds or op.attrs.get("ordered"):
             return False
         if not set(op.attrs["types"]) <= set("fdbBhHiIlLqQ?->"):
             return False

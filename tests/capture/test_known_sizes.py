@@ -87,11 +87,13 @@ def test_other_ranks(f, ranks):
         check(f, *(numbers((3,) * rank, k) for k, rank in enumerate(ranks)), others=calls[::23], calls=1)
 
 
-@pytest.mark.parametrize("lines", [["a = a * c + d"], ["a = a * c + d", "a += b"], ["a = a * c + d", "e = c - a"]])
-def test_shapes_are_compared_once(lines):
+@pytest.mark.parametrize("lines, expected", [(["a = a * c + d"], 2), (["a = a * c + d", "a += b"], 2),
+                                             (["a = a * c + d", "e = c - a"], 4)])
+def test_shapes_are_compared_once(lines, expected):
+    """Where blocks of rows are computed, before these and inside."""
     def comparisons(count):
         j = jitted(made(lines * count + ["g = a.sum()"], "a, g"), NUMBA)
         j(np.ones(5), np.full(5, 0.5), np.ones(1))
         return [kernel.source.count("_fails(") for kernel in j.state.entries[0].record.kernels]
 
-    assert comparisons(3) == comparisons(30) == [2]
+    assert comparisons(3) == comparisons(30) == [expected]
