@@ -35,6 +35,11 @@ def gains_little(least: int) -> bool:
     return least == LEAST["auto"] and _launcher.threads()[0] <= FEW
 
 
+def is_alone(least: int) -> bool:
+    """Whether one thread computes all."""
+    return least == 0 or _launcher.threads()[0] == 1
+
+
 def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:
     """How much work an element of a nest is."""
     return operands + sum(_SLOW.get(name.rstrip("0123456789"), 1) for name in operations) + _SUM * sums

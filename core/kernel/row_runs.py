@@ -12,7 +12,7 @@ from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.passes.fuse import count_effects, effect_between, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.fusion import find_leaves
-from pijit.core.kernel.parallel import gains_little
+from pijit.core.kernel.parallel import is_alone
 
 _ELEMENTWISE = frozenset(("ufunc", "where"))
 _AHEAD = frozenset("const same cast dim compare require add sub mul truediv neg abs and or not".split())
@@ -43,8 +43,8 @@ class Run(NamedTuple):
 
 def find_runs(emitter: Any, graph: Graph) -> Dict[Op, Run]:
     """The runs of a graph, by their first operation."""
-    if emitter.flavour.least and not gains_little(emitter.flavour.least):
-        return {}  # threads compute whole arrays
+    if not is_alone(emitter.flavour.least):
+        return {}  # threads share whole arrays
     users: Dict[Value, Set[Op]] = {}
     escaping: Set[Value] = set()
     for block in graph.blocks:

@@ -6,7 +6,7 @@ from tests.harness import check, fail_unless_captured
 
 from pijit.core.kernel import blocking, row_runs
 
-NUMBA = {"backend": "numba", "force_breaks": None}
+NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False}
 VECTOR, PLANE = np.linspace(-3.0, 3.0, 23), np.linspace(-2.0, 2.0, 66).reshape(11, 6)
 
 
@@ -169,7 +169,8 @@ def test_large_arrays(code):
     check(softmax, plane, others=[(one,) for one in planes], config=NUMBA)
 
 
-def test_threads_compute_whole_arrays(small_blocks, monkeypatch):
-    monkeypatch.setattr(row_runs, "gains_little", lambda least: False)
-    check(softmax, PLANE, config=NUMBA)
-    assert not small_blocks
+@pytest.mark.parametrize("alone", [False, True])
+def test_threads_share_whole_arrays(alone, small_blocks, monkeypatch):
+    monkeypatch.setattr(row_runs, "is_alone", lambda least: least == 0 or alone)
+    check(softmax, PLANE, config=dict(NUMBA, parallel="auto"))
+    assert bool(small_blocks) == alone

@@ -92,7 +92,7 @@ def test_other_ranks(f, ranks):
 def test_shapes_are_compared_once(lines, expected):
     """Where blocks of rows are computed, before these and inside."""
     def comparisons(count):
-        j = jitted(made(lines * count + ["g = a.sum()"], "a, g"), NUMBA)
+        j = jitted(made(lines * count + ["g = a.sum()"], "a, g"), dict(NUMBA, parallel=False))
         j(np.ones(5), np.full(5, 0.5), np.ones(1))
         return [kernel.source.count("_fails(") for kernel in j.state.entries[0].record.kernels]
 
