@@ -13,7 +13,10 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import EFFECTS, VIEWS
 from pijit.core.graph.types import Array
+from pijit.core.kernel import streams
 from pijit.core.kernel.arrays import ArrayVariable, memory_code
+from pijit.core.kernel.calm import count_elements
+from pijit.core.kernel.row_ends import ANYTHING, COPY, LONGEST, NO_ENDS, NUMBER, SHORTEST, Ends
 
 Contents = Union[ArrayVariable, str, None]
 """An array of the same shape, the source of one number for all elements, or whatever is there."""
@@ -91,11 +94,53 @@ class Fills:
             self._write(root)
             self._pending.pop(root, None)
 
-    def finish(self, last: Op, target: ArrayVariable) -> None:
-        """Write what has waited around the stored elements."""
+    def ends(self, last: Op, target: ArrayVariable) -> Ends:
+        """What the nest that stores is to write beside its rows if it goes past the caches."""
+        emitter, root = self.emitter, self._stores[last]
+        array, contents = emitter.arrays[root], self._pending[root]
+        itemsize = array.type.dtype.itemsize
+        if target.type.layout == "C" or target.shape[-1] == array.shape[-1]:
+            return NO_ENDS
+        if isinstance(contents, str):
+            contents = self._pending[root] = self._number(array, contents)
+        if contents is None:
+            kind, source = ANYTHING, "(0)"
+        elif set(contents.strides) == {"(0)"}:
+            kind, source = NUMBER, contents.data
+        elif contents.type.layout == "C":
+            kind, source = COPY, emitter.let("isub(%s, %s)" % (contents.data, array.data))
+        else:
+            return NO_ENDS
+        allowed, left, right, written = (emitter.fresh() for _ in range(4))
+        for variable in (allowed, left, right):
+            emitter.line("%s = 0" % variable)
+        depth, size = emitter.depth, target.shape[-1]
+        for condition in ("%d <= imul(%s, %d)" % (max(streams.LEAST, 1), count_elements(emitter, target.shape), itemsize),
+                          "%d <= %s" % (SHORTEST // itemsize, size),
+                          "isub(%s, %s) <= %d" % (array.shape[-1], size, LONGEST // itemsize)):
+            emitter.line("if %s:" % condition)
+            emitter.depth += 1
+        emitter.line("%s = 1" % allowed)
+        emitter.line("%s = ifloordiv(imod(isub(%s, %s), %s), %d)" % (
+            left, target.data, array.data, array.strides[-2], itemsize))
+        emitter.line("%s = isub(isub(%s, %s), %s)" % (right, array.shape[-1], left, size))
+        emitter.depth = depth
+        return Ends(kind, [allowed, left, right, source], written)
+
+    def finish(self, last: Op, target: ArrayVariable, ends: Ends = NO_ENDS) -> None:
+        """Write what has waited around the stored elements, and around the ends of their rows if the nest has written those."""
         root = self._stores[last]
+        if ends.kind and self._pending[root] is not None:
+            target = self._with_ends(target, ends)
         self._write(root, target)
         del self._pending[root]
+
+    def _with_ends(self, target: ArrayVariable, ends: Ends) -> ArrayVariable:
+        let, (_, *sides, _) = self.emitter.let, ends.words
+        left, right = (let("choose(%s != 0, %s, 0)" % (ends.written, side)) for side in sides)
+        data = let("isub(%s, imul(%s, %d))" % (target.data, left, target.type.dtype.itemsize))
+        size = let("iadd(%s, iadd(%s, %s))" % (target.shape[-1], left, right))
+        return ArrayVariable(target.type, data, "0", [*target.shape[:-1], size], target.strides)
 
     def before_leaving(self, values: Sequence[Value]) -> None:
         """Somebody gets these arrays at a side exit."""

@@ -37,6 +37,7 @@ from pijit.core.kernel.elision import like_size
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.nests import ANY, FAR, UNIT, ZERO, Nest, likely_kind
 from pijit.core.kernel.reductions import new_result
+from pijit.core.kernel.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
 from pijit.core.kernel.slots import made_array
 from pijit.core.kernel.turned import turned_leaves
@@ -130,8 +131,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
     first, last = group[0], group[-1]
     values, wanted = find_leaves(group)
     arrays = [emitter.arrays[value] for value in values]
-    scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
-               for value, code in wanted]
+    scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first) for value, code in wanted]
     require_shapes(emitter, group)
     shape = broadcast(emitter, first, [array.shape for array in arrays])
     if last.name == "reduce":
@@ -256,7 +256,7 @@ def asked(group: List[Op]) -> List[Op]:
 
 def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
             scalars: List[str], result: ArrayVariable, block: Tuple[str, ...] = (), odd: str = "",
-            new: bool = False, slides: bool = False) -> None:
+            new: bool = False, slides: bool = False, ends: Ends = NO_ENDS) -> None:
     """The nest, of all rows or of a block of them: where it begins, and how many it has. ``odd`` is the variable for what a
     watched one tells; ``new`` whether the result is memory that nobody else has; ``slides`` whether it is read near by."""
     same = next((k for k, array in enumerate(arrays) if array is result), -1)
@@ -275,8 +275,8 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
                 0 if slides else emitter.flavour.least, same,
                 _watched_steps(emitter, group) if odd else (), beside=beside,
-                families=_families(emitter, group) if new else (), slides=slides, rolled=rolled)
-    _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd, places)
+                families=_families(emitter, group) if new else (), slides=slides, rolled=rolled, ends=ends.kind)
+    _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd or ends.written, places + ends.words)
 
 
 def _rolled(arrays: Sequence[ArrayVariable], ndim: int) -> Tuple[Tuple[Tuple[int, int], ...], List[str]]:

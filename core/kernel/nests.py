@@ -29,6 +29,7 @@ from pijit.core.kernel.float_intrinsics import repeated
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.nest_axes import moving, with_long_rows, write_parts, write_tiles
 from pijit.core.kernel.parallel import gains_by_width, units_of, write_shared
+from pijit.core.kernel.row_ends import WORDS, RowEnds
 from pijit.core.kernel.row_sums import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
 from pijit.core.kernel.short_rows import can_be_short, write_rows
 
@@ -89,6 +90,8 @@ class Nest(NamedTuple):
     inside, are the last arguments.
 
     With ``slides`` elements are computed from others near by that the nest replaces (slides.py).
+
+    With ``ends`` rows are written with what is beside them (row_ends.py, which tells the last arguments and the result).
     """
 
     ndim: int
@@ -107,6 +110,7 @@ class Nest(NamedTuple):
     families: Tuple[int, ...] = ()
     rolled: Tuple[Tuple[int, int], ...] = ()
     slides: bool = False
+    ends: str = ""
 
 
 # ---- loops ----
@@ -160,6 +164,7 @@ class _Writer:
         self.first_step = len(self.dtypes) - 1 + len(nest.scalars)
         widths = sorted({8 * np.dtype(nest.steps[number][1][-1]).itemsize for number in nest.watched})
         self.streams = False
+        self.ends = RowEnds(self, self.pairwise[-WORDS:]) if nest.ends else None
         self.divided: Dict[int, Callable[[Any], Any]] = {}
         self.odd = {ir.IntType(width): local(builder, ir.IntType(width), 1) for width in widths}
         for kind in list(self.odd) if nest.families else ():
@@ -179,7 +184,7 @@ class _Writer:
         if self.nest.whole:
             self.store(self.builder.inttoptr(self.data[-1], I8.as_pointer()), self.nothing())
         self._write_versions([lasts.replace(FAR, ANY) for lasts in _versions(self.nest)])
-        answer = ir.Constant(I64, 0)
+        answer = self.builder.load(self.ends.written) if self.ends else ir.Constant(I64, 0)
         for place in noted:
             found = self.builder.load(place)
             if isinstance(found.type, ir.VectorType):
@@ -214,13 +219,16 @@ class _Writer:
         size = row
         for axis in self.sizes[:-1]:
             size = builder.mul(size, axis)
-        large = builder.and_(builder.icmp_signed(">=", size, ir.Constant(I64, streams.LEAST)),
-                             builder.icmp_signed(">=", row, ir.Constant(I64, streams.LEAST_ROW)))
+        large = self.ends.allowed if self.ends else builder.and_(
+            builder.icmp_signed(">=", size, ir.Constant(I64, streams.LEAST)),
+            builder.icmp_signed(">=", row, ir.Constant(I64, streams.LEAST_ROW)))
         with builder.if_else(large, likely=False) as (then, other):
             with then:
                 self.streams = True
                 self._axis(0, self.data, lasts)
                 self.streams = False
+                if self.ends:
+                    self.ends.finish()
                 builder.fence("seq_cst")
             with other:
                 self._axis(0, self.data, lasts)
@@ -299,7 +307,7 @@ class _Writer:
             count = streams.LINE // self.dtypes[-1].itemsize
             kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
             streams.stream_row(self.builder, size, kind, rows[-1], self.lanes(rows, lasts, fixed, count),
-                               self._leads(rows, lasts))
+                               self._leads(rows, lasts), self.ends)
             return
 
         if self.nest.slides:
@@ -479,11 +487,11 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         if not nest.least or not can_share(nest) or isinstance(values[0], ir.Constant):
             return _Writer(builder, nest, with_long_rows(builder, nest, values)).write()
         units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
-        rest = len(values) - scalars.stop - sum(1 + 2 * axes for _, axes in nest.tables) - len(nest.rolled)
-        buffer = scalars.stop + 2 if rest else -1
+        buffer = scalars.stop + 2 if nest.sums and len(values) > scalars.stop + sum(
+            1 + 2 * axes for _, axes in nest.tables) + len(nest.rolled) else -1
         answer = write_shared(builder, nest, runtime, values, moving(nest), nest.ndim, units, nest.least, buffer,
                               lambda inner, own: _Writer(inner, nest, own).write(),
                               lambda inner, own: with_long_rows(inner, nest, own),
                               not nest.sums and gains_by_width([name for name, _, _ in nest.steps]))
-        return answer if nest.tables or nest.watched else ir.Constant(I64, 0)
+        return answer if nest.tables or nest.watched or nest.ends else ir.Constant(I64, 0)
     return Intrinsic(INT, None, build)

@@ -28,8 +28,8 @@ _AHEAD = 2048
 """Memory is asked for so many bytes ahead: a chain of sums does not look far enough to hide the way to a shared cache."""
 
 
-def loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
-    """``for index in range(size): body(index)``."""
+def loop(builder: Any, size: Any, body: Callable[[Any], None], unrolled: bool = True) -> None:
+    """``for index in range(size): body(index)``; LLVM may write it several times if ``unrolled``."""
     before, zero = builder.basic_block, ir.Constant(I64, 0)
     start, end = builder.append_basic_block("nest"), builder.append_basic_block("nest.end")
     builder.cbranch(builder.icmp_signed("<", zero, size), start, end)
@@ -39,7 +39,11 @@ def loop(builder: Any, size: Any, body: Callable[[Any], None]) -> None:
     body(index)
     following = builder.add(index, ir.Constant(I64, 1))
     index.add_incoming(following, builder.basic_block)
-    builder.cbranch(builder.icmp_signed("<", following, size), start, end)
+    again = builder.cbranch(builder.icmp_signed("<", following, size), start, end)
+    if not unrolled:
+        name = builder.module.add_metadata([builder.module.add_metadata(["llvm.loop.unroll.disable"])])
+        name.operands = (name, name.operands[-1])  # what names a loop begins with itself
+        again.set_metadata("llvm.loop", name)
     builder.position_at_end(end)
 
 

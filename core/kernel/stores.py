@@ -23,6 +23,7 @@ from pijit.core.kernel.calm import count_elements
 from pijit.core.kernel.element_operations import WIDE
 from pijit.core.kernel.fusion import asked, compute, find_leaves, finds, require_shapes
 from pijit.core.kernel.parallel import gains_little, units_of
+from pijit.core.kernel.row_ends import NO_ENDS, Ends
 
 BLOCK = 1 << 13
 """Bytes of a block: two of them are in the first level of caches."""
@@ -69,11 +70,11 @@ class _Store:
             emitter.reports_own = True
 
     def compute(self, result: ArrayVariable, block: Tuple[str, ...] = (), new: bool = False,
-                slides: bool = False) -> None:
+                slides: bool = False, ends: Ends = NO_ENDS) -> None:
         """The nest, of all rows or of a block; leaves where a flag was raised."""
         emitter = self.emitter
         compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block, new=new,
-                slides=slides)
+                slides=slides, ends=ends)
         if not self.flags:
             return
         if self.calm:
@@ -131,8 +132,9 @@ def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) 
         emitter.fills.settle(last)
     store = _Store(emitter, group, fresh, sparse)
     if fresh:
-        store.compute(store.target, new=True)
-        emitter.fills.finish(last, store.target)
+        ends = emitter.fills.ends(last, store.target) if _has_rows(store) else NO_ENDS
+        store.compute(store.target, new=True, ends=ends)
+        emitter.fills.finish(last, store.target, ends)
         emitter.calm.lose(store.root)
         return
     overlap, depth = _overlap(store), emitter.depth
@@ -149,6 +151,12 @@ def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) 
     else:
         emitter.calm.forget()
     emitter.depth = depth
+
+
+def _has_rows(store: _Store) -> bool:
+    """Whether the nest of a store writes row after row, maybe by vectors."""
+    return store.target.type.dtype.char in "fd" and len(store.target.shape) > 1 and not any(
+        map(finds, store.group)) and not any(array.rolled or array.goes_by_columns for array in store.arrays)
 
 
 def _overlap(store: _Store) -> str:

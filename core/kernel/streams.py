@@ -28,10 +28,11 @@ AHEAD = 4096
 
 
 def stream_row(builder: Any, size: Any, kind: Any, target: Any, value: Callable[[Any], Any],
-               leads: Sequence[Any]) -> None:
+               leads: Sequence[Any], ends: Any = None) -> None:
     """Store ``value(index)``, a vector of a line's elements from an index on, for all of a row.
 
-    The row has more than one line; both ends may be computed twice. ``leads`` are where to read ahead from.
+    The row has more than one line; both ends may be computed twice. ``leads`` are where to read ahead from. With ``ends``
+    (row_ends.py) lines that are not all of this row wait for others.
     """
     count = kind.count
     itemsize = LINE // count
@@ -41,7 +42,7 @@ def stream_row(builder: Any, size: Any, kind: Any, target: Any, value: Callable[
         place = builder.bitcast(place, kind.as_pointer())
         stored = builder.store(value(index), place, align=LINE if whole else itemsize)
         if whole:
-            stored.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)]))
+            past(builder, stored)
 
     def step(number: Any) -> None:
         index = builder.add(first, builder.mul(number, ir.Constant(I64, count)))
@@ -49,8 +50,21 @@ def stream_row(builder: Any, size: Any, kind: Any, target: Any, value: Callable[
             fetch_ahead(builder, builder.gep(lead, [builder.mul(index, ir.Constant(I64, itemsize))]), AHEAD)
         put(index, True)
 
-    put(ir.Constant(I64, 0), False)
     skipped = builder.and_(builder.neg(builder.ptrtoint(target, I64)), ir.Constant(I64, LINE - 1))
-    first = builder.udiv(skipped, ir.Constant(I64, itemsize))
-    loop(builder, builder.udiv(builder.sub(size, first), ir.Constant(I64, count)), step)
-    put(builder.sub(size, ir.Constant(I64, count)), False)
+    first, last = builder.udiv(skipped, ir.Constant(I64, itemsize)), builder.sub(size, ir.Constant(I64, count))
+    rest = builder.sub(size, first)
+    if ends is None:
+        put(ir.Constant(I64, 0), False)
+    else:
+        ends.before(target)
+        ends.head(value(ir.Constant(I64, 0)), first)
+    loop(builder, builder.udiv(rest, ir.Constant(I64, count)), step, unrolled=False)
+    if ends is None:
+        put(last, False)
+    else:
+        ends.tail(value(last), target, size, builder.urem(rest, ir.Constant(I64, count)))
+
+
+def past(builder: Any, store: Any) -> None:
+    """Let a store of a whole line go past the caches."""
+    store.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)]))
