@@ -51,7 +51,9 @@ class Blocking:
     def prepared(self, value: Value, shape: Sequence[str]) -> Optional[ArrayVariable]:
         """The memory for the block of an array that is made; None where no blocks are written."""
         run = self.run
-        if run is None or not self._begin or value not in run.made:
+        if run is None:
+            return self.emitter.skewing.prepared(value, shape)  # type: ignore[no-any-return]
+        if not self._begin or value not in run.made:
             return None
         if value not in self._bases:
             self._bases[value] = self._before(lambda: self._new(value))

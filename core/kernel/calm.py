@@ -12,8 +12,9 @@ Underflows may happen: NumPy ignores them unless it is told not to, and it is as
 
 from __future__ import annotations
 
+import contextlib
 import math
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 import numpy as np
 from llvmlite import ir
@@ -44,17 +45,18 @@ class Calm:
     """The bounds that one kernel keeps, in a variable for each input that groups read or write, for each array in
     ``made``, which groups compute and stores read, and for each one in ``begun``, of which nothing is known at first."""
 
-    __slots__ = ("emitter", "bounds", "made", "begun")
+    __slots__ = ("emitter", "bounds", "made", "begun", "assumed")
 
     def __init__(self, emitter: Any, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
         self.emitter = emitter
+        self.assumed = ""  # a variable: 1 where all groups are known to be calm, and their results are noted
         touched: Set[Value] = set()
         for last, group in groups.items():
             if last.name not in MAKING:
                 touched.update(emitter.roots.get(value, value) for op in group for value in op.args)
         self.bounds: Dict[Value, str] = {}
         for value in graph.inputs:
-            if value in touched and isinstance(value.type, Array) and _can_look(value):
+            if value in touched and isinstance(value.type, Array) and can_look(value):
                 self.bounds[value] = "below_%d" % value.id
         self.made = {value: "below_%d" % value.id for value in _made_for_stores(groups)}
         self.bounds.update(self.made)
@@ -62,17 +64,28 @@ class Calm:
         self.begun = {op.result: "below_%d" % op.result.id for block in graph.blocks for op in block.ops
                       if op.name in _BEGINNING and op not in inner
                       and op.result in touched and op.result not in self.made
-                      and isinstance(op.result.type, Array) and op.result.type.ndim > 0 and _can_look(op.result)}
+                      and isinstance(op.result.type, Array) and op.result.type.ndim > 0 and can_look(op.result)}
         self.bounds.update(self.begun)
 
     def head(self) -> List[str]:
         """What the kernel begins with."""
         return ["    %s = %d" % (name, UNKNOWN) for name in self.bounds.values()]
 
+    @contextlib.contextmanager
+    def _unless_assumed(self) -> Iterator[None]:
+        """What is written meanwhile is done unless all is known."""
+        emitter, depth = self.emitter, self.emitter.depth
+        if self.assumed and self.bounds:
+            emitter.line("if %s == 0:" % self.assumed)
+            emitter.depth += 1
+        yield
+        emitter.depth = depth
+
     def forget(self) -> None:
         """Any array may have been written to."""
-        for name in self.bounds.values():
-            self.emitter.line("%s = %d" % (name, UNKNOWN))
+        with self._unless_assumed():
+            for name in self.bounds.values():
+                self.emitter.line("%s = %d" % (name, UNKNOWN))
 
     def begin(self, op: Op) -> None:
         """An operation has made an array."""
@@ -87,8 +100,12 @@ class Calm:
     def note(self, root: Value, calm: str, result: str) -> None:
         """An array, and what may share its memory, holds results with a bound if ``calm`` is 1."""
         emitter = self.emitter
-        for value, name in self.bounds.items():
-            if value is root or not emitter.is_apart(value, root):
+        touched = [(value, name) for value, name in self.bounds.items()
+                   if value is root or not emitter.is_apart(value, root)]
+        if not touched:
+            return
+        with self._unless_assumed():
+            for value, name in touched:
                 larger = str(UNKNOWN)
                 if value.type.dtype == root.type.dtype:
                     larger = emitter.let("choose(%s < %s, %s, %s)" % (name, result, result, name))
@@ -103,10 +120,10 @@ class Calm:
         ``shape`` is that of the result, ``scalars`` are the sources of the group's scalars by their dtypes; ``unless``
         writes a condition under which nobody is to look at arrays.
         """
-        emitter, arrays = self.emitter, _float_arrays(group)
+        emitter, arrays = self.emitter, float_arrays(group)
         roots = list(dict.fromkeys(emitter.roots.get(value, value) for value in arrays or ()))
         looked = [root for root in roots if root not in self.made]
-        if arrays is None or not all(_can_look(root) and root in emitter.arrays for root in looked):
+        if arrays is None or not all(can_look(root) and root in emitter.arrays for root in looked):
             return "", ""
         names = {root: self.bounds.get(root) or emitter.fresh() for root in roots}
         calm, result, tried, depth = emitter.fresh(), emitter.fresh(), emitter.fresh(), emitter.depth
@@ -117,10 +134,11 @@ class Calm:
                 emitter.line("%s = %d" % (names[root], UNKNOWN))
         for variable, value in ((calm, 0), (result, UNKNOWN), (tried, 0)):
             emitter.line("%s = %d" % (variable, value))
-        emitter.indented("if %d < %s:" % (FEW, elements), "%s = 1" % calm)
+        unknown = " and %s == 0" % self.assumed if self.assumed else ""
+        emitter.indented("if %d < %s%s:" % (FEW, elements, unknown), "%s = 1" % calm)
         emitter.line("while %s == 1:" % calm)
         emitter.depth += 1
-        worst = self._propagate(group, {value: names[emitter.roots.get(value, value)] for value in arrays},
+        worst = self.propagate(group, {value: names[emitter.roots.get(value, value)] for value in arrays},
                                 scalars, result)
         emitter.indented("if %s <= 0:" % worst, "break")
         small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
@@ -132,22 +150,24 @@ class Calm:
             emitter.line("if %s == 1:" % calm)
             emitter.depth += 1
         for root in looked:
-            emitter.line("%s = %s" % (names[root], _look(emitter, emitter.arrays[root], counts[root])))
+            emitter.line("%s = %s" % (names[root], look(emitter, emitter.arrays[root], counts[root])))
         emitter.line("%s = 1" % tried)
         emitter.depth = depth
         emitter.line("if %s == 1:" % calm)
         emitter.depth += 1
         emitter.line("%s = choose(%s == 0, 1, 0)" % (calm, emitter.underflow_listened(group)))
         emitter.depth = depth
+        if self.assumed:
+            emitter.indented("if %s == 1:" % self.assumed, "%s = 1" % calm)
         return calm, result
 
     def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], str]) -> Tuple[str, str]:
         """As `write`, by what is known of a group's arrays, for one that never leaves for a flag."""
-        arrays, roots = _float_arrays(group), self.emitter.roots
+        arrays, roots = float_arrays(group), self.emitter.roots
         if not arrays or any(roots.get(value, value) not in self.bounds for value in arrays):
             return "", ""
         result = self.emitter.fresh()
-        worst = self._propagate(group, {value: self.bounds[roots.get(value, value)] for value in arrays}, scalars, result)
+        worst = self.propagate(group, {value: self.bounds[roots.get(value, value)] for value in arrays}, scalars, result)
         return self.emitter.let("choose(%s <= 0, 1, 0)" % worst), result
 
     def make(self, group: Sequence[Op], shape: Sequence[str], scalars: Dict[Tuple[Value, str], str]) -> None:
@@ -158,7 +178,7 @@ class Calm:
         calm, bound = self.write(group, shape, scalars)
         self.emitter.line("%s = %s" % (name, "choose(%s == 1, %s, %d)" % (calm, bound, UNKNOWN) if calm else UNKNOWN))
 
-    def _propagate(self, group: Sequence[Op], arrays: Dict[Value, str],
+    def propagate(self, group: Sequence[Op], arrays: Dict[Value, str],
                    scalars: Dict[Tuple[Value, str], str], result: str) -> str:
         """Write the bounds of all results; a variable that is above 0 where an operand, a divisor's reciprocal or a
         result may be infinite."""
@@ -215,12 +235,12 @@ def _larger(one: str, other: str) -> str:
     return "choose(%s < %s, %s, %s)" % (one, other, other, one)
 
 
-def _can_look(root: Value) -> bool:
+def can_look(root: Value) -> bool:
     """Whether an array is one run of floats in memory."""
     return root.type.layout != "A" and root.type.dtype.char in _EXPONENTS
 
 
-def _float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
+def float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
     """The arrays of floats that a group reads; None where its results have no bounds."""
     made = {op.result for op in group}
     arrays: Dict[Value, None] = {}
@@ -245,11 +265,11 @@ def _float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
 def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:
     """The arrays that groups compute for others that write in place, or for such arrays, if all have bounds."""
     last = {op.result: group for op, group in groups.items()
-            if op.name == "ufunc" and _float_arrays(group) is not None}
+            if op.name == "ufunc" and float_arrays(group) is not None}
     found: Dict[Value, None] = {}
     waiting = [group for op, group in groups.items() if op.name not in MAKING]
     while waiting:
-        for value in _float_arrays(waiting.pop()) or ():
+        for value in float_arrays(waiting.pop()) or ():
             if value in last and value not in found and value.type.ndim > 0:
                 found[value] = None
                 waiting.append(last[value])
@@ -286,7 +306,7 @@ def _bound_of(builder: Any, args: Any) -> Any:
 BOUNDS = {"bound_of": Intrinsic(INT, None, _bound_of)}
 
 
-def _look(emitter: Any, array: ArrayVariable, count: str) -> str:
+def look(emitter: Any, array: ArrayVariable, count: str) -> str:
     """The source of the bound of all elements of a contiguous array."""
     code, least = array.type.dtype.char, emitter.flavour.least
     name = "below_all_%s" % code

@@ -36,7 +36,9 @@ from pijit.core.kernel.privacy import Privacy
 from pijit.core.kernel.row_runs import find_runs
 from pijit.core.kernel.scans import SCAN_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS, write_masked
+from pijit.core.kernel.skewing import Skewing
 from pijit.core.kernel.slots import SLOTS
+from pijit.core.kernel.store_runs import find_store_runs
 from pijit.core.kernel.stores import write_store
 from pijit.core.kernel.strips import STRIPS, Unchecked, unchecked_operation, write_strip
 from pijit.core.kernel.structure import Loop
@@ -65,7 +67,9 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.fills = Fills(self, graph, groups)
         self.fused: Set[Op] = set()
         self.blocking = Blocking(self)
-        self._runs = find_runs(self, graph)
+        self.skewing = Skewing(self)
+        self._store_runs = find_store_runs(self, graph)
+        self._runs = find_runs(self, graph, {op for run in self._store_runs.values() for op in run.ops()})
         self.unchecked: Optional[Unchecked] = None
 
     def source(self, name: str) -> str:
@@ -144,6 +148,9 @@ class NumbaEmitter(ArrayWriter, Emitter):
         if self.blocking.run is not None:
             self.blocking.leave()
             return
+        if self.skewing.run is not None:
+            self.skewing.leave(exit)
+            return
         if self.unchecked is not None:
             self.line("%s = 0" % self.unchecked.quiet)
             self.line("break")
@@ -186,7 +193,13 @@ class NumbaEmitter(ArrayWriter, Emitter):
     def given_up(self, op: Op) -> List[Value]:
         """Operands whose memory is free once the operation has read them."""
         group = self.group_of(op)
+        if self.skewing.run is not None:
+            return []
         return self.blocking.given_up(group[-1], self.lifetimes.given_up(op, group))
+
+    def is_group(self, op: Op) -> bool:
+        """Whether an operation is the last one of a group that a nest may compute."""
+        return op in self._groups
 
     def group_of(self, op: Op) -> List[Op]:
         """The operations that are written with an operation, where the last of them is."""
@@ -195,10 +208,11 @@ class NumbaEmitter(ArrayWriter, Emitter):
     def operations(self, ops: List[Op]) -> None:
         done: Set[Op] = set()
         for op in ops:
-            run = self._runs.get(op) if self.unchecked is None else None
-            if run is not None:
-                self.blocking.write(run)
-                done.update(run.ops + run.ahead)
+            if self.unchecked is None and op in self._store_runs:
+                done.update(self.skewing.write(self._store_runs[op]))
+            elif self.unchecked is None and op in self._runs:
+                self.blocking.write(self._runs[op])
+                done.update(self._runs[op].ops + self._runs[op].ahead)
             if op not in done:
                 self.operation(op)
 

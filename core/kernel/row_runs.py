@@ -6,7 +6,7 @@ Elements and sums of rows do not depend on how many rows are computed at once.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Set
+from typing import Any, Dict, List, NamedTuple, Set, Tuple
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.passes.fuse import count_effects, effect_between, watched
@@ -15,7 +15,7 @@ from pijit.core.kernel.fusion import find_leaves
 from pijit.core.kernel.parallel import is_alone
 
 _ELEMENTWISE = frozenset(("ufunc", "where"))
-_AHEAD = frozenset("const same cast dim compare require add sub mul truediv neg abs and or not".split())
+AHEAD = frozenset("const same cast dim compare require add sub mul truediv neg abs and or not".split())
 """Operations on scalars that may be done before a run which they are part of: they tell nothing but their results."""
 
 
@@ -41,10 +41,26 @@ class Run(NamedTuple):
     order: Dict[Op, int]
 
 
-def find_runs(emitter: Any, graph: Graph) -> Dict[Op, Run]:
-    """The runs of a graph, by their first operation."""
+def find_runs(emitter: Any, graph: Graph, taken: Set[Op]) -> Dict[Op, Run]:
+    """The runs of a graph, by their first operation, without operations that are ``taken``."""
     if not is_alone(emitter.flavour.least):
         return {}  # threads share whole arrays
+    users, escaping = find_users(graph)
+    found: Dict[Op, Run] = {}
+    for block in graph.blocks:
+        search = _Search(emitter, block)
+        for op in block.ops:
+            if op in taken:
+                search.end(users, escaping, found)
+            elif op is emitter.group_of(op)[-1] and not search.takes(op):
+                search.end(users, escaping, found)
+                search.takes(op)
+        search.end(users, escaping, found)
+    return found
+
+
+def find_users(graph: Graph) -> Tuple[Dict[Value, Set[Op]], Set[Value]]:
+    """The operations that need each value, for exits, too, and the values that leave blocks."""
     users: Dict[Value, Set[Op]] = {}
     escaping: Set[Value] = set()
     for block in graph.blocks:
@@ -54,15 +70,7 @@ def find_runs(emitter: Any, graph: Graph) -> Dict[Op, Run]:
         for op in block.ops:
             for value in list(op.args) + list(op.exit.values() if op.exit is not None else ()):
                 users.setdefault(value, set()).add(op)
-    found: Dict[Op, Run] = {}
-    for block in graph.blocks:
-        search = _Search(emitter, block)
-        for op in block.ops:
-            if op is emitter.group_of(op)[-1] and not search.takes(op):
-                search.end(users, escaping, found)
-                search.takes(op)
-        search.end(users, escaping, found)
-    return found
+    return users, escaping
 
 
 class _Search:
@@ -104,7 +112,7 @@ class _Search:
             return False
         if op.name == "view" and op.args[0] in self.made:
             return self._takes_view(op)
-        scalars = op.name in _AHEAD and all(isinstance(value.type, Scalar) for value in op.args)
+        scalars = op.name in AHEAD and all(isinstance(value.type, Scalar) for value in op.args)
         if not scalars and op.name not in ("view", "dim"):
             return False
         self.ahead.append(op)

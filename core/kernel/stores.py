@@ -48,7 +48,7 @@ class _Store:
                         for value, code in wanted]
         self.value: Value = last.args[0]
         self.target: ArrayVariable = emitter.arrays[self.value]
-        self.arrays = [self.target if _are_one(emitter.arrays[value], self.target) else emitter.arrays[value]
+        self.arrays = [self.target if are_one(emitter.arrays[value], self.target) else emitter.arrays[value]
                        for value in self.values]
         require_shapes(emitter, group)
         for array in self.arrays:
@@ -106,7 +106,7 @@ class _Store:
         return self.emitter.roots.get(value, value) is self.root
 
 
-def _are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
+def are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
     """Whether two arrays have the same elements, for certain."""
     return one is other or one.type.dtype == other.type.dtype and (one.data, one.shape, one.strides) == (
         other.data, other.shape, other.strides)
