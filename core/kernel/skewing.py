@@ -21,8 +21,11 @@ from pijit.core.kernel.parallel import ALIGNMENT
 from pijit.core.kernel.store_runs import StoreRun, stores
 from pijit.core.kernel.stores import are_one, shares_with
 
-BLOCK_BYTES = 1 << 16
-"""What a block of one array is about: some ten of them fit into the second cache."""
+BLOCK_BYTES = 1 << 15
+"""What a block of one array is about."""
+
+MOST_BYTES = 1 << 17
+"""What it is at most, where rows are long or needed from afar: some ten of them fit into the second cache."""
 
 LEAST_BLOCKS = 4
 """Fewer of them are in the caches anyway."""
@@ -108,8 +111,9 @@ class Skewing:
         emitter, depth = self.emitter, self.emitter.depth
         rows = emitter.arrays[run.stores[0].args[0]]
         self._count = rows.shape[0]
-        self._blocks, size = emitter.renamed("0"), emitter.let(_rows_of_a_block(emitter, rows))
-        conditions = ["%d <= %s" % (run.reach, size), "imul(%s, %d) <= %s" % (size, LEAST_BLOCKS, self._count)]
+        size, enough = self._rows_of_a_block(run, rows)
+        self._blocks = emitter.renamed("0")
+        conditions = enough + ["imul(%s, %d) <= %s" % (size, LEAST_BLOCKS, self._count)]
         for condition in conditions + self._alike(run, rows):
             emitter.line("if %s:" % condition)
             emitter.depth += 1
@@ -125,6 +129,16 @@ class Skewing:
             if op.result in run.made:
                 emitter.layout.reuse_scratch()
                 self._bases[op.result] = self._new(op)
+
+    def _rows_of_a_block(self, run: StoreRun, array: ArrayVariable) -> Tuple[str, List[str]]:
+        """How many rows a block has, and the conditions that it is small enough."""
+        emitter, itemsize = self.emitter, array.type.dtype.itemsize
+        if len(array.shape) == 1:
+            return "(%d)" % max(run.reach, BLOCK_BYTES // itemsize // ALIGNMENT * ALIGNMENT), []
+        length = count_elements(emitter, array.shape[1:])
+        some = emitter.let("ifloordiv((%d), choose(%s < 1, 1, %s))" % (BLOCK_BYTES // itemsize, length, length))
+        size = emitter.let("choose(%s < %d, %d, %s)" % (some, run.reach, run.reach, some))
+        return size, ["imul(%s, %s) <= %d" % (size, length, MOST_BYTES // itemsize)]
 
     def _alike(self, run: StoreRun, rows: ArrayVariable) -> List[str]:
         """The conditions that all arrays have the shape of one."""
@@ -285,13 +299,3 @@ class Skewing:
                 emitter.release(base)
         for op in run.ops():
             emitter.release_after(op, run.made)
-
-
-def _rows_of_a_block(emitter: Any, array: ArrayVariable) -> str:
-    elements = BLOCK_BYTES // array.type.dtype.itemsize
-    if len(array.shape) == 1:
-        return "(%d)" % (elements // ALIGNMENT * ALIGNMENT)
-    length = array.shape[1]
-    for size in array.shape[2:]:
-        length = emitter.pure("imul(%s, %s)" % (length, size))
-    return "ifloordiv((%d), choose(%s < 1, 1, %s))" % (elements, length, length)
