@@ -194,11 +194,11 @@ class _Search:
         if op is None or op.name not in VIEWS:
             return 0
         index = op.attrs.get("index", ()) if op.name == "view" else ()
-        if not index or any(part[:1] != "s" for part in index) or op.args[0].type.ndim != self._ndim \
-                or index[0][3] != "-":
+        if not index or any(part[:1] not in ("s", "e") for part in index) or op.args[0].type.ndim != self._ndim \
+                or index[0] == "e" and len(index) > self._ndim or index[0][3:] not in ("-", ""):
             return None
         before = self._first_row(op.args[0])
-        if index[0][1] == "-":
+        if index[0] == "e" or index[0][1] == "-":
             return before
         start = self.makers.get(op.args[1])
         known = before is not None and start is not None and start.name == "const" and start.attrs["value"] >= 0
