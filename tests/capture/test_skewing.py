@@ -107,6 +107,9 @@ def two_lengths(a, b):
     return a
 
 
+BY_VALUE = int(np.__version__.partition(".")[0]) < 2
+"""NumPy looks at the value of a Python float that meets float32: bytecode asks it."""
+
 FLAT = [string, momentum, three_phases, from_afar, of_one]
 PLANES = [reaction_that_shows, alternating, momentum, of_one, by_row_vector]
 
@@ -157,7 +160,7 @@ def test_planes_by_blocks(f, code, blocks_alone):
     more = (0.05,) if f in (reaction_that_shows, reaction) else ()
     check(f, U.astype(code), V.astype(code), *more,
           others=[(U[:27, :5].astype(code), V[:27, :5].astype(code)) + more], config=NUMBA)
-    assert blocks_alone
+    assert blocks_alone or BY_VALUE and more and code == "f"
 
 
 @fail_unless_captured()
@@ -183,7 +186,8 @@ def test_flags_in_any_block(place, errors, small_blocks):
             pair = [U.copy(), V.copy()]
             pair[which][place, 3] = odd
             calls.append(tuple(pair))
-    with np.errstate(**({"under": "warn"} if errors == "underflow" else {"all": errors})):
+    asked = {"under": "warn"} if errors == "underflow" else dict.fromkeys(("divide", "over", "invalid"), errors)
+    with np.errstate(**asked):
         check(reaction, U, V, 0.035, others=[pair + (1e300,) for pair in calls], config=NUMBA)
         check(alternating, U, V, others=calls, config=NUMBA)
         check(momentum, U, V, others=calls, config=NUMBA)
