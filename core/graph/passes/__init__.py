@@ -9,6 +9,7 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes.carry import carry_stored
 from pijit.core.graph.passes.ranges import drop_checks
+from pijit.core.graph.passes.join import join_blocks
 from pijit.core.graph.passes.masks import join_masks
 from pijit.core.graph.passes.renew import renew
 from pijit.core.graph.passes.repeat import repeat
@@ -56,7 +57,8 @@ PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", com
                                                           ("retreat", retreat),
                                                           ("drop_checks", drop_checks),
                                                           ("carry_stored", carry_stored),
-                                                          ("cut_into_strips", cut_into_strips))
+                                                          ("cut_into_strips", cut_into_strips),
+                                                          ("join_blocks", join_blocks))
 """Those behind `simplify`: inputs stay as they are, and each exit leaves with the same kinds of values, or is gone."""
 
 

@@ -1,5 +1,4 @@
-"""Removes what the builder leaves behind: block parameters with one value, blocks that one jump leads to, values nobody uses,
-unused inputs.
+"""Removes what the builder leaves behind: block parameters with one value, values nobody uses, unused inputs.
 
 Before::
 
@@ -26,7 +25,6 @@ def simplify(graph: Graph) -> List[int]:
     if decide_identities(graph):
         _drop_unreachable(graph)
         _merge_parameters(graph)
-    _join_blocks(graph)
     _drop_dead(graph)
     return _drop_inputs(graph)
 
@@ -96,26 +94,6 @@ def _merge_parameters(graph: Graph) -> None:
                         jump.args = jump.args[:position] + jump.args[position + 1:]
     if names:
         rename(graph, names)
-
-
-def _join_blocks(graph: Graph) -> None:
-    """Put blocks that nothing but one jump leads to behind the ops of the one that jumps, as after an inlined call: what works
-    within blocks sees all of them. The entry stays as it is."""
-    jumps: Dict[Block, int] = {}
-    for block in graph.blocks:
-        for jump in block.terminator.targets():
-            jumps[jump.block] = jumps.get(jump.block, 0) + 1
-    joined: Set[Block] = set()
-    for block in graph.blocks[1:]:
-        while block not in joined and isinstance(block.terminator, Jump):
-            following = block.terminator.block
-            if jumps[following] != 1 or following is block or following.params:
-                break
-            block.ops, block.terminator = block.ops + following.ops, following.terminator
-            joined.add(following)
-    graph.blocks = [block for block in graph.blocks if block not in joined]
-    for number, block in enumerate(graph.blocks):
-        block.index = number
 
 
 def _used(graph: Graph) -> Set[Value]:

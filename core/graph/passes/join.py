@@ -1,0 +1,39 @@
+"""Joins blocks that nothing but one jump leads to with the one that jumps, so that what works within blocks sees all of them.
+
+Before::                                 After::
+
+    b1():                                    b1():
+        %3 = ufunc %0, %1                        %3 = ufunc %0, %1
+        jump b2()                                %4 = ufunc %3, %1
+    b2():                                        ...
+        %4 = ufunc %3, %1
+        ...
+
+Calls that were inlined leave such blocks behind. The entry stays as it is, and so do blocks that begin with a poll.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, Set
+
+from pijit.core.graph.ir import Block, Graph, Jump
+
+
+def join_blocks(graph: Graph) -> None:
+    """Join what can be joined; in place."""
+    jumps: Dict[Block, int] = {}
+    for block in graph.blocks:
+        for jump in block.terminator.targets():
+            jumps[jump.block] = jumps.get(jump.block, 0) + 1
+    joined: Set[Block] = set()
+    for block in graph.blocks[1:]:
+        while block not in joined and isinstance(block.terminator, Jump):
+            following = block.terminator.block
+            if jumps[following] != 1 or following is block or following.params \
+                    or following.ops and following.ops[0].name == "poll":
+                break
+            block.ops, block.terminator = block.ops + following.ops, following.terminator
+            joined.add(following)
+    graph.blocks = [block for block in graph.blocks if block not in joined]
+    for number, block in enumerate(graph.blocks):
+        block.index = number
