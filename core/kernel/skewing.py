@@ -1,9 +1,9 @@
-"""Loop skewing: the statements of a run (store_runs.py) are done for some rows, each phase a block behind the one before it.
+"""Loop skewing: the statements of a run (store_runs.py) are done for some rows, each phase a block behind the one before.
 
-What is read and written goes through memory once then, and what only the run needs is never as large as the arrays. NumPy looks at
-floating-point flags between the statements, before each store. So this is done only where it is known from the start
-that no flag can be raised (calm.py), that shapes are alike and that the arrays share no memory; else there is one block, of
-all rows, at the end of which statements may leave as ever.
+What is read and written goes through memory once then, and what only the run needs is never as large as the arrays.
+NumPy looks at floating-point flags between the statements, before each store. So this is done only where it is known from
+the start that no flag can be raised (calm.py), that shapes are alike and that the arrays share no memory; else there is
+one block, of all rows, at the end of which statements may leave as ever.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ class Skewing:
         self._ask(run, rows)
         emitter.depth = depth
         self._size = emitter.let("choose(%s == 1, %s, %s)" % (self._blocks, size, self._count))
-        self._number = emitter.renamed("choose(%s == 1, ifloordiv(iadd(%s, isub(%s, 1)), choose(%s < 1, 1, %s)), 1)" % (
-            self._blocks, self._count, size, size, size))
+        some = emitter.let("ifloordiv(iadd(%s, isub(%s, 1)), choose(%s < 1, 1, %s))" % (self._count, size, size, size))
+        self._number = emitter.renamed("choose(%s == 1, %s, 1)" % (self._blocks, some))
         for op in run.groups:
             if op.result in run.made:
                 emitter.layout.reuse_scratch()
@@ -161,7 +161,7 @@ class Skewing:
         return conditions
 
     def _ask(self, run: StoreRun, rows: ArrayVariable) -> None:
-        """Set the variable for blocks if no operation can raise a flag, and note the bounds of what is written then."""
+        """Set the variable for blocks if no operation can raise a flag; note the bounds of what is written then."""
         emitter, calm, depth = self.emitter, self.emitter.calm, self.emitter.depth
         looked = [root for root in run.roots if root.type.dtype.kind == "f" and root not in calm.made]
         names = {root: calm.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
@@ -191,14 +191,15 @@ class Skewing:
         emitter.depth = depth
 
     def _worst(self, run: StoreRun, bounds: Dict[Value, str]) -> Tuple[str, List[Tuple[Value, str]]]:
-        """A variable that is above 0 where something may be infinite, and the bounds of arrays that are written, in order."""
+        """A variable that is above 0 where something may be infinite, and the bounds of what is written, in order."""
         emitter, worst, noted = self.emitter, str(-UNKNOWN), []
         for op in run.groups:
             group = emitter.group_of(op)
             leaves, wanted = find_leaves(group)
             scalars = {(value, code): emitter.converted(emitter.text[value], value.type, np.dtype(code), run.first)
                        for value, code in wanted}
-            arrays = {value: bounds[emitter.roots.get(value, value)] for value in leaves if value.type.dtype.kind == "f"}
+            arrays = {value: bounds[emitter.roots.get(value, value)]
+                      for value in leaves if value.type.dtype.kind == "f"}
             bound = emitter.fresh()
             own = emitter.calm.propagate(group, arrays, scalars, bound)
             worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, own, own, worst))
@@ -219,18 +220,18 @@ class Skewing:
         def rows(array: ArrayVariable) -> Tuple[str, ...]:
             if not blocks or len(array.shape) < len(arrays[op.result].shape):
                 return array.shape
-            some = emitter.pure("choose(%s == 1, imul(%d, %s), %s)" % (self._blocks, blocks, self._size, array.shape[0]))
-            return (some,) + array.shape[1:]
+            some = "choose(%s == 1, imul(%d, %s), %s)" % (self._blocks, blocks, self._size, array.shape[0])
+            return (emitter.pure(some),) + array.shape[1:]
 
         shape = rows(arrays[op.result])
         emitter.arrays = dict(arrays)
         for value in find_leaves(group)[0]:
             array = self._bases.get(value, arrays[value])
-            emitter.arrays[value] = ArrayVariable(array.type, array.data, array.object, rows(arrays[value]), array.strides,
-                                                  None, array.shown)
+            emitter.arrays[value] = ArrayVariable(array.type, array.data, array.object, rows(arrays[value]),
+                                                  array.strides, None, array.shown)
         made = allocate(emitter, group, list(shape))
         emitter.arrays = arrays
-        return made  # type: ignore[no-any-return]
+        return made
 
     # ---- the loop ----
 
@@ -257,12 +258,14 @@ class Skewing:
 
     def _enter(self, ops: List[Op]) -> None:
         """The rows of a block of all arrays that operations need."""
-        emitter, ndim = self.emitter, len(self._outer_of(self.run.stores[0].args[0]).shape)  # type: ignore[union-attr]
+        emitter, run = self.emitter, self.run
+        assert run is not None
+        ndim = len(self._outer_of(run.stores[0].args[0]).shape)
         begin = emitter.let("imul(%s, %s)" % (self._number, self._size))
         here = emitter.let("isub(%s, %s)" % (self._count, begin))
         here = emitter.let("choose(%s < %s, %s, %s)" % (here, self._size, here, self._size))
         for op in ops:
-            values = find_leaves(emitter.group_of(op))[0] if op in self.run.groups else []  # type: ignore[union-attr]
+            values = find_leaves(emitter.group_of(op))[0] if op in run.groups else []
             for value in values + ([op.args[0]] if stores(op) else []):
                 array = self._outer_of(value)
                 if len(array.shape) < ndim:
@@ -286,7 +289,8 @@ class Skewing:
                 number = emitter.pure("isub(%s, imul(%d, ifloordiv(%s, %d)))" % (number, blocks, number, blocks))
             begin = emitter.pure("imul(%s, %s)" % (number, self._size))
             data = emitter.let("iadd(%s, imul(%s, %s))" % (array.data, begin, array.strides[0]))
-        return ArrayVariable(array.type, data, array.object, (size,) + array.shape[1:], array.strides, None, array.shown)
+        return ArrayVariable(array.type, data, array.object, (size,) + array.shape[1:], array.strides, None,
+                             array.shown)
 
     def _finish(self, run: StoreRun) -> None:
         """Behind the loop only what lasts is there."""

@@ -205,7 +205,7 @@ class _Search:
         return before + start.attrs["value"] if known else None  # type: ignore[operator, union-attr]
 
     def _in_phase(self, accesses: _Accesses) -> Optional[_Accesses]:
-        """The same in the phase in which rows that it needs are there, and rows that it writes are not needed any more."""
+        """The same in the phase in which rows that it needs are there, and those that it writes are not needed any more."""
         phase = len(self.phases) - 1 if self.phases else 0
         for before in self.accesses:
             pairs = [(one, other) for one in before.writes for other in accesses.reads]
@@ -250,6 +250,7 @@ class _Search:
             lasts = value in escaping or not inside.issuperset(users.get(value, ()))
             needed = [one.phase for one in self.accesses if (value, 0) in one.reads]
             slots[value] = 0 if lasts else max(needed + [phase]) - phase + 1
-        roots = dict.fromkeys(root for one in self.accesses for root, _ in one.writes + one.reads if root not in self.made)
-        return StoreRun(self.phases, self.groups, ahead, min(members, key=self.position.__getitem__), self.made, slots,
-                        list(roots), self.reach, self.position)
+        roots = dict.fromkeys(root for one in self.accesses for root, _ in one.writes + one.reads)
+        first = min(members, key=self.position.__getitem__)
+        return StoreRun(self.phases, self.groups, ahead, first, self.made, slots,
+                        [root for root in roots if root not in self.made], self.reach, self.position)

@@ -1,4 +1,4 @@
-"""Joins blocks that nothing but one jump leads to with the one that jumps, so that what works within blocks sees all of them.
+"""Joins blocks that nothing but one jump leads to with the one that jumps: what works within blocks sees all of them.
 
 Before::                                 After::
 
