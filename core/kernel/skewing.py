@@ -186,6 +186,7 @@ class Skewing:
         emitter.depth = depth
         emitter.line("if %s == 1:" % self._blocks)
         emitter.depth += 1
+        emitter.line("pass")
         for root, bound in noted:
             calm.note(root, "1", bound)
         emitter.depth = depth

@@ -135,7 +135,8 @@ class _Search:
     def _takes_group(self, op: Op) -> bool:
         group = self.emitter.group_of(op)
         value = op.args[0] if stores(op) else op.result
-        if float_arrays(group) is None or watched(group) or not isinstance(value.type, Array) or value.type.ndim == 0 \
+        if not all(member.name == "ufunc" or member is op and stores(op) for member in group) \
+                or float_arrays(group) is None or watched(group) or not isinstance(value.type, Array) or value.type.ndim == 0 \
                 or any(member.exit is None or member.attrs.get("ordered") for member in group):
             return False
         if not self.emitter.is_group(op) and value.type.layout != "C" or self.groups and value.type.ndim != self._ndim:

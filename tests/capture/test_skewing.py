@@ -227,3 +227,20 @@ def test_threads_share_whole_arrays(alone, small_blocks, monkeypatch):
     monkeypatch.setattr(store_runs, "is_alone", lambda least: least == 0 or alone)
     check(momentum, X, Y, config=dict(NUMBA, parallel="auto"))
     assert bool(small_blocks) == alone
+
+
+@fail_unless_captured()
+def test_other_operations(small_blocks):
+    """What is no arithmetic in place ends a run, and groups of one stay apart where np.errstate does."""
+    def others(a, b, m):
+        a += b
+        a[m] = -a[m]
+        b[m] *= 0.5
+        b -= a[np.minimum(np.arange(len(a)), 5)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            c = a / b
+        c += 1.0
+        a *= 0.5
+        return c, a.astype(np.float32)
+
+    check(others, X, Y, X > 0.5, others=[(X, Y * 0.0, X > 0.5), (X[:0], Y[:0], X[:0] > 0)], config=NUMBA)

@@ -9,14 +9,15 @@ Before::                                 After::
         %4 = ufunc %3, %1
         ...
 
-Calls that were inlined leave such blocks behind. The entry stays as it is, and so do blocks that begin with a poll.
+Calls that were inlined leave such blocks behind. The entry stays as it is, and so do blocks that begin with a poll, and
+those where np.errstate lets other errors be reported.
 """
 
 from __future__ import annotations
 
-from typing import Dict, Set
+from typing import Dict, Sequence, Set, Tuple
 
-from pijit.core.graph.ir import Block, Graph, Jump
+from pijit.core.graph.ir import Block, Graph, Jump, Op
 
 
 def join_blocks(graph: Graph) -> None:
@@ -30,10 +31,16 @@ def join_blocks(graph: Graph) -> None:
         while block not in joined and isinstance(block.terminator, Jump):
             following = block.terminator.block
             if jumps[following] != 1 or following is block or following.params \
-                    or following.ops and following.ops[0].name == "poll":
+                    or following.ops and following.ops[0].name == "poll" \
+                    or len(_reported(block.ops + following.ops)) > 1:
                 break
             block.ops, block.terminator = block.ops + following.ops, following.terminator
             joined.add(following)
     graph.blocks = [block for block in graph.blocks if block not in joined]
     for number, block in enumerate(graph.blocks):
         block.index = number
+
+
+def _reported(ops: Sequence[Op]) -> Set[Tuple[int, int]]:
+    """The errors that operations do not report, and those that they report in any case."""
+    return {(op.attrs.get("ignored", 0), op.attrs.get("heeded", 0)) for op in ops if op.exit is not None}
