@@ -28,6 +28,10 @@ class Case(NamedTuple):
         dtypes: names of those it is measured with.
         passes: how often memory must carry the largest array if nothing but inputs and results is stored; 0 for
             kernels that more than memory limits.
+        again: how often beside, since NumPy reports errors before it stores: what statements in place are computed from
+            is read a second time then.
+        loops: what only NumPy's own loops compute with NumPy's bits, once for each element of the largest array: ufuncs,
+            or functions of an operand and where the result goes, and the range of the operand.
         expression: the same for numexpr, where it is one.
         fastmath: whether the tuned loops may add up in any order.
         why_not: why a result may have other bits than NumPy's.
@@ -40,6 +44,8 @@ class Case(NamedTuple):
     sizes: Dict[str, int] = SIZES
     dtypes: Tuple[str, ...] = FLOATS
     passes: int = 0
+    again: int = 0
+    loops: Tuple[Tuple[Callable[..., Any], float, float], ...] = ()
     expression: str = ""
     fastmath: bool = False
     why_not: str = ""

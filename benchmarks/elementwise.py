@@ -142,7 +142,7 @@ CASES = (
          expression="sqrt(x * x + y * y) * 0.5 + x - y / 3.0"),
     Case("polynomial by Horner", horner, vectors(1), horner_tuned, passes=2,
          expression="((((0.2 * x - 0.7) * x + 1.1) * x - 0.3) * x + 2.5) * x + 1.0"),
-    Case("logistic function", logistic, vectors(2), logistic_tuned, passes=3,
+    Case("logistic function", logistic, vectors(2), logistic_tuned, passes=3, loops=((np.exp, -1.0, 1.0),),
          expression="1.0 / (1.0 + exp(-(x * w)))"),
     Case("Black-Scholes, calls and puts", black_scholes,
          lambda n, d: vectors(2, 80.0, 120.0)(n, d) + (uniform(d, n, low=0.5, high=2.0), 0.03, 0.2),
@@ -151,7 +151,9 @@ CASES = (
          expression="12742.0 * arcsin(sqrt(sin((lat2 - lat1) / 2.0) ** 2"
                     " + cos(lat1) * cos(lat2) * sin((lon2 - lon1) / 2.0) ** 2))"),
     Case("damped oscillation", damped, lambda n, d: vectors(1, 0.0, 3.0)(n, d) + (1.5, 0.7, 2.0, 0.3), damped_tuned,
-         passes=2, expression="amplitude * exp(-rate * t) * sin(6.283185307179586 * frequency * t + phase)"),
-    Case("log returns of prices", log_returns, vectors(1, 90.0, 110.0), log_returns_tuned, passes=2),
+         passes=2, loops=((np.exp, -2.1, 0.0), (np.sin, 0.3, 38.0)),
+         expression="amplitude * exp(-rate * t) * sin(6.283185307179586 * frequency * t + phase)"),
+    Case("log returns of prices", log_returns, vectors(1, 90.0, 110.0), log_returns_tuned, passes=2,
+         loops=((np.log, 0.82, 1.22), (np.exp, 0.0, 0.2))),
     Case("limiter with clip", limiter, lambda n, d: vectors(1)(n, d) + (2.0, -0.8, 0.8), limiter_tuned, passes=2),
 )

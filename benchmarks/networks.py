@@ -159,6 +159,7 @@ def adam_tuned(w, g, m, v, rate, t):
     return w
 
 
+
 def _square(n, dtype):
     return (noise(dtype, side(n), side(n)),)
 
@@ -176,12 +177,12 @@ CASES = (
     Case("batch normalisation", batch_norm,
          lambda n, d: _norm(n, d) + (noise(d, side(n), seed=2), noise(d, side(n), seed=3) ** 2),
          batch_norm_tuned, passes=2),
-    Case("GELU", gelu, _square, gelu_tuned, passes=2,
+    Case("GELU", gelu, _square, gelu_tuned, passes=2, loops=((np.tanh, -3.0, 3.0),),
          expression="0.5 * x * (1.0 + tanh(0.7978845608 * (x + 0.044715 * x ** 3)))"),
     Case("LSTM gates", lstm, lambda n, d: (noise(d, n // 128, 128), noise(d, n // 128, 32, seed=1)), lstm_tuned),
     Case("attention", attention, lambda n, d: tuple(noise(d, side(n), 32, seed=k) for k in range(3)),
          attention_tuned),
     Case("Adam step, in place", adam,
          lambda n, d: (noise(d, n), noise(d, n, seed=1), np.zeros(n, d), np.zeros(n, d), 0.001, 10), adam_tuned,
-         passes=7),
+         passes=7, again=4),
 )

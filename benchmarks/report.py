@@ -9,9 +9,12 @@ import numba
 import numpy as np
 import pijit
 from benchmarks.measure import geometric_mean
-from benchmarks.rows import Row
+from benchmarks.rows import COPY, LOOPS, Row
 
 COLUMNS = {"pijit": "pijit", "njit": "numba.njit, same source", "tuned": "numba, loops by hand", "numexpr": "numexpr"}
+LIMITS = {COPY: "", LOOPS: ", loops"}
+"""What the table says of a bound that is not memory's."""
+
 SLOW = 0.95
 """Rows below this many times NumPy's speed are listed."""
 
@@ -26,14 +29,14 @@ def title() -> str:
 def head() -> str:
     """The table's head."""
     names = ["kernel", "dtype", "size"] + list(COLUMNS.values())
-    names += ["of the bandwidth bound", "first call, s (pijit / njit)", "notes"]
+    names += ["of the bound", "first call, s (pijit / njit)", "notes"]
     return "| %s |\n|%s\n" % (" | ".join(names), "---|" * len(names))
 
 
 def line(row: Row) -> str:
     """The table's line for a row."""
     cells = [row.kernel, row.dtype, row.size] + [_ratio(row, name) for name in COLUMNS]
-    cells.append("%.0f %%" % (100.0 * row.bound["pijit"]) if row.bound and row.size == "memory" else "")
+    cells.append(_share(row) + LIMITS[row.limit] if row.bound and row.size == "memory" else "")
     cells.append(" / ".join("%.2f" % row.first[name] if name in row.first else "-" for name in ("pijit", "njit")))
     return "| %s |\n" % " | ".join(cells + [_notes(row)])
 
@@ -68,8 +71,8 @@ def summary(rows: Sequence[Row]) -> str:
                  % geometric_mean(row.first["pijit"] / row.first["njit"] for row in both))
     once = first_calls(rows)
     parts += [
-        _section("Bandwidth bound in memory, least share first", rows, lambda row: row.size == "memory" and row.bound,
-                 lambda row: "%.0f %%" % (100.0 * row.bound["pijit"]), lambda row: row.bound["pijit"]),
+        _bound("Bandwidth bound in memory", rows, COPY),
+        _bound("Bound by NumPy's own loops, which its bits need", rows, LOOPS),
         _section("Below %.2fx NumPy" % SLOW, rows, lambda row: row.ratios["pijit"].median < SLOW,
                  lambda row: "%.2fx (%.2f-%.2f)" % row.ratios["pijit"], lambda row: row.ratios["pijit"].median),
         _section("Results that are not NumPy's", rows, lambda row: row.wrong,
@@ -80,6 +83,16 @@ def summary(rows: Sequence[Row]) -> str:
         _section("Refused by numba.njit", once, lambda row: "njit" in row.refused, lambda row: row.refused["njit"]),
     ]
     return "".join(parts)
+
+
+def _share(row: Row) -> str:
+    return "%.0f %%" % (100.0 * row.bound["pijit"])
+
+
+def _bound(text: str, rows: Sequence[Row], limit: str) -> str:
+    return _section(text + ", least share first", rows,
+                    lambda row: row.size == "memory" and row.bound and row.limit == limit, _share,
+                    lambda row: row.bound["pijit"])
 
 
 def first_calls(rows: Iterable[Row]) -> List[Row]:

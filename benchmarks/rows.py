@@ -6,12 +6,18 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 
 import numpy as np
 import pijit
-from benchmarks.case import Case
+from benchmarks.case import Case, uniform
 from benchmarks.competitors import Competitors
 from benchmarks.measure import Spread, interleaved, middle, spread
 
 COPY = "copy"
 """The competitor that does nothing but carry memory: STREAM's copy of an array as large as the kernel's largest."""
+
+LOOPS = "loops"
+"""The competitor that does nothing but call the loops of NumPy that the kernel's bits need, with what is in the cache."""
+
+LOOP_BYTES = 1 << 16
+"""Of an operand there: much less, and calls would count; much more, and the second cache."""
 
 
 class Row(NamedTuple):
@@ -21,7 +27,7 @@ class Row(NamedTuple):
         bytes: of the kernel's largest argument.
         seconds: the median time of a call, by version.
         ratios: how many times as fast as NumPy, by version.
-        bound: the share of the bandwidth bound that a version reaches.
+        bound: the share that a version reaches of what is possible: the time that memory takes, or NumPy's own loops.
         first: the seconds of the first calls of pijit and numba at the smallest size, compilation included.
         refused: why a version is missing.
         wrong: how pijit's results differ from NumPy's.
@@ -29,6 +35,7 @@ class Row(NamedTuple):
         others_wrong: competitors with results that are not NumPy's.
         kernels: how many kernels pijit has for the function.
         breaks: the lines that stay bytecode, each with the id of the reason.
+        limit: COPY or LOOPS, which of the two takes longer.
     """
 
     family: str
@@ -46,6 +53,7 @@ class Row(NamedTuple):
     others_wrong: Dict[str, str]
     kernels: int
     breaks: List[Tuple[int, str]]
+    limit: str = COPY
 
     def record(self) -> Dict[str, Any]:
         """The row for JSON."""
@@ -80,20 +88,38 @@ def _row(family: str, competitors: Competitors, dtype: str, size: str, budget: f
     largest = max([a.nbytes for a in arguments["numpy"] if isinstance(a, np.ndarray)] or [target])
     if case.passes:
         functions[COPY], arguments[COPY] = copy(largest)
+    if case.passes and case.loops:
+        functions[LOOPS], arguments[LOOPS] = own_loops(case, np.dtype(dtype), largest)
     samples = interleaved(functions, arguments, budget, clock)
-    copies = samples.pop(COPY, None)
+    floors = {COPY: [(case.passes + case.again) / 2.0 * one for one in samples.pop(COPY, [])],
+              LOOPS: samples.pop(LOOPS, [])}
+    limit = max(floors, key=lambda name: middle(floors[name] or [0.0]))
     seconds = {name: middle(times) for name, times in samples.items()}
-    bound = {name: case.passes / 2.0 * spread(copies, times).median for name, times in samples.items()} \
-        if copies is not None else {}
+    bound = {name: spread(floors[limit], times).median for name, times in samples.items()} if floors[limit] else {}
     report = pijit.explain(competitors.functions["pijit"])
     wrong = differences.pop("pijit", "")
     return Row(family, case.name, dtype, size, largest, seconds,
                {name: spread(samples["numpy"], times) for name, times in samples.items() if name != "numpy"},
                bound, competitors.first, competitors.refused, wrong, case.why_not if wrong else "", differences,
-               len(report.kernels), sorted({(one.lineno, one.reason_id) for one in report.breaks}))
+               len(report.kernels), sorted({(one.lineno, one.reason_id) for one in report.breaks}), limit)
 
 
 def copy(size: int) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
     """A copy of so many bytes, and its arguments."""
     source = np.ones(max(size // 8, 1))
     return np.copyto, (np.empty_like(source), source)
+
+
+def own_loops(case: Case, dtype: np.dtype, size: int) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+    """NumPy's loops that a case names over so many bytes, in blocks, and the arguments."""
+    count = LOOP_BYTES // dtype.itemsize
+    calls = [(loop, uniform(dtype, count, low=low, high=high)) for loop, low, high in case.loops]
+    blocks, rest = divmod(size // dtype.itemsize, count)
+
+    def run(result: np.ndarray) -> None:
+        for loop, operand in calls:
+            for _ in range(blocks):
+                loop(operand, result)
+            loop(operand[:rest], result[:rest])
+
+    return run, (np.empty(count, dtype),)

@@ -192,14 +192,17 @@ def periodic_tuned(u, c):
 
 CASES = (
     Case("diffusion 1-D, new array", diffuse, lambda n, d: (uniform(d, n), 0.25), diffuse_tuned, passes=2),
-    Case("upwind advection 1-D, in place", advect, lambda n, d: (uniform(d, n), 0.5), advect_tuned, passes=2),
-    Case("heat 2-D, in place, 4 steps", heat, grids(1, 4), heat_tuned, passes=8),
+    Case("upwind advection 1-D, in place", advect, lambda n, d: (uniform(d, n), 0.5), advect_tuned, passes=2,
+         again=1),
+    Case("heat 2-D, in place, 4 steps", heat, grids(1, 4), heat_tuned, passes=8, again=1),
     Case("heat 2-D with reports, 4 steps", heat_with_report,
-         lambda n, d: grids(1, 4)(n, d) + ({},), None, passes=8),
-    Case("jacobi 2-D, two arrays, 2 x 2 steps", jacobi, grids(2, 2), jacobi_tuned, passes=8),
+         lambda n, d: grids(1, 4)(n, d) + ({},), None, passes=8, again=1),
+    Case("jacobi 2-D, two arrays, 2 x 2 steps", jacobi, grids(2, 2), jacobi_tuned, passes=8,
+         again=2),
     Case("diffusion 2-D, periodic by roll", periodic, grids(1, 0.1), periodic_tuned, passes=2),
     Case("wave 2-D, one step", wave, grids(2, 0.25), wave_tuned, passes=3),
     Case("FDTD 2-D, 2 steps", fdtd, grids(3, 2), fdtd_tuned),
     Case("heat 3-D, new array", heat3, grids(1, 0.1, dimensions=3), heat3_tuned, passes=2),
-    Case("Gray-Scott reaction, with a helper", gray_scott, grids(2, 0.035, 0.06), gray_scott_tuned, passes=4),
+    Case("Gray-Scott reaction, with a helper", gray_scott, grids(2, 0.035, 0.06), gray_scott_tuned, passes=4,
+         again=2),
 )
