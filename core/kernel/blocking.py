@@ -61,6 +61,17 @@ class Blocking:
         data = self._moved(base) if value in run.lasting else base.data
         return ArrayVariable(base.type, data, base.object, shape, base.strides, None, base.shown)
 
+    def part_of(self, value: Optional[Value]) -> List[str]:
+        """Of a block that others get: the bytes of all blocks, and where the vectors begin that the next block reads."""
+        run = self.run
+        if run is None or not self._begin or value not in run.lasting:
+            return []
+        whole = self._bases[value]  # type: ignore[index]
+        following = self.emitter.let("iadd(%s, %s)" % (self._begin, self._block))
+        return ["imul(%s, %s)" % (whole.strides[0], whole.shape[0])] + [
+            "iadd(%s, imul(%s, %s))" % (array.data, following, array.strides[0])
+            for array in (self._outer[one] for one in run.rows) if len(whole.shape) == len(array.shape) == 1]
+
     def leave(self) -> None:
         """Leave to where the first operation does, with the arrays as they are outside."""
         emitter, run, arrays = self.emitter, self.run, self.emitter.arrays

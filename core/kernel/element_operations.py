@@ -31,6 +31,14 @@ def can_convert(source: np.dtype, target: np.dtype) -> bool:
             or target.kind == "f" and source.kind in "iub")
 
 
+def narrowed(builder: Any, value: Any, code: str) -> Any:
+    """A scalar variable at the width that its dtype has."""
+    kind = value_type(np.dtype(code))
+    if isinstance(kind, ir.IntType) and value.type.width > kind.width:
+        return builder.trunc(value, kind)
+    return value
+
+
 def converted(builder: Any, value: Any, source: np.dtype, target: np.dtype) -> Any:
     """An element as another dtype."""
     kind = value_type(target)

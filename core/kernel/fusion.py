@@ -37,6 +37,7 @@ from pijit.core.kernel.elision import like_size
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.nests import ANY, FAR, UNIT, ZERO, Nest, likely_kind
 from pijit.core.kernel.reductions import new_result
+from pijit.core.kernel.rolled import place_rolled, rolled_operands
 from pijit.core.kernel.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.row_sums import PAIRWISE_RUN
 from pijit.core.kernel.slots import made_array
@@ -77,22 +78,6 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
     if any(not can_convert(array.type.dtype, array.type.dtype) for array in _tables(emitter, group)):
         return False
     return all(can_convert(source, target) for source, target in _conversions(group))
-
-
-def place_rolled(emitter: Any, group: List[Op]) -> None:
-    """Arrays that are not made: those that they are rolled from, and how far."""
-    for op in group:
-        if op.name == "roll":
-            emitter.arrays[op.result] = emitter.arrays[op.args[0]].rolled_by(op.attrs["axis"], emitter.text[op.args[1]])
-        elif op.name == "view":
-            emitter.arrays[op.result] = emitter.arrays[op.args[0]]
-
-
-def forget_rolled(emitter: Any, group: List[Op]) -> None:
-    """Behind a nest there is no such array."""
-    for op in group:
-        if op.name in PLACING:
-            del emitter.arrays[op.result]
 
 
 def _tables(emitter: Any, group: List[Op]) -> List[ArrayVariable]:
@@ -269,21 +254,16 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
         for first in [k * (1 + len(shape)) for k in range(len(arrays)) if not beside or beside[k] < 0]:
             words[first] = "iadd(%s, imul(%s, %s))" % (words[first], block[0], words[first + 1])
     tables = _tables(emitter, group)
-    rolled, places = _rolled(arrays, len(shape))
+    rolled, places = rolled_operands(arrays, len(shape))
+    part = emitter.blocking.part_of(group[-1].result) if new else []
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]),
                 UNIT * len(lasts) if slides else lasts,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), False, _kinds(tables),
                 0 if slides else emitter.flavour.least, same,
                 _watched_steps(emitter, group) if odd else (), beside=beside,
-                families=_families(emitter, group) if new else (), slides=slides, rolled=rolled, ends=ends.kind)
-    _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd or ends.written, places + ends.words)
-
-
-def _rolled(arrays: Sequence[ArrayVariable], ndim: int) -> Tuple[Tuple[Tuple[int, int], ...], List[str]]:
-    """The arrays that are rolled, with the axes of the nest, and by how many places."""
-    found = [(k, array.rolled[0] + ndim - len(array.shape), array.rolled[1])
-             for k, array in enumerate(arrays) if array.rolled is not None]
-    return tuple((k, axis) for k, axis, _ in found), [places for _, _, places in found]
+                families=_families(emitter, group) if new else (), slides=slides, rolled=rolled, ends=ends.kind,
+                part=bool(part))
+    _run_nest(emitter, group, nest, sizes, words + scalars, tables, odd or ends.written, places + ends.words + part)
 
 
 def _families(emitter: Any, group: List[Op]) -> Tuple[int, ...]:

@@ -9,6 +9,7 @@ column, and for any.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple
 
 import numpy as np
@@ -20,10 +21,10 @@ from pijit.core.kernel.element_operations import (
     WIDE,
     converted,
     memory_type,
+    narrowed,
     oddness,
     own_sign,
     result_dtype,
-    value_type,
 )
 from pijit.core.kernel.float_intrinsics import repeated
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
@@ -91,7 +92,8 @@ class Nest(NamedTuple):
 
     With ``slides`` elements are computed from others near by that the nest replaces (slides.py).
 
-    With ``ends`` rows are written with what is beside them (row_ends.py, which tells the last arguments and the result).
+    With ``ends`` rows are written with what is beside them (row_ends.py, which tells the last arguments and the result). With
+    ``part`` the last array is part of one of so many bytes, which the next argument is; behind it is where other parts are read.
     """
 
     ndim: int
@@ -111,6 +113,7 @@ class Nest(NamedTuple):
     rolled: Tuple[Tuple[int, int], ...] = ()
     slides: bool = False
     ends: str = ""
+    part: bool = False
 
 
 # ---- loops ----
@@ -216,9 +219,7 @@ class _Writer:
             self._axis(0, self.data, lasts)
             return
         row = builder.mul(self.sizes[-1], ir.Constant(I64, itemsize))
-        size = row
-        for axis in self.sizes[:-1]:
-            size = builder.mul(size, axis)
+        size = self.pairwise[0] if self.nest.part else functools.reduce(builder.mul, self.sizes[:-1], row)
         large = self.ends.allowed if self.ends else builder.and_(
             builder.icmp_signed(">=", size, ir.Constant(I64, streams.LEAST)),
             builder.icmp_signed(">=", row, ir.Constant(I64, streams.LEAST_ROW)))
@@ -307,7 +308,7 @@ class _Writer:
             count = streams.LINE // self.dtypes[-1].itemsize
             kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
             streams.stream_row(self.builder, size, kind, rows[-1], self.lanes(rows, lasts, fixed, count),
-                               self._leads(rows, lasts), self.ends)
+                               self._leads(rows, lasts) + self._following(), self.ends)
             return
 
         if self.nest.slides:
@@ -350,6 +351,12 @@ class _Writer:
 
         loop(builder, blocks, block)
         loop(builder, builder.sub(size, done), lambda index: body(builder.add(done, index)))
+
+    def _following(self) -> List[Any]:
+        """What will be read for the next part, as rows to read ahead from."""
+        places = self.pairwise[1:] if self.nest.part else []
+        return [self.builder.inttoptr(self.builder.sub(place, ir.Constant(I64, streams.AHEAD)), I8.as_pointer())
+                for place in places]
 
     def _leads(self, rows: List[Any], lasts: str) -> List[Any]:
         """Of the arrays of each family the row that is the last one in memory."""
@@ -460,14 +467,6 @@ class _Writer:
         self.builder.store(value, self.builder.bitcast(place, value.type.as_pointer()), align=1)
 
 
-def _narrowed(builder: Any, value: Any, code: str) -> Any:
-    """A scalar variable at the width that its dtype has."""
-    kind = value_type(np.dtype(code))
-    if isinstance(kind, ir.IntType) and value.type.width > kind.width:
-        return builder.trunc(value, kind)
-    return value
-
-
 def can_share(nest: Nest) -> bool:
     """Whether parts of the first axis can be computed at once: its results are apart."""
     return nest.ndim > nest.sums and not nest.whole and not nest.rolled
@@ -483,7 +482,7 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         runtime = values.pop(0) if nest.least else None
         first = nest.ndim + sum(1 + nest.ndim for _ in nest.arrays) - nest.sums
         scalars = slice(first, first + len(nest.scalars))
-        values[scalars] = [_narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
+        values[scalars] = [narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
         if not nest.least or not can_share(nest) or isinstance(values[0], ir.Constant):
             return _Writer(builder, nest, with_long_rows(builder, nest, values)).write()
         units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)

@@ -33,6 +33,7 @@ from pijit.core.kernel.lifetimes import Lifetimes
 from pijit.core.kernel.library_ops import LIBRARY_OPERATIONS
 from pijit.core.kernel.object_ops import OBJECT_OPERATIONS
 from pijit.core.kernel.privacy import Privacy
+from pijit.core.kernel.rolled import forget_rolled
 from pijit.core.kernel.row_runs import find_runs
 from pijit.core.kernel.scans import SCAN_OPERATIONS
 from pijit.core.kernel.scatters import SCATTER_OPERATIONS, write_masked
@@ -232,7 +233,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self.fused.update(group)
             write = write_masked if group[0].name == "pick" else write_store
             (fusion.write_group if op.name in MAKING else write)(self, group)
-            fusion.forget_rolled(self, group)
+            forget_rolled(self, group)
         else:
             self.fills.settle(op)
             for member in group:

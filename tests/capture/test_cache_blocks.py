@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.harness import check, fail_unless_captured
 
-from pijit.core.kernel import blocking, row_runs
+from pijit.core.kernel import blocking, row_runs, streams
 
 NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False}
 VECTOR, PLANE = np.linspace(-3.0, 3.0, 23), np.linspace(-2.0, 2.0, 66).reshape(11, 6)
@@ -167,6 +167,28 @@ def test_large_arrays(code):
     plane = x[:69888].reshape(273, 256)
     planes = [plane.reshape(48, 1456), plane.reshape(3, 23296), plane[:, 1:]]
     check(softmax, plane, others=[(one,) for one in planes], config=NUMBA)
+
+
+@pytest.mark.parametrize("code", ["d", "f"])
+@fail_unless_captured()
+def test_blocks_go_past_the_caches(code, small_blocks, monkeypatch):
+    """Those of a large result, whatever is behind what they are computed from."""
+    monkeypatch.setattr(blocking, "BLOCK_BYTES", 512)
+    monkeypatch.setattr(blocking, "ALIGNMENT", 16)
+    monkeypatch.setattr(streams, "LEAST", 1024)
+    monkeypatch.setattr(streams, "LEAST_ROW", 128)
+    parts, part_of = [], blocking.Blocking.part_of
+    monkeypatch.setattr(blocking.Blocking, "part_of", lambda self, value: parts.append(part_of(self, value)) or parts[-1])
+    x = np.linspace(-4.0, 4.0, 1501).astype(code)
+    sizes = [(x[:size], x[-size:]) for size in (1, 15, 64, 127, 128, 129, 255, 256, 257, 1000)]
+    check(logistic, x, x[::-1].copy(), others=sizes + [(x, x[::-1]), (x, x[:1]), (x[1:], x[:-1])], config=NUMBA)
+    check(neighbours, x, others=[(x[:size],) for size in (1, 2, 17, 300)], config=NUMBA)
+    plane = x[:1500].reshape(30, 50)
+    check(waves, x, x[::-1].copy(), 0.5, others=[(plane, plane + 1.0, 0.5), (plane[1:], plane[:-1], 0.5)], config=NUMBA)
+    odd = x.copy()
+    odd[1400] = np.inf
+    check(lambda x: np.exp(x) * x - np.exp(-x) * x, x, others=[(odd,), (odd[1000:],)], config=NUMBA)
+    assert [part for part in parts if len(part) > 1]
 
 
 @pytest.mark.parametrize("alone", [False, True])
