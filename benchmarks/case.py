@@ -29,9 +29,10 @@ class Case(NamedTuple):
         passes: how often memory must carry the largest array if nothing but inputs and results is stored; 0 for
             kernels that more than memory limits.
         again: how often beside, since NumPy reports errors before it stores: what statements in place are computed from
-            is read a second time then.
-        loops: what only NumPy's own loops compute with NumPy's bits, once for each element of the largest array: ufuncs,
-            or functions of an operand and where the result goes, and the range of the operand.
+            is read a second time then. Shown apart.
+        loops: what NumPy's own loops compute, once for each element of the largest array: ufuncs, or functions of an
+            operand and where the result goes, and the range of the operand. Kernels call these.
+        limited: what else takes longer than memory, if anything does.
         expression: the same for numexpr, where it is one.
         fastmath: whether the tuned loops may add up in any order.
         why_not: why a result may have other bits than NumPy's.
@@ -46,6 +47,7 @@ class Case(NamedTuple):
     passes: int = 0
     again: int = 0
     loops: Tuple[Tuple[Callable[..., Any], float, float], ...] = ()
+    limited: str = ""
     expression: str = ""
     fastmath: bool = False
     why_not: str = ""

@@ -36,7 +36,7 @@ def head() -> str:
 def line(row: Row) -> str:
     """The table's line for a row."""
     cells = [row.kernel, row.dtype, row.size] + [_ratio(row, name) for name in COLUMNS]
-    cells.append(_share(row) + LIMITS[row.limit] if row.bound and row.size == "memory" else "")
+    cells.append(_share(row) + LIMITS.get(row.limit, ", " + row.limit) if row.bound and row.size == "memory" else "")
     cells.append(" / ".join("%.2f" % row.first[name] if name in row.first else "-" for name in ("pijit", "njit")))
     return "| %s |\n" % " | ".join(cells + [_notes(row)])
 
@@ -71,8 +71,9 @@ def summary(rows: Sequence[Row]) -> str:
                  % geometric_mean(row.first["pijit"] / row.first["njit"] for row in both))
     once = first_calls(rows)
     parts += [
-        _bound("Bandwidth bound in memory", rows, COPY),
-        _bound("Bound by NumPy's own loops, which its bits need", rows, LOOPS),
+        _bound("Bandwidth bound in memory", rows, lambda limit: limit == COPY),
+        _bound("NumPy's own loops, which kernels call, take longer than memory", rows, lambda limit: limit == LOOPS),
+        _bound("Limited otherwise, of the bandwidth bound", rows, lambda limit: limit not in LIMITS),
         _section("Below %.2fx NumPy" % SLOW, rows, lambda row: row.ratios["pijit"].median < SLOW,
                  lambda row: "%.2fx (%.2f-%.2f)" % row.ratios["pijit"], lambda row: row.ratios["pijit"].median),
         _section("Results that are not NumPy's", rows, lambda row: row.wrong,
@@ -86,12 +87,13 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def _share(row: Row) -> str:
-    return "%.0f %%" % (100.0 * row.bound["pijit"])
+    twice = ", %.0f %% with what is read twice" % (100.0 * row.again) if row.again else ""
+    return "%.0f %%%s" % (100.0 * row.bound["pijit"], twice)
 
 
-def _bound(text: str, rows: Sequence[Row], limit: str) -> str:
+def _bound(text: str, rows: Sequence[Row], wanted: Callable[[str], bool]) -> str:
     return _section(text + ", least share first", rows,
-                    lambda row: row.size == "memory" and row.bound and row.limit == limit, _share,
+                    lambda row: row.size == "memory" and row.bound and wanted(row.limit), _share,
                     lambda row: row.bound["pijit"])
 
 

@@ -14,10 +14,11 @@ COPY = "copy"
 """The competitor that does nothing but carry memory: STREAM's copy of an array as large as the kernel's largest."""
 
 LOOPS = "loops"
-"""The competitor that does nothing but call the loops of NumPy that the kernel's bits need, with what is in the cache."""
+"""The competitor that does nothing but call the loops of NumPy that the kernel calls, with operands that are in the second
+level of caches."""
 
 LOOP_BYTES = 1 << 16
-"""Of an operand there: much less, and calls would count; much more, and the second cache."""
+"""Of an operand there: with much less, what a call from Python costs would count."""
 
 
 class Row(NamedTuple):
@@ -35,7 +36,8 @@ class Row(NamedTuple):
         others_wrong: competitors with results that are not NumPy's.
         kernels: how many kernels pijit has for the function.
         breaks: the lines that stay bytecode, each with the id of the reason.
-        limit: COPY or LOOPS, which of the two takes longer.
+        limit: COPY or LOOPS, which of the two takes longer, or what else does.
+        again: the share with what must be read twice.
     """
 
     family: str
@@ -54,6 +56,7 @@ class Row(NamedTuple):
     kernels: int
     breaks: List[Tuple[int, str]]
     limit: str = COPY
+    again: float = 0.0
 
     def record(self) -> Dict[str, Any]:
         """The row for JSON."""
@@ -91,8 +94,7 @@ def _row(family: str, competitors: Competitors, dtype: str, size: str, budget: f
     if case.passes and case.loops:
         functions[LOOPS], arguments[LOOPS] = own_loops(case, np.dtype(dtype), largest)
     samples = interleaved(functions, arguments, budget, clock)
-    floors = {COPY: [(case.passes + case.again) / 2.0 * one for one in samples.pop(COPY, [])],
-              LOOPS: samples.pop(LOOPS, [])}
+    floors = {COPY: [case.passes / 2.0 * one for one in samples.pop(COPY, [])], LOOPS: samples.pop(LOOPS, [])}
     limit = max(floors, key=lambda name: middle(floors[name] or [0.0]))
     seconds = {name: middle(times) for name, times in samples.items()}
     bound = {name: spread(floors[limit], times).median for name, times in samples.items()} if floors[limit] else {}
@@ -101,7 +103,8 @@ def _row(family: str, competitors: Competitors, dtype: str, size: str, budget: f
     return Row(family, case.name, dtype, size, largest, seconds,
                {name: spread(samples["numpy"], times) for name, times in samples.items() if name != "numpy"},
                bound, competitors.first, competitors.refused, wrong, case.why_not if wrong else "", differences,
-               len(report.kernels), sorted({(one.lineno, one.reason_id) for one in report.breaks}), limit)
+               len(report.kernels), sorted({(one.lineno, one.reason_id) for one in report.breaks}), case.limited or limit,
+               bound["pijit"] * (1.0 + case.again / case.passes) if case.again and bound else 0.0)
 
 
 def copy(size: int) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:

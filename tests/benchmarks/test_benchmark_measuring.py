@@ -3,9 +3,11 @@
 import json
 import xml.etree.ElementTree
 
+import numpy as np
 import pytest
 
 from benchmarks import report, rows
+from benchmarks.case import Case
 from benchmarks.measure import ROUNDS, Spread, geometric_mean, interleaved, middle, spread
 from benchmarks.picture import picture
 
@@ -60,6 +62,27 @@ def row(kernel="k", pijit=2.0, size="memory", **more):
                   wrong="", why_not="", others_wrong={}, kernels=1, breaks=[])
     values.update(more)
     return rows.Row(**values)
+
+
+def test_bounds():
+    """Rows that memory limits, those that NumPy's loops do, and others are told apart, and so is what is read twice."""
+    kinds = [row("memory's"), row("loops'", limit=rows.LOOPS), row("pow's", limit="pow"), row("in place", again=0.75)]
+    cells = [report.line(one).split(" | ")[7] for one in kinds]
+    assert cells == ["50 %", "50 %, loops", "50 %, pow", "50 %, 75 % with what is read twice"]
+    text = report.summary(kinds)
+    sections = [part.partition(":\n\n")[2] for part in text.split("least share first")[1:]]
+    assert ["loops'" in part.partition("\n\n")[0] for part in sections] == [False, True, False]
+    assert ["pow's" in part.partition("\n\n")[0] for part in sections] == [False, False, True]
+
+
+def test_the_loops_that_a_kernel_calls():
+    calls = []
+    case = Case("k", abs, lambda n, d: (), loops=((lambda x, out: calls.append((x.copy(), out)), 2.0, 3.0),))
+    run, given = rows.own_loops(case, np.dtype("f4"), 3 * rows.LOOP_BYTES + 40)
+    run(*given)
+    assert [x.size for x, _ in calls] == [rows.LOOP_BYTES // 4] * 3 + [10]
+    assert all(x.size == out.size and x.dtype == out.dtype == "f4" and 2.0 <= x.min() <= x.max() <= 3.0
+               for x, out in calls)
 
 
 def test_lines_and_summary():
