@@ -1,6 +1,7 @@
 """For all tests: the installed pijit is tested, and its internal errors are raised, not logged."""
 
 import atexit
+import faulthandler
 import gc
 import importlib
 import os
@@ -30,6 +31,23 @@ if os.environ.get("PIJIT_TEST_INSTALLED"):
 
 LONG = 4
 """Test functions with more cases than this are shared out when PIJIT_TEST_SHARE asks for it."""
+
+
+PATIENCE = 300.0
+"""Seconds after which a test that does not come to an end, ends its process: its name and all stacks are shown then."""
+
+
+def pytest_configure(config):
+    global shown_at
+    shown_at = os.dup(2)  # tests have another one
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """Watch from a thread that needs no GIL, for what hangs may hold it."""
+    faulthandler.dump_traceback_later(PATIENCE, exit=True, file=shown_at)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_collection_modifyitems(config, items):
