@@ -29,7 +29,7 @@ if os.environ.get("PIJIT_TEST_INSTALLED"):
     assert os.path.dirname(os.path.abspath(pijit.__file__)) != os.path.join(ROOT, "pijit"), "not installed"
 
 
-LONG = 4
+LONG = 2
 """Test functions with more cases than this are shared out when PIJIT_TEST_SHARE asks for it."""
 
 
@@ -51,24 +51,27 @@ def pytest_runtest_protocol(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases; with
-    PIJIT_TEST_DEAL=k/n every n-th test of all that are left."""
-    dropped = set()
-    if os.environ.get("PIJIT_TEST_SHARE"):
-        cases = {}
-        for item in items:
-            cases.setdefault((item.location[0], getattr(item, "originalname", None)), []).append(item)
-        for (path, _), group in cases.items():
-            if len(group) > LONG and "conformance" not in path:
-                dropped.update(_not_in_part(group, os.environ["PIJIT_TEST_SHARE"]))
-    if os.environ.get("PIJIT_TEST_DEAL"):
-        dropped.update(_not_in_part([item for item in items if item not in dropped], os.environ["PIJIT_TEST_DEAL"]))
+    """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases (twice as many in
+    tests/conformance, where few try what others do not); with PIJIT_TEST_FEW=k/n every n-th test of the other functions;
+    with PIJIT_TEST_DEAL=k/n every n-th test of all that are left."""
+    cases, few, dropped = {}, [], set()
+    for item in items:
+        cases.setdefault((item.location[0], getattr(item, "originalname", None)), []).append(item)
+    for (path, _), group in cases.items():
+        if len(group) > LONG:
+            dropped.update(_not_in_part(group, "SHARE", 2 if "conformance" in path else 1))
+        else:
+            few += group
+    dropped.update(_not_in_part(few, "FEW"))
+    dropped.update(_not_in_part([item for item in items if item not in dropped], "DEAL"))
     config.hook.pytest_deselected(items=[item for item in items if item in dropped])
     items[:] = [item for item in items if item not in dropped]
 
 
-def _not_in_part(items, share):
-    part, parts = (int(number) for number in share.split("/"))
+def _not_in_part(items, name, times=1):
+    """The items of the other parts; a part that is ``times`` as large is that of as many versions."""
+    part, parts = (int(number) for number in os.environ.get("PIJIT_TEST_" + name, "1/1").split("/"))
+    parts = max(1, parts // times)
     return [item for number, item in enumerate(items) if number % parts != part % parts]
 
 

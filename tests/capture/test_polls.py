@@ -23,9 +23,10 @@ PATIENCE = 20.0
 
 @contextlib.contextmanager
 def alarm(after, action):
-    """Run ``action`` in a signal handler, some seconds from now."""
+    """Run ``action`` in a signal handler, some seconds from now; and every few seconds: what it raises may be lost, for
+    where a callback of the garbage collector is at work, Python only reports it."""
     before = signal.signal(signal.SIGALRM, lambda number, frame: action())
-    signal.setitimer(signal.ITIMER_REAL, after)
+    signal.setitimer(signal.ITIMER_REAL, after, 10.0)
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ BREAKS = {"backend": "python", "force_breaks": "every"}
 NUMBA = {"backend": "numba"}
 
 # A seed, how many programs it gives, and after how many seconds the rest of them is left out.
-RUNS = {"python": (PYTHON, 1, 250, 30), "breaks": (BREAKS, 2, 80, 20), "numba": (NUMBA, 3, 60, 30)}
+RUNS = {"python": (PYTHON, 1, 120, 30), "breaks": (BREAKS, 2, 45, 20), "numba": (NUMBA, 3, 45, 30)}
 
 
 @pytest.mark.parametrize("mode", sorted(RUNS))
