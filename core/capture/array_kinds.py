@@ -16,6 +16,12 @@ def layout_of(array: np.ndarray) -> str:
     return "F" if array.flags.f_contiguous else "A"
 
 
+def is_turned(array: np.ndarray) -> bool:
+    """Whether elements along the last axis lie further apart than along another."""
+    strides = [abs(stride) for size, stride in zip(array.shape, array.strides) if size > 1 and stride]
+    return bool(strides) and strides[-1] != min(strides)
+
+
 def is_captured(dtype: np.dtype) -> bool:
     """Whether kernels work on a dtype: not on the other one of C's two 64-bit integers, which only equals its
     twin."""
@@ -28,4 +34,5 @@ def array_type(array: np.ndarray) -> Optional[Array]:
         return None
     if not array.flags.aligned or array.flags.num & WARN_ON_WRITE:
         return None
-    return Array(array.dtype, array.ndim, layout_of(array), bool(array.flags.num & WRITEABLE))
+    layout = layout_of(array)
+    return Array(array.dtype, array.ndim, layout, bool(array.flags.num & WRITEABLE), layout == "A" and is_turned(array))

@@ -311,4 +311,4 @@ def _view_type(owner: Array, codes: List[str]) -> Array:
             layout = "C"
         elif kept and kept[0] in ("sv--", "s-v-", "svv-") and all(code == "e" for code in kept[1:]):
             layout = "C"
-    return Array(owner.dtype, ndim, layout, owner.writeable)
+    return Array(owner.dtype, ndim, layout, owner.writeable, owner.turned)

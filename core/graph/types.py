@@ -42,16 +42,20 @@ class Scalar:
 class Array:
     """A ``numpy.ndarray``: dtype, number of dimensions, layout and whether the program may write it.
 
-    ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides).
+    ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). ``turned`` says that the
+    array of any strides that was seen has no rows of elements close together. That is no certainty and tells no types
+    apart.
     """
 
-    __slots__ = ("dtype", "ndim", "layout", "writeable")
+    __slots__ = ("dtype", "ndim", "layout", "writeable", "turned")
 
-    def __init__(self, dtype: np.dtype, ndim: int, layout: str = "A", writeable: bool = True) -> None:
+    def __init__(self, dtype: np.dtype, ndim: int, layout: str = "A", writeable: bool = True,
+                 turned: bool = False) -> None:
         self.dtype = np.dtype(dtype)
         self.ndim = ndim
         self.layout = layout
         self.writeable = writeable
+        self.turned = turned
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and self.dtype == other.dtype and self.ndim == other.ndim
@@ -68,7 +72,7 @@ class Array:
         if self.dtype != other.dtype or self.ndim != other.ndim:
             return None
         layout = self.layout if self.layout == other.layout else "A"
-        return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable)
+        return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable, self.turned or other.turned)
 
 
 class Opaque:

@@ -14,6 +14,7 @@ from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import intrinsics, nests, scalar_ops, symbols
 from pijit.core.kernel.float_checks import UNDERFLOW
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.row_order import likely_by_rows
 
 PRIVATE = 1 << 16
 """Beside the type number of an array that never leaves the kernel: it may have spare memory."""
@@ -146,7 +147,7 @@ class ArrayWriter:
         self.params = {param for block in graph.blocks[1:] for param in block.params}
         self.inherited: Set[Value] = set()  # arrays whose memory has become another value
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
-        self.by_rows: Set[Value] = set()  # arrays whose last stride is the smallest but for odd shapes
+        self.by_rows = likely_by_rows(graph)  # arrays whose last stride is the smallest but for odd shapes
         self.buffered = False
         self.slots = 0
         self.reports_own = False  # whether only the kernel's own arithmetic raises what the next ``raised`` looks for

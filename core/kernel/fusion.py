@@ -70,7 +70,8 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
     if not arrays or any(not emitter.arrays[value].shape or not (emitter.goes_by_rows(value) or value in turned)
                          and (value.type.ndim > 1 or len(group) == 1) for value in arrays + written):
         return False
-    if written and max(value.type.ndim for value in arrays) > written[0].type.ndim:
+    if written and (max(value.type.ndim for value in arrays) > written[0].type.ndim or any(
+            value.type.turned for value in arrays + written)):  # a buffer has rows
         return False
     listens = not emitter.flavour.fast and any(map(raises_flags, group))
     if listens and any("f8_bits" in emitter.text[value] for value, _ in scalars):

@@ -1,4 +1,4 @@
-"""The axes of a loop nest (nests.py): several as one, one in parts, and two in tiles."""
+"""The axes of a loop nest (nests.py): which is the last, several as one, one in parts, and two in tiles."""
 
 from __future__ import annotations
 
@@ -25,6 +25,29 @@ def moving(nest: Any) -> List[Tuple[int, int]]:
             found.append((first, first + 1))
         first += 1 + nest.ndim
     return found
+
+
+def with_rows_last(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
+    """The arguments of a nest of which no stride is known, with the axis last along which elements of the result lie
+    closest together."""
+    if nest.ndim < 2 or nest.sums or nest.rolled or nest.tables or nest.slides:
+        return values
+    values, last, zero = list(values), nest.ndim - 1, ir.Constant(I64, 0)
+    strides = [nest.ndim + k * (1 + nest.ndim) + 1 for k in range(len(nest.arrays))]
+    result = strides[nest.same]  # the last array, or the one in its place
+
+    def distance(axis: int) -> Any:
+        stride = values[result + axis]
+        return builder.select(builder.icmp_signed("<", stride, zero), builder.neg(stride), stride)
+
+    for axis in range(last):
+        one, other = distance(axis), distance(last)
+        closer = builder.and_(builder.icmp_signed("<", zero, one), builder.icmp_signed("<", one, other))
+        for first in [0] + strides:
+            here, there = values[first + axis], values[first + last]
+            values[first + axis] = builder.select(closer, there, here)
+            values[first + last] = builder.select(closer, here, there)
+    return values
 
 
 def with_long_rows(builder: Any, nest: Any, values: List[Any]) -> List[Any]:

@@ -28,7 +28,7 @@ from pijit.core.kernel.element_operations import (
 )
 from pijit.core.kernel.float_intrinsics import repeated
 from pijit.core.kernel.intrinsics import I1, I8, I64, INT, Intrinsic
-from pijit.core.kernel.nest_axes import moving, with_long_rows, write_parts, write_tiles
+from pijit.core.kernel.nest_axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
 from pijit.core.kernel.parallel import gains_by_width, units_of, write_shared
 from pijit.core.kernel.row_ends import WORDS, RowEnds
 from pijit.core.kernel.row_sums import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
@@ -483,7 +483,9 @@ def nest_intrinsic(nest: Nest) -> Intrinsic:
         first = nest.ndim + sum(1 + nest.ndim for _ in nest.arrays) - nest.sums
         scalars = slice(first, first + len(nest.scalars))
         values[scalars] = [narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
-        if not nest.least or not can_share(nest) or isinstance(values[0], ir.Constant):
+        fixed = isinstance(values[0], ir.Constant)
+        values = with_rows_last(builder, nest, values) if set(nest.lasts) == {ANY} and not fixed else values
+        if not nest.least or not can_share(nest) or fixed:
             return _Writer(builder, nest, with_long_rows(builder, nest, values)).write()
         units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
         buffer = scalars.stop + 2 if nest.sums and len(values) > scalars.stop + sum(
