@@ -1,10 +1,17 @@
-"""The C extensions; everything else about the package is in setup.cfg."""
+"""The C extensions; everything else about the package is in setup.cfg.
+
+This file has no annotations, so that a Python that is too old parses it and comes to the sentence that says so.
+"""
 
 import glob
 import os
 import sys
 
-from setuptools import Extension, setup
+if sys.version_info < (3, 7):
+    sys.exit("pijit needs Python 3.7 or later, and compiles on CPython 3.7 to 3.10; this is Python %d.%d"
+             % sys.version_info[:2])
+
+from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, ExecError, LinkError, PlatformError
 
@@ -24,14 +31,21 @@ macOS: xcode-select --install) and run the same install command again.
 class BuildExtensions(build_ext):
     """build_ext that says what to install when there is no C compiler."""
 
-    def run(self) -> None:
+    def run(self):
         try:
             super().run()
         except (CompileError, ExecError, LinkError, PlatformError, FileNotFoundError) as error:
             raise SystemExit(NO_COMPILER.format(error=error))
 
 
-def extensions() -> list:
+class Binary(Distribution):
+    """Tags wheels for the Python that builds them: on another Python their extension modules would be missing."""
+
+    def has_ext_modules(self):
+        return True
+
+
+def extensions():
     """The extension modules for the running CPython; none where pijit is a no-op (3.11 and later)."""
     family = FAMILIES.get(sys.version_info[:2])
     if family is None or sys.implementation.name != "cpython":
@@ -67,4 +81,4 @@ def extensions() -> list:
     return [module for module in modules if only in (None, module.name)]
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExtensions})
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExtensions}, distclass=Binary)

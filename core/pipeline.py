@@ -21,11 +21,12 @@ from pijit.core.bytecode.moves import STACK
 from pijit.core.capture.entry import why_not_captured
 from pijit.core.capture.arrival import slots_at_entry
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
-from pijit.core.capture.hints import Hints, TypeHintWarning
+from pijit.core.capture.hints import Hints
 from pijit.core.capture.steering import Steering
 from pijit.core.entries import Start, make_entry
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
 from pijit.core.functions import stand_in, twin_of
+from pijit.core.hinting import TypeHintWarning
 from pijit.core.kernel.compile import Kernel
 from pijit.core.kernel.shared import kernels_of
 from pijit.core.modes import one_graph

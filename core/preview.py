@@ -7,11 +7,11 @@ import types
 from typing import Any, Dict, List, Tuple
 
 from pijit.core.capture.feedback import Pending, Seen
-from pijit.core.capture.hints import TypeHintWarning
 from pijit.core.entries import make_entry
 from pijit.core.errors import report_internal
 from pijit.core.functions import bound_locals
 from pijit.core.graph.passes import recorded
+from pijit.core.hinting import TypeHintWarning
 from pijit.core.modes import one_graph
 from pijit.core.pipeline import State
 from pijit.core.records import Entry

@@ -57,10 +57,15 @@ def main(steps=300):
     print("with pijit:")
     plate, log, seconds = timed(fast, steps)
     print()
-    print(pijit.explain(fast))
+    report = pijit.explain(fast)
+    print(report)
     print()
     print("same bits: %s   same file: %s" % (plate.tobytes() == expected.tobytes(), log == expected_log))
     print("heat left: %.6f" % plate.mean())
+    if report.skipped is not None:
+        print("pijit compiled nothing, so both runs were plain Python: %s. %s"
+              % (report.skipped.title, report.skipped.hint))
+        return
     print("without pijit %.3f s, with pijit %.3f s: %.1f times as fast (first call %.3f s)"
           % (without, seconds, without / seconds, first))
 

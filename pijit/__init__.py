@@ -21,8 +21,8 @@ from pijit.code_extra import get_code_extra
 from pijit.compare import Difference
 from pijit.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from pijit.control import Stance, disable, reset, stance
-from pijit.core.capture.hints import TypeHintWarning, hint
 from pijit.core.errors import FullGraphError, RecompileError
+from pijit.core.hinting import TypeHintWarning, hint
 from pijit.decorator import UnsupportedPythonWarning, jit, jit_class, ms_function
 from pijit.differential import DifferenceError, check
 from pijit.dump import dump

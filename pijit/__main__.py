@@ -30,7 +30,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         (sys.stdout if given else sys.stderr).write(usage())
         return 0 if given else 2
     if given[0] in SUBCOMMANDS:
-        return SUBCOMMANDS[given[0]].run(given[1:])
+        return commands.run_subcommand(given[0], given[1:])
     return commands.run_program(given)
 
 

@@ -10,14 +10,19 @@ from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
 from pijit import options
 from pijit.core import reasons
+from pijit.core.pythons import why_not_python
 from pijit.names import count_of
 
 
 class Subcommand(NamedTuple):
-    """A line of help, and what runs the subcommand: it takes the arguments and returns the exit status."""
+    """A line of help, what runs the subcommand, and whether it does so on any Python.
+
+    `run` takes the arguments and returns the exit status.
+    """
 
     text: str
     run: Callable[[List[str]], int]
+    anywhere: bool = False
 
 
 def _parsed(name: str, arguments: Sequence[str], *rows: Any) -> argparse.Namespace:
@@ -110,7 +115,7 @@ def _page(text: str, page: Callable[[], str]) -> Subcommand:
         sys.stdout.write(page())
         return 0
 
-    return Subcommand(text, write)
+    return Subcommand(text, write, anywhere=True)
 
 
 def look_after_cache(arguments: List[str]) -> int:
@@ -164,9 +169,19 @@ SUBCOMMANDS: Dict[str, Subcommand] = {
     "explain": Subcommand("run a program and print what was compiled of the functions that were called",
                           explain_program),
     "bisect": Subcommand("find the kernel because of which a program gives another answer", find_wrong_kernel),
-    "doctor": Subcommand("say whether pijit works here: versions, compiler, cache folder, frame hook", examine),
+    "doctor": Subcommand("say whether pijit works here: versions, compiler, cache folder, frame hook", examine,
+                         anywhere=True),
     "cache": Subcommand("the kernels on disk: where and how many, or remove them", look_after_cache),
     "options": _page("print the jit_config keys, as Markdown", options.page),
     "reasons": _page("print every reason for which something is not compiled, as Markdown", reasons.page),
 }
 """What `python -m pijit NAME` does."""
+
+
+def run_subcommand(name: str, arguments: List[str]) -> int:
+    """`python -m pijit NAME`; the exit status is 1 where the subcommand needs a Python that is supported."""
+    command, refusal = SUBCOMMANDS[name], why_not_python()
+    if refusal is not None and not command.anywhere and not set(arguments) & {"-h", "--help"}:
+        sys.stderr.write("python -m pijit {}: {}\n".format(name, refusal))
+        return 1
+    return command.run(arguments)

@@ -8,7 +8,7 @@ import sys
 import types
 from typing import Any, Callable, List, TypeVar
 
-from pijit.decorator import why_not_python
+from pijit.core.pythons import why_not_python
 from pijit.names import closest
 
 STANCES = ("default", "python", "run_only", "error_on_recompile")

@@ -10,7 +10,7 @@ import warnings
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, overload
 
 from pijit import options
-from pijit.core.reasons import reason
+from pijit.core.pythons import why_not_python
 from pijit.names import closest
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -78,7 +78,7 @@ def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
         ... def f(x):
         ...     return x * 2.0 + 1.0
     """
-    config = options.parse(jit_config, stacklevel=3)
+    config = options.parse(jit_config, stacklevel=users_level() + 1)
     arguments = _arguments(input_signature, hash_args, mode)
     if os.environ.get("PIJIT_CHECK", "0") not in ("", "0"):
         arguments["check"] = True
@@ -86,7 +86,7 @@ def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
         config = options.Options(dict(config.changed(), **arguments))
     if fn is None:
         return functools.partial(_decorate, config=config)
-    return _decorate(fn, config, stacklevel=4)
+    return _decorate(fn, config)
 
 
 def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
@@ -152,36 +152,69 @@ def _arguments(input_signature: Any, hash_args: Any, mode: Any) -> Dict[str, Any
     return found
 
 
-def why_not_python() -> Optional[str]:
-    """Why pijit cannot work on this Python, or None."""
-    version = "{} {}.{}".format(sys.implementation.name, *sys.version_info[:2])
-    if sys.implementation.name == "cpython" and (3, 7) <= sys.version_info[:2] <= (3, 10):
-        return None
-    return reason("PJ105", python=version)
+def users_level() -> int:
+    """The caller's `stacklevel` for warnings that point at the code that called pijit."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "pijit":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _disabled() -> bool:
     return any(os.environ.get(name, "0") not in ("", "0") for name in ("PIJIT_DISABLE", "NUMBA_DISABLE_JIT"))
 
 
-def _decorate(fn: Any, config: options.Options, stacklevel: int = 3) -> Any:
+def _decorate(fn: Any, config: options.Options) -> Any:
     if not callable(fn) and not isinstance(fn, (staticmethod, classmethod)):
         raise TypeError("jit: fn must be {}; not {!r}".format(ACCEPTED, fn))
-    if _disabled():
-        return fn
-    refusal = why_not_python()
-    if refusal is not None:
-        _warn_once(refusal, stacklevel)
+    _require_code(fn)
+    if _disabled() or warn_if_unsupported():
         return fn
     return _wrap(fn, config)
 
 
-def _warn_once(refusal: str, stacklevel: int) -> None:
+def _require_code(fn: Any) -> None:
+    """Raise TypeError unless a Python function is behind what `jit` was put on."""
+    if isinstance(fn, types.FunctionType) or _is_jitted(fn):
+        return
+    if is_written(fn):
+        for name in called_methods(fn):
+            _require_code(vars(fn)[name])
+        return
+    for kind, attribute in _HOLDERS:
+        if isinstance(fn, kind):
+            return _require_code(getattr(fn, attribute))
+    call = getattr(type(fn), "__call__", None)
+    if isinstance(fn, type) or not (isinstance(call, types.FunctionType) or _is_jitted(call)):
+        raise TypeError("jit: fn must be {}; {!r} has no Python code".format(ACCEPTED, fn))
+
+
+_HOLDERS: Tuple[Tuple[Any, str], ...] = (
+    (types.MethodType, "__func__"), ((staticmethod, classmethod), "__func__"), (functools.partial, "func"))
+"""What holds a function, and in which attribute."""
+
+
+def _is_jitted(fn: Any) -> bool:
+    function = sys.modules.get("pijit.function")  # not imported before something is jitted
+    return function is not None and isinstance(fn, function.Jitted)
+
+
+def warn_if_unsupported(script: Optional[str] = None) -> bool:
+    """Whether this Python is not supported; warns once per process, at the code that called pijit.
+
+    Args:
+        script: the program's file, at whose first line to warn instead.
+    """
     global _warned
-    if not _warned:
+    refusal = why_not_python()
+    if refusal is not None and not _warned:
         _warned = True
-        message = refusal + ": functions stay as they are"
-        warnings.warn(message, UnsupportedPythonWarning, stacklevel=stacklevel)
+        message = "{} Functions stay as they are.".format(refusal)
+        if script is None:
+            warnings.warn(message, UnsupportedPythonWarning, stacklevel=users_level())
+        else:
+            warnings.warn_explicit(message, UnsupportedPythonWarning, script, 1)
+    return refusal is not None
 
 
 def _wrap(fn: Any, config: options.Options) -> Any:
@@ -192,10 +225,7 @@ def _wrap(fn: Any, config: options.Options) -> Any:
     for kind, wrap in _WRAPS:
         if isinstance(fn, kind):
             return wrap(fn, config)
-    call = getattr(type(fn), "__call__", None)
-    if isinstance(call, (types.FunctionType, Jitted)):
-        return types.MethodType(_wrap(call, config), fn)
-    raise TypeError("jit: fn must be {}; {!r} has no Python code".format(ACCEPTED, fn))
+    return types.MethodType(_wrap(type(fn).__call__, config), fn)
 
 
 def _wrap_function(fn: types.FunctionType, config: options.Options) -> Any:
@@ -223,8 +253,6 @@ def called_methods(cls: type) -> List[str]:
 
 
 def _wrap_class(fn: type, config: options.Options) -> type:
-    if not is_written(fn):
-        raise TypeError("jit: fn must be {}; {!r} has no Python code".format(ACCEPTED, fn))
     for name in called_methods(fn):
         setattr(fn, name, _wrap(vars(fn)[name], config))
     return fn

@@ -244,17 +244,21 @@ def _of_kind(kind: str, effects: Effects) -> str:
 
 def plain_twin(function: types.FunctionType) -> types.FunctionType:
     """The same function on a code object of its own, which pijit does not know."""
-    code = function.__code__
-    parts: List[Any] = [code.co_argcount, code.co_kwonlyargcount, code.co_nlocals, code.co_stacksize, code.co_flags,
-             code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_filename, code.co_name,
-             code.co_firstlineno, code.co_lnotab, code.co_freevars, code.co_cellvars]
-    copied = code.replace() if hasattr(code, "replace") else types.CodeType(*parts)
-    twin = types.FunctionType(copied, function.__globals__, function.__name__, function.__defaults__,
+    twin = types.FunctionType(_copied(function.__code__), function.__globals__, function.__name__, function.__defaults__,
                               function.__closure__)
     twin.__kwdefaults__ = function.__kwdefaults__
     twin.__qualname__ = function.__qualname__
     twin.__dict__.update(function.__dict__)
     return twin
+
+
+def _copied(code: types.CodeType) -> types.CodeType:
+    if hasattr(code, "replace"):
+        return code.replace()
+    parts: List[Any] = [code.co_argcount, code.co_kwonlyargcount, code.co_nlocals, code.co_stacksize, code.co_flags,
+                        code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_filename, code.co_name,
+                        code.co_firstlineno, code.co_lnotab, code.co_freevars, code.co_cellvars]
+    return types.CodeType(*parts)
 
 
 def unbound(f: Any) -> Tuple[Any, Tuple[Any, ...]]:
@@ -342,7 +346,7 @@ def check(f: Callable[..., Any], *args: Any, calls: int = 3, config: Optional[Di
         others: tuples of other positional arguments, say of other types; `kwargs` go with them too.
 
     Returns:
-        The jitted function, for a look at what was captured.
+        The jitted function, for a look at what was captured; a copy of `f` where pijit does nothing.
 
     Raises:
         DifferenceError: there is a difference; the message lists all that were found.

@@ -9,7 +9,7 @@ import time
 from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 
 from pijit._version import __version__
-from pijit.decorator import why_not_python
+from pijit.core.pythons import why_not_python
 from pijit.names import count_of
 
 

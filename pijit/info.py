@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
+from pijit.core.pythons import why_not_python
+from pijit.core.reasons import REASONS
+from pijit.differential import unbound
 from pijit.explain import state_of
 from pijit.names import count_of
 
@@ -62,7 +66,7 @@ def info(f: Callable[..., Any]) -> Info:
     """Say how a jitted function has been doing: calls, entries, kernels, breaks, recompiles.
 
     Args:
-        f: a jitted function or method.
+        f: a jitted function or method; on a Python that is not supported, any Python function or method.
 
     Returns:
         The numbers; print them, or read the attributes.
@@ -75,6 +79,10 @@ def info(f: Callable[..., Any]) -> Info:
         0
     """
     state = state_of(f)
+    if state is None and why_not_python() is not None:
+        function = unbound(f)[0]
+        if isinstance(function, types.FunctionType):
+            return _idle(function)
     if state is None:
         raise TypeError("info: f must be a jitted function or method, not {!r}".format(f))
     code, cache, newest = state.py_func.__code__, state.cache, state.entries[-1:]
@@ -87,3 +95,11 @@ def info(f: Callable[..., Any]) -> Info:
         calls={launcher.name: launcher.calls for launcher in launchers}, recompiles=tuple(state.recompiles),
         failures=tuple(state.failures), callees=tuple(callee.py_func.__qualname__ for entry in newest
                                                       for callee in entry.callees))
+
+
+def _idle(function: types.FunctionType) -> Info:
+    """What is to say of a function on a Python that is not supported."""
+    code = function.__code__
+    return Info(name=function.__qualname__, filename=code.co_filename, lineno=code.co_firstlineno, options={},
+                skipped=REASONS["PJ105"], hits=0, misses=0, entries=0, limit=0, kernels=0, breaks=0, calls={},
+                recompiles=(), failures=(), callees=())

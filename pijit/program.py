@@ -17,7 +17,7 @@ import sysconfig
 import types
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from pijit.decorator import jit
+from pijit.decorator import jit, warn_if_unsupported
 from pijit.explain import explain
 from pijit.report import Report
 
@@ -63,6 +63,7 @@ class Program:
         sys.modules["__main__"] = main
         sys.meta_path.insert(0, _Finder(self))
         self.serve()
+        warn_if_unsupported(path)
         exec(code, main.__dict__)
 
     def serve(self) -> None:

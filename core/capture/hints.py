@@ -23,25 +23,18 @@ from pijit.core.capture.values import Abstract, Const, Instance, Number, Opaque,
 from pijit.core.capture.values import Sequence as Items
 from pijit.core.errors import Break
 from pijit.core.graph.types import PYTHON_SCALARS, Array, Object, numpy_scalar
+from pijit.core.hinting import ACCEPTED, CONTAINERS, TypeHintWarning, hint, text_of
 
 MARK = "@jit.typing"
 FORM = re.compile(r"#\s*@jit\.typing\s*:\s*\(\s*\)\s*->\s*(.*\S)")
-ACCEPTED = ("int, float, bool, complex, list, dict or set; a dtype of NumPy's, for its scalars: float64; "
-            "tensor_type[float64], or with a number of dimensions tensor_type[float64, 2], for arrays; "
-            "tuple_[float, tensor_type[int64, 1]], for tuples; {name} for a dtype or type that a variable holds")
 ARRAYS = frozenset(["tensor_type", "tensor", "Tensor", "ndarray"])
 TUPLES = frozenset(["tuple_", "tuple"])
-CONTAINERS: Dict[str, type] = {"list": list, "list_": list, "dict": dict, "set": set}
 STORES = frozenset(["STORE_FAST", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF"])
 SPREADS = STORES | {"DUP_TOP", "UNPACK_SEQUENCE", "UNPACK_EX"}
 """Between what makes the value of an assignment and its end."""
 
 Lookup = Callable[[str], Any]
 """What a variable holds; KeyError if there is none."""
-
-
-class TypeHintWarning(UserWarning):
-    """A comment that begins with `@jit.typing` does not say what a value is like."""
 
 
 class Hinted(Exception):
@@ -216,49 +209,13 @@ def _statements(lines: List[str], first: int, last: int) -> Iterator[Tuple[int, 
         return
 
 
-def text_of(kind: Any) -> str:
-    """The text for what `hint` was given: one, a class, a dtype, or an object with a text in `jit_typing`.
-
-    Raises TypeError for anything else.
-    """
-    text = getattr(kind, "jit_typing", None)
-    if type(kind) is str:
-        return kind
-    if type(text) is str:
-        return text
-    if type(kind) is type and kind in (*PYTHON_SCALARS, *CONTAINERS.values()):
-        return kind.__name__  # type: ignore[no-any-return]
-    if isinstance(kind, np.dtype) or isinstance(kind, type) and issubclass(kind, np.generic):
-        return np.dtype(kind).name
-    raise TypeError("hint: kind must be a text, a class, a dtype or a pijit.Tensor, not {!r}; texts that are accepted: "
-                    "{}".format(kind, ACCEPTED))
-
-
 def _nothing(name: str) -> Any:
     raise KeyError(name)
 
 
-def hint(value: Any, kind: Any) -> Any:
-    """Say what a value is like that Python makes, so that what follows is compiled at the first call.
-
-    Args:
-        value: any value; where pijit knows what it is like, the hint is not needed.
-        kind: int, float, bool, complex, list, dict, set, a dtype, a `pijit.Tensor`, or a text as behind
-            `# @jit.typing: () ->`, such as "tensor_type[float64, 2]". If the value is something else after all,
-            nothing is wrong: a run is observed, as without a hint.
-
-    Returns:
-        The value itself.
-
-    Raises:
-        TypeError: `kind` is something else.
-        ValueError: the text does not describe a value.
-
-    Example:
-        >>> y = hint(load("table.bin"), "tensor_type[float64, 2]")              # doctest: +SKIP
-    """
-    parsed(text_of(kind), _nothing)
-    return value
+def check_text(text: str) -> None:
+    """Raise ValueError unless a text describes a value without names of variables."""
+    parsed(text, _nothing)
 
 
 def call_hint(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
