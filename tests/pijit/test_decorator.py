@@ -25,6 +25,11 @@ def plain(x, k=2.0):
     return x * k
 
 
+class Held:
+    def method(self, x):
+        return x * 2.0
+
+
 @pytest.mark.parametrize("wrong", [3, "f", [plain], np.zeros(2)])
 def test_refuses_what_is_not_callable(wrong):
     with pytest.raises(TypeError) as caught:
@@ -82,6 +87,31 @@ def test_unsupported_python_warns_once_at_the_users_line(monkeypatch, decorate):
     assert "cpython 3.14" in str(caught[0].message)
     assert (caught[0].filename, caught[0].lineno) == (__file__, decorate.__code__.co_firstlineno)
     assert pijit.explain(plain).skipped.id == "PJ105"
+
+
+@pytest.mark.parametrize("decorate", [lambda: pijit.ms_function(plain), lambda: pijit.jit_class(Held)])
+def test_all_decorators_warn_at_the_users_line(monkeypatch, decorate):
+    monkeypatch.setattr(decorator, "_warned", False)
+    monkeypatch.setattr(sys, "version_info", (3, 14, 0, "final", 0))
+    with pytest.warns(pijit.UnsupportedPythonWarning, match="CPython 3.7, 3.8, 3.9 or 3.10") as caught:
+        decorate()
+    assert (caught[0].filename, caught[0].lineno) == (__file__, decorate.__code__.co_firstlineno)
+
+
+def test_unknown_options_warn_at_the_users_line():
+    with pytest.warns(UserWarning, match="'print_guards'") as caught:
+        pijit.ms_function(jit_config={"print_guard": True})
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("wrong", [len, int, staticmethod(len), functools.partial(len), np.add])
+def test_what_has_no_code_is_refused_where_nothing_is_compiled(monkeypatch, wrong):
+    for patch in (lambda: monkeypatch.setenv("PIJIT_DISABLE", "1"),
+                  lambda: monkeypatch.setattr(sys, "version_info", (3, 14, 0, "final", 0))):
+        with monkeypatch.context():
+            patch()
+            with pytest.raises(TypeError, match="has no Python code"):
+                jit(wrong)
 
 
 def test_import_is_light(tmp_path):
