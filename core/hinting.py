@@ -1,4 +1,4 @@
-"""`pijit.hint` and what it accepts. What captures make of hints is in `pijit.core.capture.hints`."""
+"""`pijit.hint` and what it accepts. The capturer reads hints in `pijit.core.capture.hints`."""
 
 from __future__ import annotations
 

@@ -45,6 +45,7 @@ class CaptureRecord:
 
     Attributes:
         name: the function's qualified name.
+        filename: that of its code.
         breaks: reports of the instructions that stay bytecode.
         effects: reports of stores and other effects.
         inlined: reports of the functions that were inlined into kernels.
@@ -63,6 +64,7 @@ class CaptureRecord:
         result = results[0]
         candidates = [candidate for one in results for candidate in one.all_candidates()]
         self.name = function.__qualname__
+        self.filename = function.__code__.co_filename
         self.breaks = tuple(breaks)
         self.recompile = recompile
         self.graph = "\n".join(format_graph(candidate.captured.graph, True) for candidate in candidates

@@ -6,6 +6,7 @@ import sys
 from typing import List, Optional
 
 from pijit import commands
+from pijit._version import __version__
 
 SUBCOMMANDS = commands.SUBCOMMANDS
 
@@ -14,8 +15,10 @@ def usage() -> str:
     """What `python -m pijit --help` prints."""
     width = max(map(len, SUBCOMMANDS))
     lines = ["usage: python -m pijit [--report FILE] [--check] [--backend numba|python] SCRIPT [ARGUMENTS ...]",
-             "       python -m pijit COMMAND ...", "",
+             "       python -m pijit [--report FILE] [--check] [--backend numba|python] -m MODULE [ARGUMENTS ...]",
+             "       python -m pijit COMMAND ...", "       python -m pijit --version", "",
              "Runs a Python program with each function of its own modules jitted. Its files stay as they are.", "",
+             "  -m MODULE       run a module, as python -m does; installed modules are not jitted",
              "  --report FILE   write a page on what was compiled",
              "  --check         compare each call with a plain one, and raise if anything differs",
              "  --backend NAME  numba (machine code) or python", "", "commands:"]
@@ -29,6 +32,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if not given or given[0] in ("-h", "--help"):
         (sys.stdout if given else sys.stderr).write(usage())
         return 0 if given else 2
+    if given[0] == "--version":
+        sys.stdout.write("pijit {}\n".format(__version__))
+        return 0
     if given[0] in SUBCOMMANDS:
         return commands.run_subcommand(given[0], given[1:])
     return commands.run_program(given)

@@ -35,21 +35,20 @@ class Kernel(NamedTuple):
         return "{}, of {} ({}:{}-{})".format(self.name, self.function, self.filename, self.first, self.last)
 
 
-def bisect(script: str, arguments: Sequence[str], backend: str, write: Write) -> int:
+def bisect(program: List[str], backend: str, write: Write) -> int:
     """Find a kernel because of which a program behaves differently.
 
     The program runs without pijit, with all kernels, and then with fewer and fewer of them as bytecode; each call of a
     jitted function is compared with a plain one as well. It should do the same each time that it runs.
 
     Args:
-        script, arguments: the program.
+        program: the script, or -m and a module, and the arguments.
         backend: what runs kernels.
         write: takes the lines of the report.
 
     Returns:
         0 if there is no difference, 1 if a kernel was found, 2 if the runs do not tell.
     """
-    program = [script, *arguments]
     plain = _plain(program)
     if _plain(program) != plain:
         write("without pijit two runs already differ: there is nothing to compare with\n")

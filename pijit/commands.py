@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
-from pijit import options
+from pijit import logs, options
 from pijit.core import reasons
 from pijit.core.pythons import why_not_python
 from pijit.names import count_of
@@ -34,7 +34,8 @@ def _parsed(name: str, arguments: Sequence[str], *rows: Any) -> argparse.Namespa
 
 
 SCRIPT = (
-    (("script",), {"help": "the Python file"}),
+    (("-m",), {"action": "store_true", "dest": "is_module", "help": "run a module, as python -m does"}),
+    (("script",), {"help": "the Python file; behind -m the name of a module"}),
     (("arguments",), {"nargs": argparse.REMAINDER, "help": "what the program gets"}),
 )
 BACKEND = (("--backend",), {"choices": ("numba", "python"), "default": "numba", "help": "what runs kernels"})
@@ -61,8 +62,8 @@ def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespac
 
     names = [name for name in getattr(known, "interpret", "").split(",") if name]
     config = {"backend": known.backend, "check": known.check, "interpret": names}
-    program = Program(known.script, config)
-    if not os.path.isfile(known.script):
+    program = Program(known.script, config, known.is_module)
+    if not known.is_module and not os.path.isfile(known.script):
         sys.stderr.write("python -m pijit: there is no file {!r}, and no command of that name; see --help\n".format(
             known.script))
         return 2
@@ -162,7 +163,8 @@ def find_wrong_kernel(arguments: List[str]) -> int:
     from pijit.bisection import bisect
 
     known = _parsed("bisect", arguments, BACKEND, *SCRIPT)
-    return bisect(known.script, known.arguments, known.backend, sys.stdout.write)
+    program = ["-m"] * known.is_module + [known.script, *known.arguments]
+    return bisect(program, known.backend, sys.stdout.write)
 
 
 SUBCOMMANDS: Dict[str, Subcommand] = {
@@ -172,6 +174,7 @@ SUBCOMMANDS: Dict[str, Subcommand] = {
     "doctor": Subcommand("say whether pijit works here: versions, compiler, cache folder, frame hook", examine,
                          anywhere=True),
     "cache": Subcommand("the kernels on disk: where and how many, or remove them", look_after_cache),
+    "logs": _page("print the words that PIJIT_LOGS and pijit.set_logs accept", logs.help_text),
     "options": _page("print the jit_config keys, as Markdown", options.page),
     "reasons": _page("print every reason for which something is not compiled, as Markdown", reasons.page),
 }

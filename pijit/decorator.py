@@ -9,7 +9,7 @@ import types
 import warnings
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, overload
 
-from pijit import options
+from pijit import logs, options
 from pijit.core.pythons import why_not_python
 from pijit.names import closest
 
@@ -168,7 +168,10 @@ def _decorate(fn: Any, config: options.Options) -> Any:
     if not callable(fn) and not isinstance(fn, (staticmethod, classmethod)):
         raise TypeError("jit: fn must be {}; not {!r}".format(ACCEPTED, fn))
     _require_code(fn)
-    if _disabled() or warn_if_unsupported():
+    if _disabled():
+        return fn
+    logs.read_environment()
+    if warn_if_unsupported():
         return fn
     return _wrap(fn, config)
 

@@ -9,7 +9,7 @@ import sys
 import types
 from typing import Any, List, NamedTuple, Type
 
-from pijit import logs, printing
+from pijit import printing
 from pijit.checking import Checker
 from pijit.core import pipeline, preview
 from pijit.core._hook import JitFunction
@@ -42,8 +42,8 @@ class Jitted(JitFunction):
     """
 
     def __init__(self, py_func: types.FunctionType, options: Options) -> None:
-        logs.read_environment()
-        state = pipeline.attach(py_func, Options(options.changed(), printing.shower(options)))
+        shower = printing.shower(options, py_func.__code__.co_filename)
+        state = pipeline.attach(py_func, Options(options.changed(), shower))
         super().__init__(state.function, state)
         self.__dict__["__wrapped__"] = py_func
 

@@ -11,6 +11,7 @@ import os
 import sys
 from typing import Iterable, List
 
+from pijit.installed import is_installed
 from pijit.names import closest
 
 SUBJECTS = {
@@ -24,6 +25,12 @@ SUBJECTS = {
     "time": "how long each capture took, phase by phase, and each kernel",
 }
 """What PIJIT_LOGS and `set_logs` accept, and what it shows; the logger of a subject is `pijit.<subject>`."""
+
+LIBRARIES = "libraries"
+"""Beside subjects: show their lines for functions of installed libraries too."""
+
+WORDS = dict(SUBJECTS, **{LIBRARIES: "beside others: functions of installed libraries too"})
+"""The words that PIJIT_LOGS and `set_logs` accept, "help" excepted, each with its line of help."""
 
 logging.getLogger("pijit").addHandler(logging.NullHandler())
 
@@ -67,8 +74,8 @@ def set_logs(*subjects: str) -> None:
     """Show the lines of these subjects on stderr, and no longer those of others.
 
     Args:
-        *subjects: names, or several in one string with commas between them, as in PIJIT_LOGS; "help" prints what
-            there is. Without any, nothing is shown any more. Options such as `log_graph_break` count anew from
+        *subjects: names, or several in one string with commas between them, as in PIJIT_LOGS; "libraries" adds the
+            lines for functions of installed libraries; "help" prints what there is. Without any, nothing is shown any more. Options such as `log_graph_break` count again from
             functions that are jitted later.
 
     Raises:
@@ -79,11 +86,13 @@ def set_logs(*subjects: str) -> None:
         >>> set_logs("breaks", "recompiles")
         >>> set_logs()
     """
+    global _libraries
     for subject in subjects:
         if not isinstance(subject, str):
             raise TypeError("set_logs: subjects must be strings, of {}; not {!r}".format(
-                ", ".join(map(repr, SUBJECTS)), subject))
+                ", ".join(map(repr, WORDS)), subject))
     names = _names(",".join(subjects), "set_logs: each subject")
+    _libraries = False
     for subject in SUBJECTS:
         _hide(subject)
     _show_all(names)
@@ -102,21 +111,41 @@ def read_environment() -> None:
         _read = text
 
 
+def leaves_out(filename: str, log: logging.Logger, level: int) -> bool:
+    """Whether lines for functions of a file are not shown; says so once per process.
+
+    Args:
+        filename: that of the function's code.
+        log, level: where such a line would go.
+    """
+    global _told
+    if _libraries or not is_installed(filename):
+        return False
+    if not _told:
+        _told = True
+        log.log(level, "functions of installed libraries are left out; the word %r shows them", LIBRARIES)
+    return True
+
+
 _read = ""
+_libraries = _told = False
 
 
 def _names(text: str, what: str) -> List[str]:
     names = [item.strip() for item in text.split(",") if item.strip()]
     for name in names:
-        if name not in SUBJECTS and name != "help":
-            raise ValueError("{} must be {}".format(what, closest(name, [*SUBJECTS, "help"])))
+        if name not in WORDS and name != "help":
+            raise ValueError("{} must be {}".format(what, closest(name, [*WORDS, "help"])))
     return names
 
 
 def _show_all(names: Iterable[str]) -> None:
+    global _libraries
     for name in names:
         if name == "help":
             sys.stderr.write(help_text())
+        elif name == LIBRARIES:
+            _libraries = True
         else:
             show(name)
 
@@ -132,7 +161,7 @@ def _hide(subject: str) -> None:
 
 def help_text() -> str:
     """What PIJIT_LOGS accepts, a line each."""
-    width = max(map(len, SUBJECTS))
+    width = max(map(len, WORDS))
     lines = ["PIJIT_LOGS=a,b or pijit.set_logs(\"a\", \"b\") shows on stderr:"]
-    lines += ["  {:{}}  {}".format(name, width, text) for name, text in SUBJECTS.items()]
+    lines += ["  {:{}}  {}".format(name, width, text) for name, text in WORDS.items()]
     return "\n".join(lines) + "\n"

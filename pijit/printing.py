@@ -1,15 +1,15 @@
 """Shows captures to the user: prints the parts that the options ask for, and logs breaks and recompiles.
 
 The compiler knows nothing of this file. It calls `options.on_capture(record)` once per capture, with a record
-that has the name of the function (`name`), one text per row of `PARTS`, the break reports (`breaks`) and the
-reason why the function was captured again (`recompile`, "" for the first capture).
+that has the name of the function (`name`), its file (`filename`), one text per row of `PARTS`, the break reports
+(`breaks`) and the reason why the function was captured again (`recompile`, "" for the first capture).
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from typing import Any, Callable, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Tuple
 
 from pijit import logs
 from pijit.options import Options
@@ -50,19 +50,39 @@ def section(part: Part, record: Any) -> str:
     return "*** {}: {} ***\n{}\n".format(part.heading, record.name, text)
 
 
-def show(options: Options, record: Any) -> None:
-    """Print and log what is asked for of one capture."""
+Line = Tuple[str, int, str]
+"""The subject, the level and the text of what is logged."""
+
+
+def show(options: Options, record: Any, own_file: str = "") -> None:
+    """Print and log what is asked for of one capture.
+
+    Args:
+        options: those of the jitted function.
+        record: the capture, of that function or one that it calls.
+        own_file: the file of the jitted function. Its options ask for lines of this file, in a library too.
+    """
     for part in asked_parts(options) if sys.stdout is not None else ():
         sys.stdout.write(section(part, record) + "\n")
+    for subject, level, text in _lines(options, record):
+        asked = level > logging.DEBUG and record.filename == own_file
+        if not asked and logs.leaves_out(record.filename, logs.logger(subject), level):
+            return
+        logs.logger(subject).log(level, text)
+
+
+def _lines(options: Options, record: Any) -> Iterator[Line]:
+    """What there is to log of a capture for the loggers that are on."""
     for part in PARTS:
         if part.subject is not None and logs.logger(part.subject).isEnabledFor(logging.DEBUG):
-            logs.logger(part.subject).debug(section(part, record))
+            yield part.subject, logging.DEBUG, section(part, record)
     level = _level(options.log_graph_break)
     if logs.logger("breaks").isEnabledFor(level):
         for report in record.breaks:
-            logs.logger("breaks").log(level, break_line(record.name, report))
-    if record.recompile:
-        logs.logger("recompiles").log(_level(options.log_recompile), "%s: %s", record.name, record.recompile)
+            yield "breaks", level, break_line(record.name, report)
+    level = _level(options.log_recompile)
+    if record.recompile and logs.logger("recompiles").isEnabledFor(level):
+        yield "recompiles", level, "{}: {}".format(record.name, record.recompile)
 
 
 def _level(asked: bool) -> int:
@@ -75,14 +95,17 @@ def break_line(name: str, report: Any) -> str:
     return "{}:{}: {}: {}. {}".format(report.filename, report.lineno, name, report.message, report.hint)
 
 
-def shower(options: Options) -> Callable[[Any], None]:
-    """The callback for `Options.on_capture`; makes the lines visible that the options ask for."""
+def shower(options: Options, own_file: str = "") -> Callable[[Any], None]:
+    """The callback for `Options.on_capture`; makes the lines visible that the options ask for.
+
+    `own_file` is the file of the jitted function, see `show`.
+    """
     if options.log_graph_break:
         logs.show("breaks", logging.INFO)
     if options.log_recompile:
         logs.show("recompiles", logging.INFO)
 
     def on_capture(record: Any) -> None:
-        show(options, record)
+        show(options, record, own_file)
 
     return on_capture

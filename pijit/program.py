@@ -12,11 +12,12 @@ import builtins
 import importlib.machinery
 import inspect
 import os
+import runpy
 import sys
-import sysconfig
 import types
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
+from pijit import installed, logs
 from pijit.decorator import jit, warn_if_unsupported
 from pijit.explain import explain
 from pijit.report import Report
@@ -32,39 +33,60 @@ _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENE
 
 
 class Program:
-    """A script, and what of it was jitted.
+    """A script or a module that is run, and what of it was jitted.
 
     Args:
-        script: the path of the file.
+        script: the path of the file, or the name of the module.
         config: the options of its functions.
+        is_module: whether `script` is a module's name, as behind `python -m`.
 
     Attributes:
         functions: those that were jitted, in the order in which they were defined.
     """
 
-    def __init__(self, script: str, config: Optional[Dict[str, Any]] = None) -> None:
+    def __init__(self, script: str, config: Optional[Dict[str, Any]] = None, is_module: bool = False) -> None:
         self.script = script
-        self.root = os.path.dirname(os.path.realpath(script))
+        self.is_module = is_module
+        self.root = _folder_of_module(script) if is_module else os.path.dirname(os.path.realpath(script))
         self.config = config or {}
         self.functions: List[Any] = []
         # Asked here, once: sysconfig imports modules itself, which would ask it again in the middle of that.
-        folders = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-        self._installed = [os.path.realpath(folder) for folder in folders + [os.path.dirname(__file__)] if folder]
+        installed.folders()
 
     def run(self, arguments: Sequence[str]) -> None:
-        """Run the script as `python script arguments` would, as `__main__`; what it raises comes out."""
+        """Run the program as Python itself does, as `__main__`; what it raises comes out."""
+        logs.read_environment()
+        if self.is_module:
+            self._run_module(arguments)
+        else:
+            self._run_script(arguments)
+
+    def _run_module(self, arguments: Sequence[str]) -> None:
+        """As `python -m module arguments`: by the function of `runpy` that Python itself calls for that."""
+        self._become_main(["-m", *arguments], __builtins__=builtins, __annotations__={})
+        warn_if_unsupported("python -m " + self.script)
+        runpy._run_module_as_main(self.script)  # type: ignore[attr-defined]
+
+    def _run_script(self, arguments: Sequence[str]) -> None:
+        """As `python script arguments`."""
         path = os.path.abspath(self.script) if sys.version_info >= (3, 9) else self.script
         with open(path, "rb") as stream:
             code = self.compiled(stream.read(), path)
-        main = types.ModuleType("__main__")
-        main.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None, __annotations__={})
-        sys.argv[:] = [self.script, *arguments]
         sys.path[0] = self.root
+        main = self._become_main([self.script, *arguments], __file__=path, __builtins__=builtins, __cached__=None,
+                                 __annotations__={})
+        warn_if_unsupported(path)
+        exec(code, main.__dict__)
+
+    def _become_main(self, argv: Sequence[str], **names: Any) -> types.ModuleType:
+        """Put a new module in the place of `__main__`, and have modules of the program found and compiled here."""
+        main = types.ModuleType("__main__")
+        main.__dict__.update(names)
+        sys.argv[:] = argv
         sys.modules["__main__"] = main
         sys.meta_path.insert(0, _Finder(self))
         self.serve()
-        warn_if_unsupported(path)
-        exec(code, main.__dict__)
+        return main
 
     def serve(self) -> None:
         """Be what the decorators of compiled code call from now on."""
@@ -82,12 +104,14 @@ class Program:
     def owns(self, path: Optional[str]) -> bool:
         """Whether a module in this file belongs to the program: it is below the script's folder, and not installed."""
         real = os.path.realpath(path or "")
-        return (real.endswith(".py") and _is_below(real, self.root)
-                and not any(_is_below(real, folder) for folder in self._installed))
+        return real.endswith(".py") and installed.is_below(real, self.root) and not installed.is_installed(real)
 
     def compiled(self, source: bytes, path: str) -> types.CodeType:
         """The code of a module, with decorators on what it and its classes define."""
-        tree = ast.parse(source, path)
+        try:
+            tree = ast.parse(source, path)
+        except SyntaxError as error:
+            raise error.with_traceback(None)  # the line of `ast` in it is none that Python shows
         decorate(tree.body)
         return compile(tree, path, "exec", dont_inherit=True)
 
@@ -113,8 +137,12 @@ class Program:
         return found
 
 
-def _is_below(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip(os.sep) + os.sep)
+def _folder_of_module(name: str) -> str:
+    """The folder of the program that a module belongs to; the current one where the module is an installed one."""
+    spec = importlib.machinery.PathFinder.find_spec(name.partition(".")[0])
+    places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin])
+    place = os.path.realpath(places[0]) if places and places[0] else ""
+    return os.path.dirname(place) if place and not installed.is_installed(place) else os.getcwd()
 
 
 def decorate(body: Sequence[Any]) -> None:

@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+import pijit
+from pijit import bisection
 from pijit.__main__ import SUBCOMMANDS, main
 from pijit.program import Program, decorate
 from tests.harness import needs_pipeline
@@ -121,6 +123,82 @@ PIJIT = ("-m", "pijit", "--backend", "python")
 def test_a_program_does_the_same(folder, arguments):
     assert ran(folder, *PIJIT, *arguments) == ran(folder, *arguments)
     assert sorted(path.name for path in folder.rglob("*")) == ["main.py", "own", "right.py", "tools.py", "wrong.py"]
+
+
+PACKAGE = {
+    "__init__.py": "def helper(x):\n    return x * 2.0 + 1.0\n",
+    "__main__.py": '''
+"""The text of the module."""
+import sys
+import numpy as np
+from . import helper
+
+def run(n):
+    total = 0.0
+    for i in range(n):
+        total += i * 0.5
+    return total
+
+main = sys.modules["__main__"]
+print(sys.argv, sys.path[0], __name__, __file__, __doc__, __package__, __spec__.name, __spec__.origin, sorted(vars(main)))
+print(run(100), helper(np.ones(3)))
+if len(sys.argv) > 1:
+    raise ValueError(run(3))
+''',
+    "one.py": "import sys\nprint(__name__, __package__, sys.argv)\nsys.exit(7)\n",
+    "failing.py": "import no_such_module\n",
+    "wrong.py": "x = (\n",
+}
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A folder with the package `own`, and in it the empty package `own.empty`."""
+    (tmp_path / "own" / "empty").mkdir(parents=True)
+    (tmp_path / "own" / "empty" / "__init__.py").write_text("")
+    for name, text in PACKAGE.items():
+        (tmp_path / "own" / name).write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize("arguments", ["own a -m --check", "own.one b --report x", "own.empty", "no_such",
+                                       "own.failing.part"])
+def test_a_module_does_the_same(package, arguments):
+    assert ran(package, *PIJIT, "-m", *arguments.split()) == ran(package, "-m", *arguments.split())
+
+
+def test_an_installed_module_is_left_alone(package):
+    plain = ran(package, "-m", "calendar", "2024", "1")
+    said = ran(package, "-m", "pijit", "explain", "-m", "calendar", "2024", "1")
+    assert plain[0] == said[0] == 0
+    assert said[1] == plain[1] + "no function of the program's own modules was called\n"
+
+
+def test_a_module_on_the_path_is_jitted(package, tmp_path_factory):
+    elsewhere = str(tmp_path_factory.mktemp("elsewhere"))
+    program = Program("own.one", is_module=True)
+    assert program.root == os.path.realpath(os.getcwd())
+    done = subprocess.run([sys.executable, "-m", "pijit", "explain", "--backend", "python", "-m", "own"],
+                          stdout=subprocess.PIPE, universal_newlines=True, cwd=elsewhere,
+                          env=dict(os.environ, PYTHONPATH=str(package)))
+    heads = [line.split(" (")[0] for line in done.stdout.splitlines() if " kernel" in line]
+    assert done.returncode == 0 and heads == ["helper", "run"], done.stdout
+
+
+@pytest.mark.parametrize("given", [["-m", "own.one", "x", "-m"], ["script.py", "-m"]])
+def test_a_module_can_be_bisected(monkeypatch, given):
+    asked = []
+    monkeypatch.setattr(bisection, "bisect", lambda program, backend, write: asked.append(program) or 5)
+    assert main(["bisect", "--backend", "python", *given]) == 5 and asked == [given]
+
+
+def test_a_syntax_error_is_shown_as_python_does(package):
+    assert ran(package, *PIJIT, "own/wrong.py") == ran(package, "own/wrong.py")
+
+
+def test_version_and_words_of_logs(capsys):
+    assert main(["--version"]) == 0 and capsys.readouterr() == ("pijit {}\n".format(pijit.__version__), "")
+    assert main(["logs"]) == 0 and "\n  libraries " in capsys.readouterr().out
 
 
 def test_report_and_check(folder):

@@ -1,0 +1,36 @@
+"""Which files belong to installed libraries: to Python's own, or to what pip and others put beside it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sysconfig
+from typing import Tuple
+
+MARKS = frozenset(["site-packages", "dist-packages"])
+"""Names of folders with installed libraries, of this Python or another one."""
+
+
+@functools.lru_cache(maxsize=None)
+def folders() -> Tuple[str, ...]:
+    """The folders with libraries of this Python, and that of pijit."""
+    paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return tuple(os.path.realpath(path) for path in paths + [os.path.dirname(__file__)] if path)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path leads into a folder."""
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def is_installed(path: str) -> bool:
+    """Whether a file, or what has this name in place of one, belongs to an installed library.
+
+    Example:
+        >>> is_installed(os.__file__), is_installed("<stdin>")
+        (True, False)
+    """
+    if path.startswith("<"):
+        return path.startswith("<frozen ")
+    real = os.path.realpath(path)
+    return not MARKS.isdisjoint(real.split(os.sep)) or any(is_below(real, folder) for folder in folders())
