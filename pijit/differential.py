@@ -244,8 +244,8 @@ def _of_kind(kind: str, effects: Effects) -> str:
 
 def plain_twin(function: types.FunctionType) -> types.FunctionType:
     """The same function on a code object of its own, which pijit does not know."""
-    twin = types.FunctionType(_copied(function.__code__), function.__globals__, function.__name__, function.__defaults__,
-                              function.__closure__)
+    twin = types.FunctionType(_copied(function.__code__), function.__globals__, function.__name__,
+                              function.__defaults__, function.__closure__)
     twin.__kwdefaults__ = function.__kwdefaults__
     twin.__qualname__ = function.__qualname__
     twin.__dict__.update(function.__dict__)

@@ -75,8 +75,8 @@ def set_logs(*subjects: str) -> None:
 
     Args:
         *subjects: names, or several in one string with commas between them, as in PIJIT_LOGS; "libraries" adds the
-            lines for functions of installed libraries; "help" prints what there is. Without any, nothing is shown any more. Options such as `log_graph_break` count again from
-            functions that are jitted later.
+            lines for functions of installed libraries; "help" prints what there is. Without any, nothing is shown any
+            more. Options such as `log_graph_break` count again from functions that are jitted later.
 
     Raises:
         TypeError: a subject is not a string.

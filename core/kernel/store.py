@@ -1,9 +1,10 @@
 """Kernels on disk: one object file per kernel in the user's cache folder, under a key of all that decides its bytes.
 
-Machine code is input that runs. So a folder or a file that anybody else owns or may write to is never read. A file
-that is not whole is not either: its kernel is compiled anew and the file replaced. Files appear as a whole, by a
-rename, so readers and writers need no lock; who removes the oldest files has one. Nothing that happens here may fail
-a call: what cannot be read or written is noted once in the log `pijit.cache`.
+Machine code is input that runs. So a folder or a file that anybody else owns or may write to is never read. The same
+holds for a folder that others can replace by another one (see `trust`). A file that is not whole is not read either: its
+kernel is compiled again and the file replaced. Files appear as a whole, by a rename, so readers and writers need no
+lock; who removes the oldest files has one. Nothing that happens here may fail a call: what cannot be read or written is
+noted once in the log `pijit.cache`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 from pijit._version import __version__
+from pijit.core.kernel.trust import Distrust, check_folders_above, check_owner, make_private
 
 MAGIC = b"pijit kernel 1\n"
 SUFFIX = ".kernel"
@@ -37,14 +39,9 @@ SUPPORTED = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
 _DIGEST = hashlib.sha256().digest_size
 _FILE_LIMIT = 2 ** 26
 _DAY, _HOUR = 86400.0, 3600.0
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 logger = logging.getLogger("pijit.cache")
 _noted: Set[Tuple[str, str]] = set()
-
-
-class Distrust(Exception):
-    """Why something in the file system is not used, as a sentence."""
 
 
 class Contents(NamedTuple):
@@ -119,14 +116,6 @@ def unpacked(key: str, data: bytes) -> bytes:
     return body[_DIGEST:]
 
 
-def check_owner(found: os.stat_result, what: str) -> None:
-    """Raises Distrust unless only this user can write to what was found."""
-    if found.st_uid != os.geteuid():
-        raise Distrust("%s belongs to another user" % what)
-    if found.st_mode & _OTHERS_WRITE:
-        raise Distrust("others may write to %s" % what)
-
-
 def default_path() -> str:
     """The user's cache folder."""
     own, shared = os.environ.get("PIJIT_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME", "")
@@ -164,8 +153,9 @@ class Store:
         """Keep an object file under a key."""
         data = packed(key, code)
         try:
-            with contextlib.suppress(FileExistsError):
-                os.makedirs(self.path, 0o700)
+            with contextlib.suppress(FileNotFoundError):
+                check_folders_above(self.path)
+            make_private(self.path)
             with self._folder() as folder:
                 _write(folder, key + SUFFIX, data)
                 Store._written += len(data)
@@ -207,10 +197,15 @@ class Store:
 
     @contextlib.contextmanager
     def _folder(self) -> Iterator[int]:
-        """A descriptor of the folder, to which nobody else can write."""
-        folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        """A descriptor of the folder, to which nobody else can write, and which nobody else can replace."""
+        try:
+            folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            check_folders_above(self.path)
+            raise
         try:
             check_owner(os.fstat(folder), "the folder")
+            check_folders_above(self.path)
             yield folder
         finally:
             os.close(folder)
