@@ -147,7 +147,7 @@ if len(sys.argv) > 1:
 ''',
     "one.py": "import sys\nprint(__name__, __package__, sys.argv)\nsys.exit(7)\n",
     "failing.py": "import no_such_module\n",
-    "wrong.py": "x = (\n",
+    "wrong.py": "x = = 1\n",
 }
 
 
