@@ -191,6 +191,16 @@ def test_programs_run_with_one_warning(tmp_path):
     assert page.exists()
 
 
+def test_modules_run_with_one_warning_and_logs_have_help(tmp_path):
+    (tmp_path / "module.py").write_text(SCRIPT)
+    status, output, errors = python("-m", "pijit", "-m", "module", "a", cwd=str(tmp_path),
+                                    env=dict(os.environ, PIJIT_LOGS="help"))
+    assert (status, output) == (0, "__main__ ['a'] 42 function\n"), errors
+    assert errors.count("UnsupportedPythonWarning") == 1 and errors.count("  breaks ") == 1
+    status, output, errors = python("-m", "pijit", "--version")
+    assert (status, output, errors) == (0, "pijit {}\n".format(pijit.__version__), "")
+
+
 def test_the_example_ends_with_a_sentence(tmp_path):
     status, output, errors = python(os.path.join(ROOT, "examples", "quickstart.py"), cwd=str(tmp_path))
     assert status == 0 and "Traceback" not in errors, errors
