@@ -1,51 +1,67 @@
 """A report as HTML: the picture of the split beside the annotated source, then guards, recompiles and the rest.
 
-One document without scripts and without anything from elsewhere, light or dark as its reader prefers.
+One document without scripts, and without anything from elsewhere. It is light or dark as its reader prefers.
+A report may be part of another page, such as a notebook. Its style rules use classes of its own and are important, so
+those of the page do not change it. Notebooks that are not trusted lose their style sheets: there, the source still is a
+`pre` element, and each of its lines ends with a newline.
 """
 
 from __future__ import annotations
 
 import os
 from html import escape
-from typing import Any, Iterable, Iterator, Union
+from typing import Any, Iterable, Iterator, Sequence, Union
 
+from pijit.colours import DARK, LIGHT, MONOSPACE, firm, schemes
 from pijit.picture import svg_of
-from pijit.report import PLAIN
+from pijit.report import PLAIN, Line
 
-STYLE = """
-.pj { --back: #ffffff; --text: #1f2933; --soft: #52606d; --line: #d9e0e7; --kernel: #e3f4e8; --mixed: #f4f0d8;
-  --note: #8a4b08; color-scheme: light dark; background: var(--back); color: var(--text); padding: 12px;
-  font: 14px/1.45 system-ui, "DejaVu Sans", sans-serif; text-align: left; }
-@media (prefers-color-scheme: dark) { .pj { --back: #14181d; --text: #e4e7eb; --soft: #9fb0c0; --line: #323c47;
-  --kernel: #14351f; --mixed: #35321a; --note: #f0bd6c; } }
-.pj h1, .pj h2 { font-size: 18px; margin: 0; overflow-wrap: anywhere; } .pj h2 { font-size: 15px; margin-top: 18px; }
-.pj p { margin: 4px 0; overflow-wrap: anywhere; } .pj .soft { color: var(--soft); }
-.pj .columns { display: flex; flex-wrap: wrap; gap: 20px; align-items: flex-start; margin-top: 12px; }
-.pj .columns > .pic { flex: 0 1 auto; max-width: 100%; }
-.pj .pic svg { display: block; max-width: 100%; height: auto; }
-.pj .columns > .source { flex: 1 1 420px; min-width: 0; max-width: 100%; overflow-x: auto; }
-.pj table { border-collapse: collapse; width: 100%; background: var(--back); color: var(--text); }
-.pj tr { background: transparent; }
-.pj td { padding: 0 8px 0 0; vertical-align: top; border: 0; text-align: left;
-  font: 12px/1.5 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
-.pj td.code { white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }
-.pj td.number, .pj td.mark { color: var(--soft); text-align: right; white-space: nowrap; }
-.pj tr.kernel { background: var(--kernel); } .pj tr.mixed { background: var(--mixed); }
-.pj td.note { white-space: pre-wrap; overflow-wrap: anywhere; color: var(--note); padding-left: 24px; }
-.pj ul { margin: 4px 0; padding-left: 20px; } .pj li { overflow-wrap: anywhere; font-size: 13px; }
-"""
+STYLE = schemes(".pj") + firm("""
+.pj { background: var(--pj-back); color: var(--pj-text); padding: 12px; text-align: left; direction: ltr;
+  font: 14px/1.45 system-ui, 'DejaVu Sans', sans-serif; letter-spacing: normal; text-transform: none;
+  white-space: normal; word-break: normal; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.pj h1, .pj h2 { font: inherit; font-size: 18px; margin: 0; padding: 0; border: 0; color: inherit; background: none;
+  text-align: left; overflow-wrap: anywhere; }
+.pj h2 { font-size: 15px; margin-top: 18px; }
+.pj p { font: inherit; margin: 4px 0; color: inherit; text-align: left; overflow-wrap: anywhere; }
+.pj .pj-soft { color: var(--pj-soft); }
+.pj .pj-columns { display: flex; flex-wrap: wrap; gap: 20px; align-items: flex-start; margin-top: 12px; }
+.pj .pj-picture { flex: 0 1 auto; max-width: 100%; }
+.pj .pj-picture svg { display: block; max-width: 100%; height: auto; margin: 0; background: none; }
+.pj .pj-source { flex: 1 1 420px; min-width: 0; max-width: 100%; box-sizing: border-box; margin: 0; padding: 0;
+  border: 0; max-height: none; overflow: visible; background: none; color: inherit; text-align: left;
+  font: 12px/1.5 MONOSPACE; }
+.pj .pj-line { display: block; margin: 0; border: 0; padding: 0 0 0 var(--pj-gutter); background: none; color: inherit;
+  text-indent: calc(-1 * var(--pj-gutter)); font: inherit; text-align: left; white-space: pre-wrap;
+  overflow-wrap: anywhere; word-break: normal; }
+.pj .pj-line.pj-kernel { background: var(--pj-kernel); }
+.pj .pj-line.pj-mixed { background: var(--pj-mixed); }
+.pj .pj-line.pj-note { color: var(--pj-note); }
+.pj .pj-gutter { display: inline; color: var(--pj-soft); margin: 0; padding: 0; border: 0; font: inherit;
+  white-space: inherit; background: none; user-select: none; -webkit-user-select: none; }
+.pj ul { margin: 4px 0; padding: 0 0 0 20px; text-align: left; list-style: disc; }
+.pj li { font: inherit; font-size: 13px; margin: 0; color: inherit; text-align: left; overflow-wrap: anywhere; }
+@media print { .pj .pj-columns { display: block; } .pj .pj-source { margin-top: 12px; }
+  .pj .pj-line, .pj li { break-inside: avoid; } }
+""".replace("MONOSPACE", MONOSPACE))
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title><style>body {{ margin: 0; background: #ffffff; }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #14181d; }} }}</style></head>
+<title>{title}</title><style>body {{ margin: 0; background: {light}; }}
+@media screen and (prefers-color-scheme: dark) {{ body {{ background: {dark}; }} }}</style></head>
 <body>{body}</body></html>
 """
+
+INDENT = "white-space:pre-wrap;text-align:left;--pj-gutter:{}ch"
+"""The style of the source that does not depend on the style sheet."""
+WIDEST = 14
+"""Longer marks are shortened; pointing at one shows it whole."""
 
 
 def page_of(reports: Iterable[Any], title: str) -> str:
     """A whole document with these reports, one after the other."""
-    return PAGE.format(title=escape(title), body="\n".join(map(fragment_of, reports)))
+    return PAGE.format(title=escape(title), body="\n".join(map(fragment_of, reports)), light=LIGHT["back"],
+                       dark=DARK["back"])
 
 
 def write_page(path: Union[str, "os.PathLike[str]"], reports: Iterable[Any], title: str) -> str:
@@ -66,14 +82,14 @@ def fragment_of(report: Any) -> str:
 
 def _parts(report: Any, heading: str) -> Iterator[str]:
     yield "<{0}>{1}</{0}>".format(heading, escape(report.name))
-    yield '<p class="soft">{}</p><p>{}</p>'.format(escape(report.filename), escape(report.counts))
+    yield '<p class="pj-soft">{}</p><p>{}</p>'.format(escape(report.filename), escape(report.counts))
     if report.skipped is not None:
         yield "<p>Runs as plain Python: {} {}. {}</p><p>{}</p>".format(
             *map(escape, (report.skipped.id, report.skipped.title, report.skipped.why, report.skipped.hint)))
     if report.unseen:
         yield "<p>{}</p>".format(escape(report.unseen.capitalize()))
-    yield '<div class="columns"><div class="pic">{}</div><div class="source"><table>{}</table></div></div>'.format(
-        svg_of(report), "".join(_rows(report)))
+    yield ('<div class="pj-columns"><div class="pj-picture" style="white-space:pre-line">{}</div>{}</div>'.format(
+        svg_of(report).strip(), _source(report.annotated)))
     for title, items in report.lists + [("effects", list(report.effects))] * bool(report.effects):
         yield "<h2>{}</h2><ul>{}</ul>".format(
             title.capitalize(), "".join("<li>{}</li>".format(escape(str(item))) for item in items))
@@ -81,11 +97,32 @@ def _parts(report: Any, heading: str) -> Iterator[str]:
         yield from _parts(callee, "h2")
 
 
-def _rows(report: Any) -> Iterator[str]:
-    """The source, a row per line, with what is to say of it below."""
-    for number, mark, text, notes in report.annotated:
-        style = "" if mark in ("", PLAIN) else "mixed" if mark.endswith(PLAIN) else "kernel"
-        yield '<tr class="{}"><td class="mark">{}</td><td class="number">{}</td><td class="code">{}</td></tr>'.format(
-            style, escape(mark), number, escape(text) or " ")
-        for note in notes:
-            yield '<tr><td class="note" colspan="3">{}</td></tr>'.format(escape(note))
+def _source(lines: Sequence[Line]) -> str:
+    """The source, with marks and numbers before the lines, and what is to say of a line below it."""
+    if not lines:
+        return ""
+    width = max(len(_shortened(line.mark)) for line in lines)
+    digits = max(len(str(line.number)) for line in lines)
+    gutter = width + digits + 4
+    return '<pre class="pj-source" style="{}">{}</pre>'.format(
+        INDENT.format(gutter), "".join(_row(line, width, digits, gutter) for line in lines))
+
+
+def _row(line: Line, width: int, digits: int, gutter: int) -> str:
+    """A line and its notes; each ends with a newline, where nothing else parts it from the next."""
+    kind = "" if line.mark in ("", PLAIN) else " pj-mixed" if line.mark.endswith(PLAIN) else " pj-kernel"
+    before = "{:<{}} {:>{}} | ".format(_shortened(line.mark), width, line.number, digits)
+    row = '<span class="pj-line{}"><span class="pj-gutter"{}>{}</span>{}\n</span>'.format(
+        kind, ' title="{}"'.format(escape(line.mark)) * (len(line.mark) > WIDEST), escape(before),
+        escape(line.text.expandtabs()))
+    return row + "".join('<span class="pj-line pj-note">{}{}\n</span>'.format(" " * gutter, escape(note))
+                         for note in line.notes)
+
+
+def _shortened(mark: str) -> str:
+    """`k1,k2,+5/py` for a line that is part of many kernels."""
+    if len(mark) <= WIDEST:
+        return mark
+    labels, slash, plain = mark.partition("/")
+    first = labels.split(",")
+    return "{},{},+{}{}{}".format(first[0], first[1], len(first) - 2, slash, plain)

@@ -1,41 +1,45 @@
 """A report's split as a picture: an SVG of boxes in program order, control at the right, data at the left.
 
-The boxes are one column, as wide as a telephone shows without shrinking it. Colours follow the light or dark scheme
-of whoever shows it.
+The boxes are one column, as wide as a telephone shows without shrinking it. The picture has no ids, so a page can hold
+several. Colours are attributes too: viewers that do not know style sheets show the light ones.
 """
 
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from html import escape
 from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
+
+from pijit.colours import LIGHT, MONOSPACE, firm, schemes
 
 WIDTH = 300
 """Of a box; the lanes of edges come on top."""
 MARGIN, GAP, LANE, LINE = 8, 26, 9, 15
 COLUMNS = 42
+FILLER = "\0"
+"""The second column of a wide character while lines are wrapped."""
 MOST = 6
 """More texts than this in one box are counted, not shown."""
 
-STYLE = """
-.pj-pic { --pj-back: #ffffff; --pj-text: #1f2933; --pj-soft: #52606d; --pj-kernel: #e3f4e8; --pj-kernel-edge: #1f8a4c;
-  --pj-byte: #fdf1dc; --pj-byte-edge: #b7791f; --pj-end: #eef1f5; --pj-end-edge: #7b8794; --pj-control: #3e4c59;
-  --pj-data: #2563c9; }
-@media (prefers-color-scheme: dark) { .pj-pic { --pj-back: #14181d; --pj-text: #e4e7eb; --pj-soft: #9fb0c0;
-  --pj-kernel: #14351f; --pj-kernel-edge: #4cc27c; --pj-byte: #3a2c12; --pj-byte-edge: #e0a94a; --pj-end: #222a33;
-  --pj-end-edge: #7b8794; --pj-control: #b8c4d0; --pj-data: #7fb0ff; } }
-.pj-pic .ground { fill: var(--pj-back); }
-.pj-pic text { font: 11px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: var(--pj-text); }
-.pj-pic .title { font-weight: bold; }
-.pj-pic .soft { fill: var(--pj-soft); }
-.pj-pic .box { stroke-width: 1.5; }
-.pj-pic .kernel { fill: var(--pj-kernel); stroke: var(--pj-kernel-edge); }
-.pj-pic .bytecode { fill: var(--pj-byte); stroke: var(--pj-byte-edge); stroke-dasharray: 5 3; }
-.pj-pic .start, .pj-pic .end { fill: var(--pj-end); stroke: var(--pj-end-edge); }
-.pj-pic .control { stroke: var(--pj-control); } .pj-pic .data { stroke: var(--pj-data); stroke-dasharray: 2 2; }
-.pj-pic .control, .pj-pic .data { fill: none; stroke-width: 1.5; }
-.pj-pic .control-head { fill: var(--pj-control); } .pj-pic .data-head { fill: var(--pj-data); }
-"""
+PAINTS = {
+    "ground": {"fill": "back"}, "title": {"fill": "text"}, "soft": {"fill": "soft"},
+    "kernel": {"fill": "kernel", "stroke": "kernel-edge"}, "bytecode": {"fill": "byte", "stroke": "byte-edge"},
+    "start": {"fill": "end", "stroke": "end-edge"}, "end": {"fill": "end", "stroke": "end-edge"},
+    "control": {"fill": "", "stroke": "control"}, "data": {"fill": "", "stroke": "data"},
+    "control-head": {"fill": "control"}, "data-head": {"fill": "data"}}
+"""What an element of a kind is filled and drawn with: names of colours, "" for none."""
+BOXES = ("start", "kernel", "bytecode", "end")
+DASHES = {"bytecode": "5 3", "data": "2 2"}
+
+STYLE = schemes(".pj-pic") + firm("""
+.pj-pic text { font: 11px/1.3 %s; letter-spacing: normal; word-spacing: 0; text-transform: none; text-anchor: start;
+  direction: ltr; white-space: pre; stroke: none; }
+.pj-pic text.pj-title { font-weight: bold; }
+""" % MONOSPACE) + firm("".join(
+    ".pj-pic .pj-{} {{ {} }}\n".format(kind, " ".join(
+        "{}: {};".format(what, "var(--pj-{})".format(name) if name else "none") for what, name in paints.items()))
+    for kind, paints in PAINTS.items()))
 
 
 class Text(NamedTuple):
@@ -79,12 +83,13 @@ def svg_of(report: Any) -> str:
               for source, targets, lane in control]
     parts += [_bus(placed, source, targets, left, left - LANE * (1 + lane), "data", -6)
               for source, targets, lane in data]
-    parts.append('<text class="soft" x="{}" y="{}">solid: control, dotted: data</text>'.format(left, top - GAP + 20))
+    parts.append(_text(Text("solid: control, dotted: data", "soft"), left, top - GAP + 20))
     title = "How {} was split: {}".format(report.name, ", ".join(box.lines[0].words for box in placed))
     return ('<svg class="pj-pic" xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {w} {h}" width="{w}" '
-            'height="{h}"><title>{title}</title><style>{style}</style><rect class="ground" width="{w}" height="{h}"/>'
-            '{parts}</svg>\n').format(w=width, h=top - GAP + 28, title=escape(title), style=STYLE,
-                                      parts="\n".join(parts))
+            'height="{h}" font-family="{font}" font-size="11"><title>{title}</title>\n<style>{style}</style>'
+            '<rect {ground} width="{w}" height="{h}"/>{parts}</svg>\n').format(
+                w=width, h=top - GAP + 28, font=MONOSPACE, title=escape(title), style=STYLE,
+                ground=_look("ground"), parts="".join(parts))
 
 
 def _boxes_and_edges(report: Any) -> Tuple[List[Tuple[str, List[Text]]], Sequence[Any]]:
@@ -132,21 +137,44 @@ def _texts(texts: Iterable[str]) -> List[Text]:
 
 
 def _wrapped(text: str, style: str) -> List[Text]:
-    lines = textwrap.wrap(text, COLUMNS, subsequent_indent="  ", break_long_words=True) or [""]
-    return [Text(line, style) for line in lines]
+    filled = "".join(sign + FILLER * _is_wide(sign) for sign in text)
+    lines = textwrap.wrap(filled, COLUMNS, subsequent_indent="  ", break_long_words=True) or [""]
+    return [Text(line.replace(FILLER, ""), style) for line in lines]
+
+
+def _is_wide(sign: str) -> bool:
+    """Whether fonts of one width make this character twice as wide."""
+    return unicodedata.east_asian_width(sign) in "WF"
+
+
+def _look(kind: str) -> str:
+    """The attributes class, fill and stroke of an element of this kind."""
+    paints = PAINTS[kind]
+    look = ['class="{}pj-{}"'.format("pj-box " * (kind in BOXES), kind)]
+    look += ['{}="{}"'.format(what, LIGHT[name] if name else "none") for what, name in paints.items()]
+    if "stroke" in paints:
+        look.append('stroke-width="1.5"')
+    if kind in DASHES:
+        look.append('stroke-dasharray="{}"'.format(DASHES[kind]))
+    return " ".join(look)
+
+
+def _text(line: Text, x: int, y: int) -> str:
+    weight = ' font-weight="bold"' * (line.style == "title")
+    return '<text {}{} x="{}" y="{}" xml:space="preserve">{}</text>\n'.format(
+        _look(line.style), weight, x, y, escape(line.words))
 
 
 def _box(box: Placed, left: int) -> str:
-    parts = ['<rect class="box {}" x="{}" y="{}" width="{}" height="{}" rx="6"/>'.format(
-        box.kind, left, box.top, WIDTH, box.bottom - box.top)]
-    parts += ['<text class="{}" x="{}" y="{}" xml:space="preserve">{}</text>'.format(
-        line.style, left + 10, box.top + LINE * (k + 1) + 2, escape(line.words)) for k, line in enumerate(box.lines)]
-    return "".join(parts)
+    outline = '<rect {} x="{}" y="{}" width="{}" height="{}" rx="6"/>'.format(
+        _look(box.kind), left, box.top, WIDTH, box.bottom - box.top)
+    return outline + "".join(
+        _text(line, left + 10, box.top + LINE * (k + 1) + 2) for k, line in enumerate(box.lines))
 
 
 def _arrow_down(x: int, top: int, bottom: int) -> str:
-    line = '<path class="control" d="M{} {}V{}"/>'.format(x, top, bottom - 6)
-    return line + '<path class="control-head" d="M{} {}l-4 -7h8z"/>'.format(x, bottom)
+    line = '<path {} d="M{} {}V{}"/>'.format(_look("control"), x, top, bottom - 6)
+    return line + '<path {} d="M{} {}l-4 -7h8z"/>'.format(_look("control-head"), x, bottom)
 
 
 def _buses(edges: Iterable[Any]) -> List[Tuple[int, List[int], int]]:
@@ -174,9 +202,9 @@ def _bus(placed: Sequence[Placed], source: int, targets: Sequence[int], side: in
          shift: int) -> str:
     """From the lower part of a box along a lane to the upper parts of others, with a head at each."""
     start = placed[source].middle + 4
-    parts = ['<path class="{}" d="M{} {}H{}"/>'.format(kind, side, start, lane)]
+    parts = ['<path {} d="M{} {}H{}"/>'.format(_look(kind), side, start, lane)]
     for target in targets:
         end = placed[target].middle - 4
-        parts.append('<path class="{}" d="M{} {}V{}H{}"/>'.format(kind, lane, start, end, side + shift))
-        parts.append('<path class="{}-head" d="M{} {}l{} -4v8z"/>'.format(kind, side, end, shift))
+        parts.append('<path {} d="M{} {}V{}H{}"/>'.format(_look(kind), lane, start, end, side + shift))
+        parts.append('<path {} d="M{} {}l{} -4v8z"/>'.format(_look(kind + "-head"), side, end, shift))
     return "".join(parts)

@@ -1,9 +1,6 @@
-"""Reports as pictures and pages: what is in them, and how a real browser shows them where there is one."""
+"""Reports as pictures and pages: what is in them; test_hosted_reports.py has how a browser shows them."""
 
-import json
 import re
-import shutil
-import subprocess
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,7 +14,6 @@ from tests.harness import fail_unless_captured, jitted, needs_pipeline
 
 pytestmark = needs_pipeline
 X = np.linspace(0.0, 1.0, 200)
-BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome", "chrome"])), None)
 
 
 def walk(x, n):
@@ -48,11 +44,12 @@ def parsed(svg):
     boxes = []
     for element in root:
         kind = element.get("class", "")
-        if element.tag == space + "rect" and kind.startswith("box "):
-            boxes.append((kind[4:], []))
+        if element.tag == space + "rect" and kind.startswith("pj-box "):
+            boxes.append((kind[len("pj-box pj-"):], []))
         elif element.tag == space + "text" and boxes and element.text != "solid: control, dotted: data":
             boxes[-1][1].append(element.text)
-    heads = [element.get("class") for element in root.iter(space + "path") if element.get("class").endswith("-head")]
+    paths = [element.get("class")[len("pj-"):] for element in root.iter(space + "path")]
+    heads = [name for name in paths if name.endswith("-head")]
     return [(kind, lines[0], lines[1:]) for kind, lines in boxes], heads
 
 
@@ -127,51 +124,6 @@ def test_page_and_fragment(report, tmp_path):
     assert not re.search(r'(src|href)="', text)
     with pytest.raises(TypeError, match="to_html: path must be a str or an os.PathLike, not 3"):
         report.to_html(3)
-
-
-MEASURE = """<!DOCTYPE html><body style="margin:0"><iframe src="report.html"
-  style="width:%dpx;height:3000px;border:0"></iframe><pre id="out"></pre><script>window.onload = function () {
-  var page = document.querySelector("iframe").contentDocument, root = page.documentElement, spills = [], box = null;
-  page.querySelectorAll("svg > rect.box, svg > text").forEach(function (one) {
-    var size = one.getBBox();
-    if (one.tagName == "rect") { box = size; }
-    else if (size.x < box.x - 1 || size.x + size.width > box.x + box.width) { spills.push(one.textContent); } });
-  var style = function (query, name) { return getComputedStyle(page.querySelector(query))[name]; };
-  document.getElementById("out").textContent = JSON.stringify({spills: spills, wide: root.scrollWidth,
-    cut: page.querySelector(".source").scrollWidth - page.querySelector(".source").clientWidth,
-    svg: page.querySelector("svg").getBoundingClientRect().width, source: page.querySelector(".source").offsetLeft,
-    back: style(".pj", "backgroundColor"), text: style(".pj", "color"), kernel: style("svg .kernel", "fill"),
-    letters: style("svg text", "fill")}); };</script>"""
-
-
-def brightness(color):
-    return sum(map(int, re.findall(r"\d+", color)[:3])) / 3
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no browser is installed")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1200, 360])
-def test_a_browser_shows_it_as_meant(report, tmp_path, width, scheme):
-    report.to_html(tmp_path / "report.html")
-    (tmp_path / "measure.html").write_text(MEASURE % width)
-    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
-               "--user-data-dir={}".format(tmp_path / "profile"),
-               "--blink-settings=preferredColorScheme={}".format(["dark", "light"].index(scheme)),
-               "--virtual-time-budget=2000", "--dump-dom", (tmp_path / "measure.html").as_uri()]
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120,
-                              universal_newlines=True)
-    except subprocess.TimeoutExpired:
-        pytest.skip("the browser does not come to an end here")
-    found = re.search(r'<pre id="out">(\{.*?\})</pre>', done.stdout)
-    if found is None:
-        pytest.skip("the browser does not run here")
-    seen = json.loads(found.group(1))
-    assert seen["spills"] == [] and seen["cut"] <= 0 and seen["wide"] <= width and 300 < seen["svg"] <= width
-    assert (seen["source"] > 300) == (width == 1200)
-    dark = scheme == "dark"
-    assert (brightness(seen["back"]) < 60, brightness(seen["text"]) > 190) == (dark, dark)
-    assert (brightness(seen["kernel"]) < 80, brightness(seen["letters"]) > 190) == (dark, dark)
 
 
 def test_each_effect_has_words():
