@@ -11,10 +11,14 @@ from pijit.options import Options
 
 
 class Jitting(logging.Handler):
-    """The captures of the functions of some files and folders; ``faults`` are internal errors so far."""
+    """The captures of the functions of some files and folders, without those of files whose path has ``but`` in it.
 
-    def __init__(self, places: Sequence[str], config: Dict[str, Any]) -> None:
+    ``faults`` are the internal errors so far.
+    """
+
+    def __init__(self, places: Sequence[str], config: Dict[str, Any], but: str = "") -> None:
         super().__init__(logging.ERROR)
+        self.but = but
         self.places = tuple(places)
         self.options = Options(config)
         self.states: List[pipeline.State] = []
@@ -32,7 +36,7 @@ class Jitting(logging.Handler):
         _hook.hold()
 
     def _attach(self, code: CodeType) -> None:
-        if code.co_filename.startswith(self.places):
+        if code.co_filename.startswith(self.places) and not (self.but and self.but in code.co_filename):
             cells = tuple((lambda: code).__closure__[0] for _ in code.co_freevars)  # type: ignore[index]
             state = pipeline.attach(FunctionType(code, {}, code.co_name, None, cells), self.options)
             state.cache.warned = True  # that a function has met many types is no business of the tests

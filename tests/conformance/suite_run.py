@@ -72,7 +72,7 @@ class Plugin:
             return True
         self.log(start=_name(item))
         faulthandler.dump_traceback_later(self.task["patience"], exit=True)
-        start, outcome, text = time.perf_counter(), "passed", ""
+        start, outcome, text = time.process_time(), "passed", ""
         for number in range(self.task["rounds"]):
             if number and hasattr(item, "_initrequest"):
                 item._initrequest()
@@ -81,7 +81,7 @@ class Plugin:
                 if not report.passed and outcome == "passed":
                     outcome, text = report.outcome, str(report.longrepr)[-SHOWN:]
         faulthandler.cancel_dump_traceback_later()
-        self.log(test=_name(item), outcome=outcome, seconds=time.perf_counter() - start,
+        self.log(test=_name(item), outcome=outcome, seconds=time.process_time() - start,
                  text=text if outcome == "failed" else "")
         self._tell()
         return True
@@ -110,7 +110,7 @@ def main(path: str) -> int:
     if task["mode"] == "jitted":
         from suite_jit import Jitting
 
-        jitting = Jitting(task["places"], task["config"])
+        jitting = Jitting(task["places"], task["config"], task["but"])
     faulthandler.enable()
     plugins = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:xdist", "-p", "no:logging"]
     return int(pytest.main(["-q", "--assert=plain", "--continue-on-collection-errors", "-c", os.devnull, "--rootdir", os.getcwd(), "--tb=short"] + plugins

@@ -29,14 +29,17 @@ PATIENCE = {"plain": 60.0, "jitted": 150.0}
 
 
 class Suite(NamedTuple):
-    """``tests``: what pytest collects, by name. ``jitted``: packages and modules whose functions are jitted."""
+    """``tests``: what pytest collects, by name. ``jitted``: packages and modules whose functions are jitted, without
+    those of files whose path has ``but`` in it."""
 
     tests: Tuple[str, ...]
     jitted: Tuple[str, ...]
+    but: str = ""
 
 
 def _package(name: str) -> Suite:
-    return Suite((name,), (name,))
+    """The functions of tests run once and are long: to capture them takes most of the time and finds little."""
+    return Suite((name,), (name,), os.sep + "tests" + os.sep)
 
 
 def _cpython(name: str, *modules: str) -> Suite:
@@ -136,7 +139,7 @@ def run(name: str, mode: str, folder: str, seconds: float, options: Dict[str, An
     deadline = time.monotonic() + seconds
     places = [place for place in map(place_of, suite.jitted) if place]
     for _ in range(RESTARTS):
-        task = dict(options, mode=mode, tests=suite.tests, places=places, log=log.path, patience=PATIENCE[mode],
+        task = dict(options, mode=mode, tests=suite.tests, places=places, but="" if options["own"] else suite.but, log=log.path, patience=PATIENCE[mode],
                     seconds=deadline - time.monotonic(), only=None if only is None else sorted(only))
         code = _run_process(task, folder, name, mode)
         died = log.unfinished()
@@ -202,6 +205,7 @@ def parser() -> argparse.ArgumentParser:
     parsed.add_argument("--backend", choices=("numba", "python"), default="numba", help="what runs segments (numba)")
     parsed.add_argument("--force-breaks", choices=("every",), default=None, help="break wherever that is possible")
     parsed.add_argument("--rounds", type=int, default=2, help="how often each test runs: later ones run what was captured (2)")
+    parsed.add_argument("--own", action="store_true", help="jit the functions of packages' tests too")
     parsed.add_argument("--select", default="", help="only tests with this in their names")
     parsed.add_argument("--keep", default=None, help="a folder for logs, from which a later run goes on")
     return parsed
@@ -216,7 +220,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     folder = os.path.abspath(given.keep or tempfile.mkdtemp(prefix="pijit-suites-"))
     os.makedirs(folder, exist_ok=True)
     config = {"backend": given.backend, "force_breaks": given.force_breaks, "perf_statistics": False}
-    options = {"config": config, "rounds": given.rounds, "select": given.select}
+    options = {"config": config, "rounds": given.rounds, "select": given.select, "own": given.own}
     rows, found = [], []
     for name in given.names or SUITES:
         row, texts = compare(name, folder, 60.0 * given.minutes, options)
