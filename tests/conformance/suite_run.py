@@ -74,10 +74,7 @@ class Plugin:
         faulthandler.dump_traceback_later(self.task["patience"], exit=True)
         start, outcome, text = time.process_time(), "passed", ""
         for number in range(self.task["rounds"]):
-            if number and hasattr(item, "_initrequest"):
-                item._initrequest()
-            last = number == self.task["rounds"] - 1
-            for report in runtestprotocol(item, log=last, nextitem=nextitem if last else item):
+            for report in runtestprotocol(item, log=number == self.task["rounds"] - 1, nextitem=nextitem):
                 if not report.passed and outcome == "passed":
                     outcome, text = report.outcome, str(report.longrepr)[-SHOWN:]
         faulthandler.cancel_dump_traceback_later()
