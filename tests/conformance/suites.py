@@ -71,6 +71,11 @@ SUITES: Dict[str, Suite] = {
     "test_bisect": _cpython("test_bisect", "bisect"),
 }
 
+ALLOWED = {
+    "test.test_list::ListTest::test_preallocation": "what sys.getsizeof says of a list: see docs/limits.md",
+}
+"""Tests that pass plain and may fail jitted, with the reason."""
+
 COLUMNS = ("suite", "plain", "jitted", "differ", "errors", "functions", "entries", "kernels", "calls", "s plain",
            "s jitted")
 
@@ -169,10 +174,10 @@ def _run_process(task: Dict[str, Any], folder: str, name: str, mode: str) -> int
 
 
 def differences(plain: Dict[str, Dict[str, Any]], jitted: Dict[str, Dict[str, Any]]) -> List[str]:
-    """The tests that ended otherwise, with how."""
+    """The tests that ended otherwise, with how; without those that may fail."""
     return ["%s: %s, jitted %s\n%s" % (test, plain[test]["outcome"], result["outcome"], result["text"])
             for test, result in sorted(jitted.items())
-            if test in plain and result["outcome"] != plain[test]["outcome"]]
+            if test in plain and test not in ALLOWED and result["outcome"] != plain[test]["outcome"]]
 
 
 def compare(name: str, folder: str, seconds: float, options: Dict[str, Any]) -> Tuple[List[Any], List[str]]:
