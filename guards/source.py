@@ -30,6 +30,9 @@ __all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "
            "read_attribute", "read_class_attribute", "read_item"]
 
 
+_set = object.__setattr__
+
+
 class Record:
     """Base of sources and guards: slotted, immutable, compared and hashed by the values of `fields`.
 
@@ -43,17 +46,23 @@ class Record:
     _hash: int
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        given = dict(zip(self.fields, values), **named)
-        if len(values) + len(named) != len(self.fields) or set(given) != set(self.fields):
-            raise TypeError(f"{type(self).__name__} takes exactly {', '.join(self.fields)}")
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "_identity", self.identity())
-        object.__setattr__(self, "_hash", hash((type(self), self._identity)))
+        fields = self.fields
+        if named:
+            given = dict(zip(fields, values), **named)
+            if len(values) + len(named) != len(fields) or set(given) != set(fields):
+                raise TypeError(f"{type(self).__name__} takes exactly {', '.join(fields)}")
+            values = tuple([given[name] for name in fields])
+        elif len(values) != len(fields):
+            raise TypeError(f"{type(self).__name__} takes exactly {', '.join(fields)}")
+        for name, value in zip(fields, values):
+            _set(self, name, value)
+        identity = self.identity()
+        _set(self, "_identity", identity)
+        _set(self, "_hash", hash((type(self), identity)))
 
     def identity(self) -> Tuple[Any, ...]:
         """What equality and hash are made of."""
-        return tuple(getattr(self, name) for name in self.fields)
+        return tuple([getattr(self, name) for name in self.fields])
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")

@@ -222,10 +222,13 @@ def _build_all(analysis: Analysis, found: List[Region], name: str, everything: b
     candidates: List[Candidate] = []
     for start in sorted(by_start):
         regions = by_start[start]
-        depth = min(GraphBuilder(analysis, region, name).depth for region in regions) if len(regions) > 1 else None
-        for region in regions:
+        idle = [not everything and cost.only_moves(region, analysis.function) for region in regions]
+        working = [region for region, moves in zip(regions, idle) if not moves]
+        depth = min(GraphBuilder(analysis, region, name).depth for region in working) if len(working) > 1 else None
+        for region, moves in zip(regions, idle):
             label = "%s_segment_%d" % (name.strip("<>"), len(candidates))
-            candidates.append(_build(analysis, region, label, depth, everything))
+            idler = Candidate(region, None, Break("PJ401", work=0))
+            candidates.append(idler if moves else _build(analysis, region, label, depth, everything))
     return candidates
 
 
@@ -239,8 +242,6 @@ def _not_too_many(candidates: List[Candidate]) -> List[Candidate]:
 
 
 def _build(analysis: Analysis, region: Region, name: str, depth: Optional[int], everything: bool) -> Candidate:
-    if not everything and cost.only_moves(region, analysis.function):
-        return Candidate(region, None, Break("PJ401", work=0))
     try:
         captured = _graph_of(analysis, region, name, depth)
         return Candidate(region, captured, None if everything else cost.why_not_worth(captured, analysis.cfg))

@@ -154,12 +154,18 @@ def _list_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
     return LoopIterator("list", (Value(-1, WORD),), (Instance(expected),), born=instr.index)
 
 
+MAKES_LIST = frozenset(["BINARY_ADD", "BINARY_MULTIPLY"])
+
+
 def _list_of_operator(instr: Instr, state: State) -> Optional[type]:
     """``list`` where an operator on lists makes one."""
+    if instr.opname not in MAKES_LIST:
+        return None
     kinds = [class_of(value) for value in state.stack[-2:]]
     lists = sum(kind is list for kind in kinds)
-    repeats = instr.opname == "BINARY_MULTIPLY" and lists == 1 and any(kind is int for kind in kinds)
-    return list if repeats or instr.opname == "BINARY_ADD" and lists == 2 else None
+    if instr.opname == "BINARY_ADD":
+        return list if lists == 2 else None
+    return list if lists == 1 and any(kind is int for kind in kinds) else None
 
 
 def is_shuffle(instr: Instr) -> bool:

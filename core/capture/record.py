@@ -180,8 +180,8 @@ def records_in(value: Abstract) -> Iterable[Record]:
 
 def replace_in(state: Any, change: Callable[[Record], Record]) -> None:
     """Replace every record of a state."""
-    state.locals = {name: mapped(value, change) for name, value in state.locals.items()}
-    state.stack = [mapped(value, change) for value in state.stack]
+    state.locals = {name: mapped(value, change) if value.has_parts else value for name, value in state.locals.items()}
+    state.stack = [mapped(value, change) if value.has_parts else value for value in state.stack]
 
 
 def find_in(state: Any, token: int) -> Optional[Record]:

@@ -321,8 +321,8 @@ def change_items(state: State, change: Callable[[Abstract], Abstract]) -> None:
 
 def forget_items(state: State) -> None:
     """Any list or dict may have changed."""
-    state.locals = {name: forgotten(value) for name, value in state.locals.items()}
-    state.stack = [forgotten(value) for value in state.stack]
+    state.locals = {name: forgotten(value) if value.has_parts else value for name, value in state.locals.items()}
+    state.stack = [forgotten(value) if value.has_parts else value for value in state.stack]
 
 
 def loosen(state: State, owner: Abstract, value: Abstract) -> None:

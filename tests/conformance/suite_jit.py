@@ -1,0 +1,56 @@
+"""Jits every Python function whose code comes from given files, when it first runs, and counts what that came to."""
+
+from __future__ import annotations
+
+import logging
+from types import CodeType, FunctionType
+from typing import Any, Dict, List, Sequence
+
+from pijit.core import _hook, pipeline
+from pijit.options import Options
+
+
+class Jitting(logging.Handler):
+    """The captures of the functions of some files and folders, without those of files whose path has ``but`` in it.
+
+    ``faults`` are the internal errors so far.
+    """
+
+    def __init__(self, places: Sequence[str], config: Dict[str, Any], but: str = "") -> None:
+        super().__init__(logging.ERROR)
+        self.but = but
+        self.places = tuple(places)
+        self.options = Options(config)
+        self.states: List[pipeline.State] = []
+        self.faults: List[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """An internal error was logged."""
+        self.faults.append(record.getMessage())
+
+    def start(self) -> None:
+        """Jit what runs from now on, from its second call on."""
+        logging.getLogger("pijit").addHandler(self)
+        _hook.set_error_handler(lambda code, error: self.faults.append("%s: %r" % (code.co_name, error)))
+        _hook.set_code_filter(self._attach)
+        _hook.hold()
+
+    def _attach(self, code: CodeType) -> None:
+        if code.co_filename.startswith(self.places) and not (self.but and self.but in code.co_filename):
+            cells = tuple((lambda: code).__closure__[0] for _ in code.co_freevars)  # type: ignore[index]
+            state = pipeline.attach(FunctionType(code, {}, code.co_name, None, cells), self.options)
+            state.cache.warned = True  # that a function has met many types is no business of the tests
+            self.states.append(state)
+
+    def counts(self) -> Dict[str, int]:
+        """How many functions were met, captures made and kept, kernels in these, and calls of kernels."""
+        entries = [entry for state in self.states for entry in state.entries]
+        launchers = {id(launcher): launcher for entry in entries for launcher in list(entry.launchers) + list(entry.reentries)
+                     if launcher is not None}.values()
+        return {
+            "functions": len(self.states),
+            "entries": len(entries),
+            "kernels": len(launchers),
+            "calls": sum(launcher.calls for launcher in launchers),
+            "hits": _hook.stats()["hits"],
+        }
