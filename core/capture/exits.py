@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Container, List, Optional, Set, Tuple
+from typing import Any, Callable, Collection, Container, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
@@ -85,13 +85,14 @@ class Exits:
         target = self._behind_call()
         return self._exit(target, self.live_around(target), self.state, (packed,), side=True, poll=True, rest=rest)
 
-    def _exit(self, target: int, live: Container[str], state: State, top: Tuple[Output, ...] = (),
+    def _exit(self, target: int, live: Collection[str], state: State, top: Tuple[Output, ...] = (),
               **how: Any) -> SideExit:
         """An exit with these values of variables, and the operand stack below ``top``."""
         names, outputs, stack = self._left(live, state)
         makers = given(state.stack)
         target = again_at(self.cfg, target) if makers else target
-        number = self.graph.exit_number(target, names, len(top) + len(stack), given=makers, **how)
+        deleted = tuple(name for name in sorted(live) if self._is_deleted(name, state))
+        number = self.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted, **how)
         return SideExit(number, outputs + [*top] + stack)
 
     def may_report(self) -> bool:
@@ -133,7 +134,7 @@ class Exits:
         self.leaving = set()
         names, outputs = [], []
         for name, value in state.locals.items():
-            if value is self.head.locals.get(name) or is_place(name):
+            if value is self.head.locals.get(name) or is_place(name) or name in live and isinstance(value, Unbound):
                 continue
             if name in live or name == ROUNDS or isinstance(value, Thing):  # whose end may be noticed
                 names.append(name)
@@ -143,6 +144,10 @@ class Exits:
                 keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
                 outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
         return tuple(names), outputs, stack_outputs(self, state.stack[self.depth:])[::-1]
+
+    def _is_deleted(self, name: str, state: State) -> bool:
+        """Whether captured code has deleted a variable that may have had a value when the segment began."""
+        return isinstance(state.locals.get(name), Unbound) and not isinstance(self.head.locals.get(name), Unbound)
 
     def _output(self, value: Abstract) -> Output:
         if isinstance(value, Raised):
