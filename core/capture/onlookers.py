@@ -1,8 +1,7 @@
 """Which instructions that stay bytecode may run code that reads the frame's local variables.
 
-``numexpr.evaluate``, ``DataFrame.query``, loggers and debuggers read the locals of the frame that calls them. So the
-frame must have them, also those that no later instruction reads. Code of C that is known reads no frame. What Python
-functions do, and C functions that are not in the tables, is not known.
+Some libraries, loggers and debuggers read the locals of the frame that calls them. So the frame must have all of them
+then, also those that no later instruction reads. The tables name code in C that reads no frame. Any other may.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ LIBRARIES = frozenset([
     "sys", "gc", "io", "_io", "_datetime", "datetime", "decimal", "_decimal", "binascii", "errno", "random", "mtrand",
     "weakref", "_weakref", "_json", "re", "_sre", "fractions", "string", "_string",
 ])
-"""Modules, with what is below them, whose functions and classes in C read no frame but for the `READERS`."""
+"""Modules, with what is below them, whose functions and classes in C read no frame, apart from the `READERS`."""
 
 READERS: FrozenSet[str] = frozenset([
     "locals", "vars", "dir", "eval", "exec", "super", "breakpoint", "__import__", "__build_class__", "input",
