@@ -28,7 +28,8 @@ class ExitPlan(NamedTuple):
 
     At a ``poll`` exit the interpreter does, with everything in place, what the kernel has left for. Control goes on
     at the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``, if there is one,
-    runs on the top item of the stack, and its result takes that item's place. ``given`` are the items that are made.
+    runs on the top item of the stack, and its result takes that item's place. ``given`` are the items that are made,
+    ``deleted`` the locals that lose their values.
     """
 
     target: int
@@ -39,6 +40,7 @@ class ExitPlan(NamedTuple):
     way: Any = None
     rest: Union[Rest, Report, None] = None
     given: Tuple[Given, ...] = ()
+    deleted: Tuple[str, ...] = ()
 
 
 def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
@@ -48,7 +50,7 @@ def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
     """
     numbers = {}
     for number, plan in enumerate(list(plans)):
-        if (any(plan.locals) or plan.given) and not plan.poll:
+        if (any(plan.locals) or plan.given or plan.deleted) and not plan.poll:
             numbers[number] = len(plans)
             plans.append(plan._replace(poll=True))
     return numbers
@@ -245,6 +247,8 @@ class _Writer:
                 self.op("POP_TOP")
             else:
                 self.op("STORE_FAST", self.assembler.local(name))
+        for name in plan.deleted:
+            self._delete(name)
         stubs = self._mend_blocks(plan)
         self._drop_spilled()
         if isinstance(plan.rest, Report):
@@ -269,6 +273,12 @@ class _Writer:
             self.items.append(stub)
             self.op("JUMP_ABSOLUTE", handler)
 
+    def _delete(self, name: str) -> None:
+        """Leave a local without a value, whether it has one or not."""
+        self.op("LOAD_CONST", self.assembler.const(None))
+        self.op("STORE_FAST", self.assembler.local(name))
+        self.op("DELETE_FAST", self.assembler.local(name))
+
     def _behind(self, plan: ExitPlan) -> Label:
         """Where control goes on behind an exit."""
         if plan.way in self.ways:
@@ -283,7 +293,7 @@ class _Writer:
                 for call in self.site.calls if self.site.index == 0}
 
     def _landing(self, plan: ExitPlan) -> Optional[Landing]:
-        if plan.poll or plan.rest is not None or plan.given or self.spilled or self.cfg.block_stack[plan.target]:
+        if plan.poll or plan.rest is not None or plan.given or plan.deleted or self.spilled or self.cfg.block_stack[plan.target]:
             return None
         slots = tuple(-1 if name is None else self.assembler.local(name) for name in plan.locals)
         offset = self.assembler.offset(self._behind(plan))

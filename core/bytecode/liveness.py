@@ -4,7 +4,7 @@ An exception may leave an instruction before or after its effect, so whatever is
 throughout the range that it protects. Deleting a variable reads it: that it is bound can be observed.
 """
 
-from typing import Dict, FrozenSet, List, Optional
+from typing import Dict, FrozenSet, Iterable, List, Optional
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function
@@ -35,13 +35,22 @@ class Liveness:
         Liveness(build_cfg(decode(f.__code__))).live_in(0) == {"x"}
     """
 
-    __slots__ = ("_cfg", "_masks", "_sets", "_always")
+    __slots__ = ("_cfg", "_masks", "_sets", "_always", "_shown")
 
     def __init__(self, cfg: CFG) -> None:
         self._cfg = cfg
         self._masks: Optional[List[int]] = None
         self._sets: Dict[int, FrozenSet[str]] = {}
         self._always = _always_live(cfg.function)
+        self._shown: Dict[int, int] = {}
+
+    def show(self, index: int, names: Iterable[str]) -> None:
+        """From now on instruction `index` reads these locals too: it runs code that looks at the frame."""
+        slots = {name: slot for slot, name in enumerate(self._cfg.function.varnames)}
+        mask = sum(1 << slots[name] for name in names) | self._shown.get(index, 0)
+        if mask != self._shown.get(index):
+            self._shown[index] = mask
+            self._masks = None
 
     def live_in(self, index: int) -> FrozenSet[str]:
         """Locals that are live before instruction `index`; empty where no path leads.
@@ -92,7 +101,7 @@ class Liveness:
                 mask |= 1 << instr.raw
             elif opname == "STORE_FAST":
                 mask &= ~(1 << instr.raw)
-            mask |= handled
+            mask |= handled | self._shown.get(i, 0)
             live[i] = mask
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dis
 from types import CodeType
-from typing import Dict, FrozenSet, List, NamedTuple, Tuple
+from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Tuple
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
 from pijit.core.bytecode.consume import GENERATOR
@@ -51,6 +51,9 @@ class StepLiveness(Liveness):
         items = [instr.value for instr in decode(step.code).instructions[:step.first]]
         self._before = [frozenset(code.co_varnames).union(name for name in step.stack if name in items[k:])
                         for k in range(step.first)]
+
+    def show(self, index: int, names: Iterable[str]) -> None:
+        """Nothing: kernels do not leave in the middle of a step."""
 
     def live_in(self, index: int) -> FrozenSet[str]:
         return super().live_in(index - self._first) if index >= self._first else self._before[index]

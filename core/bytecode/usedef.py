@@ -73,6 +73,12 @@ class UseDef:
         return frozenset(definition.name for bit, definition in enumerate(self._definitions)
                          if mask >> bit & 1 and definition.kind in (UNBOUND, DELETE))
 
+    def ever_bound(self, index: int) -> FrozenSet[str]:
+        """The locals that have had a value on some path to an instruction."""
+        mask = self._before(index)
+        return frozenset(definition.name for bit, definition in enumerate(self._definitions)
+                         if mask >> bit & 1 and definition.kind != UNBOUND)
+
     def uses(self, definition: Definition) -> FrozenSet[int]:
         """LOAD_FAST and DELETE_FAST instructions that a definition reaches."""
         instructions = self._cfg.function.instructions

@@ -25,6 +25,7 @@ from pijit.core.capture.fallback import apply_fallback, causes_of, is_shuffle
 from pijit.core.capture.handlers import caught_edges, way_edges, without_raised
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.managers import Manager, forget_managers, stranded
+from pijit.core.capture.onlookers import Onlookers
 from pijit.core.capture.record_values import after_bytecode_saw
 from pijit.core.capture.outcomes import Cut, Outcomes
 from pijit.core.capture.places import after_bytecode, identity_of, is_place, stored_by
@@ -64,7 +65,8 @@ class Analysis:
     """The result: versions of all reachable blocks.
 
     ``forced`` are instructions that must stay bytecode, ``refused`` those that could not be built, with why.
-    ``peeled`` are headers of loops over generators whose first round is kept apart.
+    ``peeled`` are headers of loops over generators whose first round is kept apart. ``shown`` are the variables that
+    nothing but code which looks at the frame reads, by the instructions that run it.
     """
 
     propagator = TypePropagator
@@ -84,6 +86,8 @@ class Analysis:
         self.unhandled: Set[int] = set()
         self.parted: Dict[int, Outcomes] = {}
         self.peeled: Set[int] = set()
+        self.onlookers = Onlookers()
+        self.shown: Dict[int, FrozenSet[str]] = {}
         self.made: Dict[Any, Optional[Abstract]] = {}
         self.wanted = 0
         self.entry = entry
@@ -100,6 +104,8 @@ class Analysis:
         while known != self._turned_out():
             self.forget()
             known, self.wanted = self._turned_out(), len(self.facts.base.objects)
+            for index, names in self.shown.items():
+                self.liveness.show(index, names)
             self._propagate_all()
             if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
                 self.unhandled.update(index for index, outcomes in self.parted.items() if outcomes.raises())
@@ -130,7 +136,7 @@ class Analysis:
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),
                 len(facts.changed), len(facts.places),
                 len(facts.base.texts), len(facts.base.objects), len(facts.base.by_bytecode), len(facts.looping),
-                len(facts.leaving), len(facts.base.seen.stored))
+                len(facts.leaving), len(self.shown), len(facts.base.seen.stored))
 
     def forget(self) -> None:
         """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
@@ -213,12 +219,16 @@ class Analysis:
             if broken is None:
                 try:
                     interpreter.step(instr)
+                    if index in self.facts.shown:
+                        self._show(index)
                     if before is not None and self.lands_behind(index):
                         changed += self._land(version, instr, before)
                     continue
                 except Break as error:
                     broken = error.without_frames()
             version.breaks[index] = broken
+            if self.onlookers.may_look(instr, interpreter.state.stack):
+                self._show(index)
             if self._is_unhandled(raised_in(interpreter.state.stack)):
                 version.breaks.update((later, broken) for later in range(index + 1, block.end))
                 version.edges.clear()
@@ -244,6 +254,14 @@ class Analysis:
                 depth = self.cfg.stack_depth[index + 1] or 0
                 interpreter.state = self._after_break(instr, interpreter.state, depth)
         return changed + self._leave(version)
+
+    def _show(self, index: int) -> None:
+        """Code that an instruction runs may look at the frame: it finds all variables that have values."""
+        self.facts.shown.add(index)
+        if index not in self.shown:
+            hidden = self.usedef.ever_bound(index) - self.liveness.live_in(index)
+            if hidden:
+                self.shown[index] = hidden
 
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
         """Note of an exception that was not made and has to be that bytecode raises it; whether there is one."""

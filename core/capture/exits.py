@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Container, List, Optional, Set, Tuple
+from typing import Any, Callable, Collection, Container, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
@@ -85,13 +85,16 @@ class Exits:
         target = self._behind_call()
         return self._exit(target, self.live_around(target), self.state, (packed,), side=True, poll=True, rest=rest)
 
-    def _exit(self, target: int, live: Container[str], state: State, top: Tuple[Output, ...] = (),
+    def _exit(self, target: int, live: Collection[str], state: State, top: Tuple[Output, ...] = (),
               **how: Any) -> SideExit:
         """An exit with these values of variables, and the operand stack below ``top``."""
-        names, outputs, stack = self._left(live, state)
+        cold = how["side"] or how.get("poll", False)
+        seen = self._seen_in_traceback(live, state, target) if cold else live
+        deleted = tuple(name for name in sorted(self.stored.union(seen)) if self._is_deleted(name, seen, state, cold))
+        names, outputs, stack = self._left(seen, state, deleted)
         makers = given(state.stack)
         target = again_at(self.cfg, target) if makers else target
-        number = self.graph.exit_number(target, names, len(top) + len(stack), given=makers, **how)
+        number = self.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted, **how)
         return SideExit(number, outputs + [*top] + stack)
 
     def may_report(self) -> bool:
@@ -128,12 +131,24 @@ class Exits:
         call."""
         return set(self.liveness.live_in(target)).union(self.liveness.live_in(self.resume[0]) if self.resume else ())
 
-    def _left(self, live: Container[str], state: State) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:
+    def _seen_in_traceback(self, live: Collection[str], state: State, target: int) -> Set[str]:
+        """What is live, and the numbers that nothing reads any more but a traceback shows.
+
+        Not in loops, where registers would hold them in each round.
+        """
+        if self.cfg.loop_of(self.cfg.block_of[target]) is not None:
+            return set(live)
+        return {name for name, value in state.locals.items() if isinstance(value, Number)}.union(live)
+
+    def _left(self, live: Container[str], state: State,
+              deleted: Container[str] = ()) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:
         """The locals that have changed, what they get, and the operand stack above what the region leaves alone."""
         self.leaving = set()
         names, outputs = [], []
         for name, value in state.locals.items():
-            if value is self.head.locals.get(name) or is_place(name):
+            if value is self.head.locals.get(name) or is_place(name) or name in deleted:
+                continue
+            if name in live and isinstance(value, Unbound):
                 continue
             if name in live or name == ROUNDS or isinstance(value, Thing):  # whose end may be noticed
                 names.append(name)
@@ -143,6 +158,20 @@ class Exits:
                 keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
                 outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
         return tuple(names), outputs, stack_outputs(self, state.stack[self.depth:])[::-1]
+
+    def _is_deleted(self, name: str, live: Container[str], state: State, cold: bool) -> bool:
+        """Whether a variable is left without a value: captured code has deleted it, or its value is not at hand.
+
+        The second holds where a traceback may show the frame. An older value there would be wrong.
+        """
+        value, before = state.locals.get(name), self.head.locals.get(name)
+        if is_place(name) or isinstance(before, Unbound):
+            return False
+        if name in live:
+            return isinstance(value, Unbound)
+        if not cold or value is not None and value is before or isinstance(value, (Const, Thing)):
+            return False
+        return name != ROUNDS and name in self.function.varnames
 
     def _output(self, value: Abstract) -> Output:
         if isinstance(value, Raised):

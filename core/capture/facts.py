@@ -53,13 +53,14 @@ class Facts:
     classes that the caller handles, see `handlers`; None if it handles nothing. ``within`` are the codes of the
     functions around what is called here, outermost first, ``around`` those of them that are inlined, as Callees;
     ``sizes`` says by calls how much code is inlined there. ``shared`` are its variables that are in cells, see
-    `shared_cells`. ``work`` counts what the capture does.
+    `shared_cells`. ``work`` counts what the capture does. ``shown`` are the instructions at which code that they run
+    may look at the frame.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
                  "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees",
                  "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen", "catches",
-                 "within", "around", "sizes", "shared", "work")
+                 "within", "around", "sizes", "shared", "work", "shown")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
@@ -93,6 +94,7 @@ class Facts:
         self.sizes: Dict[int, int] = {}
         self.shared: FrozenSet[str] = frozenset()
         self.work = Work()
+        self.shown: Set[int] = set()
 
     @property
     def base(self) -> "Facts":

@@ -439,6 +439,8 @@ class Inliner:
         why = analysis.why_left()
         if why is not None:
             interpreter.facts.leaving[interpreter.instr.index] = why
+            if analysis.facts.shown:
+                interpreter.facts.shown.add(interpreter.instr.index)
         if analysis.has_loop:
             interpreter.facts.looping.add(interpreter.instr.index)
         if analysis.written:

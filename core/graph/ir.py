@@ -126,14 +126,16 @@ class Exit:
     Exits with the same target and slots share a number. A ``side`` exit repeats the instruction in bytecode. At a
     ``poll`` exit bytecode first does what the interpreter has to do. ``way`` names the place where control goes on,
     by the re-entry there if there is one. ``rest`` is what is left of a call that was inlined: bytecode runs it
-    before the target, on the top item of the stack. ``given`` are stack items that bytecode makes of what is left.
+    before the target, on the top item of the stack. ``given`` are stack items that bytecode makes of what is left,
+    ``deleted`` the locals that have no value there.
     The values of an exit are its locals in order, then the stack items, the top one first.
     """
 
-    __slots__ = ("target", "locals", "stack", "side", "poll", "way", "rest", "given")
+    __slots__ = ("target", "locals", "stack", "side", "poll", "way", "rest", "given", "deleted")
 
     def __init__(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                 way: Any = None, rest: Any = None, given: Tuple[Any, ...] = ()) -> None:
+                 way: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
+                 deleted: Tuple[str, ...] = ()) -> None:
         self.target = target
         self.locals = locals
         self.stack = stack
@@ -142,6 +144,7 @@ class Exit:
         self.way = way
         self.rest = rest
         self.given = given
+        self.deleted = deleted
 
     @property
     def slots(self) -> int:
@@ -274,12 +277,13 @@ class Graph:
                 yield from jump.args
 
     def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                    way: Any = None, rest: Any = None, given: Tuple[Any, ...] = ()) -> int:
+                    way: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
+                    deleted: Tuple[str, ...] = ()) -> int:
         """The number of the exit with these slots, added when new.
 
         Side exits are kept apart: they resume at the original instruction, never at another segment's start.
         """
-        wanted = (target, locals, stack, side, poll, way, rest, given)
+        wanted = (target, locals, stack, side, poll, way, rest, given, deleted)
         for number, known in enumerate(self.exits):
             if tuple(getattr(known, name) for name in Exit.__slots__) == wanted:
                 return number

@@ -1,0 +1,159 @@
+"""Which instructions that stay bytecode may run code that reads the frame's local variables.
+
+Some libraries, loggers and debuggers read the locals of the frame that calls them. So the frame must have all of them
+then, also those that no later instruction reads. The tables name code in C that reads no frame. Any other may.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import operator
+import types
+from typing import Any, Dict, FrozenSet, List, Optional
+
+import numpy as np
+
+from pijit.core.bytecode.decode import Instr
+from pijit.core.capture.callees import CALLEE_BELOW, sample_of
+from pijit.core.capture.fallback import is_shuffle, pops
+from pijit.core.capture.values import Abstract, Bound, Keywords, Method, Null, Sequence, class_of
+from pijit.guards.facts import is_among, is_exactly, is_heap_type
+from pijit.guards.reading import UNBOUND, class_value
+
+LIBRARIES = frozenset([
+    "builtins", "numpy", "math", "cmath", "time", "itertools", "operator", "_operator", "collections", "_collections",
+    "_random", "_bisect", "bisect", "_heapq", "heapq", "_struct", "struct", "zlib", "array", "_thread", "posix", "nt",
+    "sys", "gc", "io", "_io", "_datetime", "datetime", "decimal", "_decimal", "binascii", "errno", "random", "mtrand",
+    "weakref", "_weakref", "_json", "re", "_sre", "fractions", "string", "_string",
+])
+"""Modules, with what is below them, whose functions and classes in C read no frame, apart from the `READERS`."""
+
+READERS: FrozenSet[str] = frozenset([
+    "locals", "vars", "dir", "eval", "exec", "super", "breakpoint", "__import__", "__build_class__", "input",
+    "_getframe", "_current_frames", "settrace", "setprofile", "excepthook", "displayhook", "breakpointhook",
+    "collect", "start_new_thread", "start_new",
+])
+"""Functions of these modules that read frames, or run code of the program's."""
+
+C_CALLABLES = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+               types.MethodWrapperType, types.ClassMethodDescriptorType, np.ufunc, operator.itemgetter,
+               operator.attrgetter, operator.methodcaller)
+"""The types of callables that are written in C."""
+
+RUNNING = (types.FunctionType, types.MethodType, types.GeneratorType, types.FrameType,
+           functools.partial, map, filter, zip, enumerate, reversed, type, itertools.chain, itertools.starmap,
+           itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.accumulate,
+           itertools.islice, itertools.cycle, collections.defaultdict, property)
+"""Types in C whose objects run code of the program's when they are used."""
+
+INERT = frozenset(["append", "pop", "insert", "clear", "popleft", "appendleft", "extend", "id", "callable", "type"])
+"""Functions and methods in C that use no method of their arguments."""
+
+SILENT = frozenset([
+    "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
+    "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "BUILD_TUPLE",
+    "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "BUILD_SLICE", "MAKE_FUNCTION", "IMPORT_NAME", "IMPORT_FROM",
+    "LIST_APPEND", "LIST_TO_TUPLE", "DUP_TOP_TWO", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP", "SETUP_FINALLY",
+    "SETUP_EXCEPT", "POP_BLOCK", "POP_EXCEPT", "BEGIN_FINALLY", "BREAK_LOOP", "CONTINUE_LOOP", "RETURN_VALUE",
+    "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START", "GET_LEN", "JUMP_IF_NOT_EXC_MATCH",
+])
+"""Instructions that run no code of the program's, apart from the ends of objects."""
+
+READ, WRITTEN = frozenset(["LOAD_ATTR", "LOAD_METHOD"]), frozenset(["STORE_ATTR", "DELETE_ATTR"])
+PLAIN_HOOKS = {"__getattribute__": object.__getattribute__, "__setattr__": object.__setattr__,
+               "__delattr__": object.__delattr__}
+PASSED_ON = (types.FunctionType, staticmethod, classmethod, types.MemberDescriptorType, types.GetSetDescriptorType)
+"""Descriptors that run no code of the program's when an attribute is read."""
+
+
+class Onlookers:
+    """What of one function's bytecode may look at its frame; ``plain`` are lookups of methods that cannot."""
+
+    __slots__ = ("_plain",)
+
+    def __init__(self) -> None:
+        self._plain: Dict[int, bool] = {}
+
+    def may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
+        """Whether an instruction may read the frame's locals when bytecode runs it on this operand stack."""
+        name = instr.opname
+        if name in SILENT or is_shuffle(instr):
+            return False
+        if name in CALLEE_BELOW and name not in READ:
+            return self._call_may_look(instr, stack)
+        count = pops(instr)
+        if not count or count > len(stack):
+            return True
+        if name in READ or name in WRITTEN:
+            plain = is_plain_attribute(stack[-1], instr.value)
+            if name == "LOAD_METHOD":
+                self._plain[instr.index] = is_plain(stack[-1])
+            return not plain
+        return not all(map(is_plain, stack[-count:]))
+
+    def _call_may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
+        above = CALLEE_BELOW[instr.opname](instr.arg or 0)
+        if above >= len(stack):
+            return True
+        callee, arguments = stack[-1 - above], stack[len(stack) - above:]
+        name = self._name_of(callee)
+        if name is None or name in READERS:
+            return True
+        return name not in INERT and not all(map(is_plain, arguments))
+
+    def _name_of(self, callee: Abstract) -> Optional[str]:
+        """The name of a function in C of the libraries, else None."""
+        if isinstance(callee, Method):
+            return callee.name
+        if self._plain.get(callee.born):
+            return ""
+        sample = sample_of(callee)
+        if is_exactly(sample, C_CALLABLES):
+            owner = getattr(sample, "__self__", None)
+            known = in_libraries(getattr(sample, "__module__", None)) if isinstance(
+                owner, types.ModuleType) or owner is None else is_plain_class(type(owner))
+            known = known or type(sample) is not types.BuiltinFunctionType
+            return getattr(sample, "__name__", "") if known else None
+        is_class = type(sample) is type and is_plain_class(sample)
+        return sample.__name__ if is_class else None
+
+
+def is_plain(value: Abstract) -> bool:
+    """Whether to use a value in whatever way runs code of the libraries alone."""
+    if isinstance(value, (Null, Keywords, Method)):
+        return True
+    if isinstance(value, Sequence):
+        return all(map(is_plain, value.items))
+    sample = sample_of(value)
+    if isinstance(sample, np.ndarray) and sample.dtype.hasobject:
+        return False
+    if type(sample) is type:
+        return is_plain_class(sample)
+    kind = class_of(value)
+    return kind is not None and is_plain_class(kind)
+
+
+def is_plain_class(kind: type) -> bool:
+    """Whether a class is one of the libraries, in C, whose objects run no other code."""
+    return not is_among(kind, RUNNING) and not is_heap_type(kind) and in_libraries(kind.__module__)
+
+
+def in_libraries(module: Any) -> bool:
+    """Whether a function of this module in C is one of the libraries'."""
+    return type(module) is str and module.split(".")[0] in LIBRARIES
+
+
+def is_plain_attribute(owner: Abstract, name: str) -> bool:
+    """Whether an attribute is read and written without code of the program's."""
+    kind = class_of(owner)
+    if kind is None or isinstance(owner, Bound):
+        return False
+    if is_plain_class(kind) or kind is types.ModuleType or kind is type:
+        return True
+    hooks = all(class_value(kind, hook) is plain for hook, plain in PLAIN_HOOKS.items())
+    if not hooks or class_value(kind, "__getattr__") is not UNBOUND:
+        return False
+    found = class_value(kind, name)
+    return not hasattr(type(found), "__get__") or is_exactly(found, PASSED_ON)
