@@ -62,10 +62,17 @@ def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[s
     if package in NATIVE_MODULES:
         return function(*args, **kwargs)
     if package == "numpy":
-        if not reached(args, kwargs):
+        if not (hides(function, args, kwargs) or reached(args, kwargs)):
             return function(*args, **kwargs)
         function = getattr(function, "__wrapped__", function)
     return instrumented(function)(*args, **kwargs)
+
+
+def hides(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
+    """Whether a call may lead to active values that a search of the arguments does not find."""
+    return bool(function.__closure__) or function.__name__.startswith("<") or any(
+        callable(one) and not isinstance(one, type) or hasattr(type(one), "__next__")
+        for one in list(args) + list(kwargs.values()))
 
 
 def _call_method(function: MethodType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
@@ -83,9 +90,10 @@ def _call_type(cls: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         made = call(make, (cls,) + args, kwargs)
     elif isinstance(prepare, FunctionType) and make is object.__new__:
         made = object.__new__(cls)
+    elif isinstance(prepare, FunctionType):
+        made = make(cls, *args, **kwargs)
     else:
-        made = make(cls) if make is object.__new__ and not args and not kwargs else make(cls, *args, **kwargs) \
-            if make is not object.__new__ else cls(*args, **kwargs)
+        return _call_other(cls, args, kwargs)
     if isinstance(made, cls):
         if isinstance(prepare, FunctionType):
             call(prepare, (made,) + args, kwargs)
@@ -99,6 +107,9 @@ def _call_partial(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) 
 
 
 def _call_ufunc(ufunc: np.ufunc, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    handler = HANDLERS.get(ufunc)
+    if handler is not None:
+        return handler(*args, **kwargs)
     args, out = args[:ufunc.nin], kwargs.get("out", args[ufunc.nin:] or None)
     out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     named = {name: value for name, value in kwargs.items() if name != "out"}
@@ -115,7 +126,10 @@ def _call_builtin(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) 
     if isinstance(self, np.ndarray) or isinstance(self, np.generic):
         return _call_array_method(function, self, args, kwargs)
     if isinstance(self, np.ufunc):
-        return call(HANDLERS[function.__name__], (self,) + args, kwargs)
+        return HANDLERS[function.__name__](self, *args, **kwargs)
+    typed = HANDLERS.get("{}.{}".format(type(self).__name__, function.__name__))
+    if typed is not None:
+        return typed(function, *args, **kwargs)
     handler = HANDLERS.get(function)
     if handler is not None:
         return handler(*args, **kwargs)

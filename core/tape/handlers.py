@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterable, Tuple
 import numpy as np
 
 from pijit.core.graph.derivatives import FUNCTIONS
+from pijit.core.graph.derivatives.adjoints import spread
 from pijit.core.tape import operations
 from pijit.core.tape.calls import call, guarded, record
 from pijit.core.tape.callables import HANDLERS
@@ -102,6 +103,8 @@ def _float(*args: Any) -> Any:
 
 
 HANDLERS[float], HANDLERS[complex] = _float, _conversion(complex)
+for _scalar in (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128, np.clongdouble):
+    HANDLERS[_scalar] = _conversion(_scalar)
 
 
 def _identity_give(tape: Tape, x: Any) -> Any:
@@ -235,6 +238,9 @@ def _ufunc_reduce(ufunc: Any, a: Any, axis: Any = 0, dtype: Any = None, out: Any
     named = dict(kwargs, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
     if not reached(a):
         return ufunc.reduce(a, axis, dtype, out, keepdims, *rest, **kwargs)
+    if ufunc in (np.logaddexp, np.logaddexp2) and out is None and not rest:
+        run = functools.partial(ufunc.reduce, a, axis, dtype, out, keepdims, **kwargs)
+        return _soft_maximum(ufunc, run(), a, axis, keepdims)
     if known is None or rest or out is not None:
         return _tainted(ufunc.reduce, (a, axis, dtype, out, keepdims) + rest, kwargs)
     rule = FUNCTIONS[known]
@@ -242,6 +248,16 @@ def _ufunc_reduce(ufunc: Any, a: Any, axis: Any = 0, dtype: Any = None, out: Any
         del named["dtype"]
     del named["out"]
     return _recorded(known, lambda: ufunc.reduce(a, axis, dtype, out, keepdims, **kwargs), (a,), named)
+
+
+def _soft_maximum(ufunc: Any, r: Any, a: Any, axis: Any, keepdims: bool) -> Any:
+    power = np.exp if ufunc is np.logaddexp else np.exp2
+    for tape in watching(a):
+        def give(run: Run, g: Any, result: Any, tape: Tape = tape) -> None:
+            shares = run(power, run(operator.sub, tape.value(a), run(spread, result, a, axis, keepdims)))
+            tape.give(run, a, run(operator.mul, run(spread, g, a, axis, keepdims), shares))
+        record_result(tape, r, give)
+    return r
 
 
 @handles("accumulate")
@@ -355,6 +371,41 @@ def _ravel(x: Any, order: str = "C") -> Any:
 @handles("ndarray.__copy__", "ndarray.__deepcopy__")
 def _copied(x: Any, *memo: Any) -> Any:
     return _recorded(np.copy, x.copy, (x,), {})
+
+
+@handles("ndarray.__array_wrap__", "ndarray.__array_prepare__")
+def _wrapped(x: Any, r: Any, *context: Any) -> Any:
+    return r
+
+
+_converter: Any = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
+_converter = getattr(_converter, "_array_converter", None)
+
+
+@handles(_converter)
+def _array_converter(*values: Any) -> Any:
+    """NumPy's own helper that converts arguments and wraps results."""
+    return _converter(*(call(np.asarray, (one,)) if isinstance(one, (list, tuple)) and reached(one) else one
+                        for one in values))
+
+
+@handles("_array_converter.wrap")
+def _wrap(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    r = function(x, *args, **kwargs)
+    return r if r is x or any(tape.active(r) for tape in STATE.tapes) else _named(x, r)
+
+
+@handles(np.broadcast)
+def _broadcast(*values: Any) -> Any:
+    """Used for its shape; `iterate` refuses to look at its items."""
+    return np.broadcast(*values)
+
+
+@handles(np.fromiter)
+def _fromiter(items: Any, dtype: Any, count: int = -1, **kwargs: Any) -> Any:
+    listed = list(iterate(items))
+    return call(np.array, (listed if count < 0 else listed[:count],), {"dtype": dtype}) if reached(listed) else \
+        np.fromiter(listed, dtype, count, **kwargs)
 
 
 @handles("ndarray.fill")

@@ -13,9 +13,13 @@ import numpy as np
 
 def owner_of(x: np.ndarray) -> np.ndarray:
     """The array at the end of the chain of bases, which owns the memory."""
-    while isinstance(x.base, np.ndarray):
-        x = x.base
-    return x
+    while True:
+        base: Any = x.base
+        if not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # the holder that as_strided makes
+            if not isinstance(base, np.ndarray):
+                return x
+        x = base
 
 
 def bounds_of(x: np.ndarray) -> Tuple[int, int]:

@@ -71,11 +71,24 @@ def as_refusal(function: Any) -> Callable[[Exception], Exception]:
 def taint(tape: Tape, r: Any, function: Any) -> None:
     """A result without a derivative: an error where an adjoint other than zero reaches it, never a silent zero."""
     error = refusal("PJ502", what=getattr(function, "__name__", None) or repr(function))
+    if opaque(r):
+        raise error
+    if isinstance(r, (str, bytes)):
+        tape.cut("text")
 
     def give(run: Run, g: Any, _: Any) -> None:
         if any(np.any(one != 0) for one in (g if isinstance(g, list) else [g])):
             raise error
     record_result(tape, r, give)
+
+
+def opaque(r: Any) -> bool:
+    """Whether a result may hold numbers that the tape cannot follow, such as an array of objects or a decimal."""
+    if isinstance(r, (list, tuple)):
+        return any(map(opaque, r))
+    if isinstance(r, np.ndarray):
+        return r.dtype.kind == "O"
+    return not (r is None or isinstance(r, (int, str, bytes, np.generic, np.dtype) + NUMBERS))
 
 
 def _binary(name: str) -> Callable[[Any, Any], Any]:
@@ -268,6 +281,8 @@ def iterate(x: Any) -> Any:
         return iter(x)
     if isinstance(x, np.ndarray):
         return iter(streamed(x))
+    if isinstance(x, np.broadcast) and any(watching(one.base) for one in x.iters):
+        raise refusal("PJ502", what="iteration over numpy.broadcast")
     method = python_method(x, "__iter__")
     if method is None:
         return iter(x)

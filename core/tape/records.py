@@ -8,6 +8,7 @@ import numpy as np
 
 from pijit.core.graph.derivatives.adjoints import strong_zero
 from pijit.core.graph.derivatives.table import ElementwiseRule, FunctionRule
+from pijit.core.tape.errors import refusal
 from pijit.core.tape.tape import NUMBERS, Run, Tape, cleared, same_values
 
 Give = Callable[[Run, Any, Any], None]
@@ -67,9 +68,10 @@ def _frozen(x: Any) -> Any:
 def record_result(tape: Tape, r: Any, give: Give) -> None:
     """Record an operation with results of its own. Views of active memory need no record."""
     if isinstance(r, (list, tuple)):
-        if not any(tape.active(one) for one in r):
-            _record_several(tape, r, give)
+        _record_several(tape, r, give)
         return
+    if isinstance(r, np.ndarray) and r.dtype.kind == "O":
+        raise refusal("PJ502", what="an array of objects")
     if not leaves(r) or tape.active(r):
         return
     tape.start(r)
@@ -82,13 +84,14 @@ def record_result(tape: Tape, r: Any, give: Give) -> None:
 
 
 def _record_several(tape: Tape, results: Any, give: Give) -> None:
-    carriers = [one for one in results if leaves(one)]
+    carriers = [one for one in results if leaves(one) and not tape.active(one)]
     if not carriers:
         return
     tape.start(carriers)
+    fresh = set(map(id, carriers))
 
     def back(run: Run) -> None:
-        adjoints = [tape.adjoint(one) for one in results]
+        adjoints = [tape.adjoint(one) if id(one) in fresh else None for one in results]
         if any(g is not None for g in adjoints):
             filled = [np.zeros(np.shape(one)) if g is None else g for one, g in zip(results, adjoints)]
             give(run, filled, [tape.value(one) for one in results])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pijit.core.graph.derivatives.table import cut, elementwise
+from pijit.core.graph.derivatives.table import ELEMENTWISE, cut, derivative, elementwise
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 DEGREES = 180.0 / math.pi
@@ -124,12 +124,18 @@ for _mathematical, _ufunc in ((math.exp, np.exp), (math.expm1, np.expm1), (math.
                               (math.tan, np.tan), (math.asin, np.arcsin), (math.acos, np.arccos), (math.atan, np.arctan),
                               (math.sinh, np.sinh), (math.cosh, np.cosh), (math.tanh, np.tanh), (math.asinh, np.arcsinh),
                               (math.acosh, np.arccosh), (math.atanh, np.arctanh), (math.atan2, np.arctan2),
-                              (math.hypot, np.hypot), (math.pow, np.power), (math.fabs, np.fabs),
+                              (math.pow, np.power), (math.fabs, np.fabs),
                               (math.copysign, np.copysign), (math.fmod, np.fmod), (math.degrees, np.degrees),
                               (math.radians, np.radians), (math.ldexp, np.ldexp)):
-    from pijit.core.graph.derivatives.table import ELEMENTWISE as _ROWS
-    _rule = _ROWS[_ufunc]
+    _rule = ELEMENTWISE[_ufunc]
     elementwise(_mathematical, _rule.formula, *_rule.partials, singular=_rule.singular, holomorphic=_rule.holomorphic)
+
+
+@derivative(math.hypot, operands=0)
+def _hypot(g: Any, r: Any, *coordinates: Any) -> Any:
+    return tuple(np.where(r == 0, 0.0, g * (x / np.where(r == 0, 1.0, r))) for x in coordinates)
+
+
 elementwise(math.erf, "g 2 exp(-x^2) / sqrt(pi)", lambda g, r, x: g * (TWO_OVER_ROOT_PI * np.exp(-x * x)))
 elementwise(math.erfc, "-g 2 exp(-x^2) / sqrt(pi)", lambda g, r, x: -g * (TWO_OVER_ROOT_PI * np.exp(-x * x)))
 

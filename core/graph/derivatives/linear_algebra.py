@@ -93,6 +93,25 @@ def _eigvalsh(g: Any, r: Any, a: Any, UPLO: str = "L") -> Adjoints:
     return _eigh((g, np.zeros_like(vectors)), (r, vectors), a, UPLO)
 
 
+@derivative(np.linalg.eig)
+def _eig(g: Any, r: Any, a: Any) -> Adjoints:
+    """Vectors of length 1; their adjoint along themselves does not count (Boeddeker et al., 2017)."""
+    values, vectors = r[0], r[1]
+    inner = np.asarray(g[0])[..., None] * _eye(a)
+    if np.any(g[1] != 0):
+        projected = np.matmul(adjoint_matrix(vectors), g[1])
+        along = np.real(np.sum(projected * _eye(a), axis=-1))
+        rest = projected - np.matmul(adjoint_matrix(vectors), vectors) * along[..., None, :]
+        inner = inner + conjugated(_gaps(values)) * rest
+    return np.linalg.solve(adjoint_matrix(vectors), np.matmul(inner, adjoint_matrix(vectors))),
+
+
+@derivative(np.linalg.eigvals)
+def _eigvals(g: Any, r: Any, a: Any) -> Adjoints:
+    values, vectors = np.linalg.eig(a)
+    return _eig((g, np.zeros_like(vectors)), (values, vectors), a)
+
+
 @derivative(np.linalg.svd)
 def _svd(g: Any, r: Any, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Adjoints:
     if not compute_uv:

@@ -170,7 +170,8 @@ def _pad(g: Any, r: Any, array: Any, pad_width: Any, mode: Any = "constant", **k
 
 @derivative(np.choose, operands=2)
 def _choose(g: Any, r: Any, a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Adjoints:
-    return None, [sum_to(np.where(a == k, g, np.zeros_like(g)), np.shape(one)) for k, one in enumerate(choices)]
+    chosen = np.asarray(a)
+    return None, [sum_to(np.where(chosen == k, g, np.zeros_like(g)), np.shape(one)) for k, one in enumerate(choices)]
 
 
 @derivative(np.interp, operands=3)
@@ -190,6 +191,11 @@ def _interp(g: Any, r: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: A
     np.add.at(to_points, low, moved * (1.0 - weight))
     np.add.at(to_points, low + 1, moved * weight)
     return np.where(inside, g * slope, 0.0), to_points, to_values
+
+
+@derivative(np.bincount, operands=2)
+def _bincount(g: Any, r: Any, x: Any, weights: Any = None, minlength: int = 0) -> Adjoints:
+    return None, np.take(g, x),
 
 
 @derivative(np.real)
@@ -223,6 +229,11 @@ def _compress(g: Any, r: Any, condition: Any, a: Any, axis: Optional[int] = None
 @derivative(np.flip)
 def _flip(g: Any, r: Any, m: Any, axis: Any = None) -> Adjoints:
     return np.flip(g, axis=axis),
+
+
+@derivative(np.broadcast_arrays, operands=0)
+def _broadcast_arrays(g: Any, r: Any, *arrays: Any, subok: bool = False) -> Adjoints:
+    return tuple(sum_to(one, np.shape(array)) for one, array in zip(g, arrays))
 
 
 @derivative(np.broadcast_to)

@@ -7,7 +7,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from pijit.core.graph.derivatives.adjoints import Axis, count, given, kept, masked, spread
+from pijit.core.graph.derivatives.adjoints import Axis, conjugated, count, given, kept, masked, spread
 from pijit.core.graph.derivatives.table import attribute, cut, derivative
 
 Adjoints = Tuple[Any, ...]
@@ -70,7 +70,7 @@ def _prod(g: Any, r: Any, a: Any, axis: Axis = None, dtype: Any = None, out: Any
         others = np.moveaxis(np.reshape(_without_each(flat, -1), last.shape), tuple(range(-len(axes), 0)), axes)
     else:
         others = _without_each(values, axis)
-    return masked(whole * others * factor, where),
+    return masked(whole * conjugated(others) * factor, where),
 
 
 def _extreme(g: Any, r: Any, a: Any, axis: Axis, keepdims: Any) -> Any:
@@ -115,7 +115,7 @@ def _cumprod(g: Any, r: Any, a: Any, axis: Optional[int] = None, dtype: Any = No
     parts = []
     for k in range(values.shape[-1]):
         later = np.cumprod(np.concatenate([np.ones_like(values[..., :1]), values[..., k + 1:]], axis=-1), axis=-1)
-        parts.append(before[..., k] * np.sum(last[..., k:] * later, axis=-1))
+        parts.append(conjugated(before[..., k]) * np.sum(last[..., k:] * conjugated(later), axis=-1))
     if not parts:
         return np.zeros_like(a),
     whole = np.stack(parts, axis=-1)
@@ -177,7 +177,7 @@ def _add_reduce(g: Any, r: Any, a: Any, axis: Axis = 0, dtype: Any = None, out: 
 
 
 cut("the result is an index or a count", np.argmax, np.argmin, np.argsort, np.argpartition, np.searchsorted, np.nonzero,
-    np.flatnonzero, np.count_nonzero, np.digitize, np.bincount, np.unravel_index, np.ravel_multi_index, np.lexsort,
+    np.flatnonzero, np.count_nonzero, np.digitize, np.unravel_index, np.ravel_multi_index, np.lexsort,
     np.argwhere, np.shape, np.ndim, np.size, len, np.nanargmax, np.nanargmin)
 cut("the result is a truth value", np.all, np.any, attribute("in1d"), attribute("isin"), np.iscomplexobj, np.isrealobj,
     np.isscalar, np.may_share_memory, np.shares_memory, np.can_cast)

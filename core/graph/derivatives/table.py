@@ -7,6 +7,7 @@ adjoints of the operands. The tape, the documentation page and the tests read th
 from __future__ import annotations
 
 import inspect
+from types import BuiltinFunctionType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -86,8 +87,8 @@ def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None)
         signature = inspect.signature(vjp)
         names = tuple(list(signature.parameters)[2:2 + operands])
         for function in functions:
-            if function is not None:
-                FUNCTIONS[function] = FunctionRule(function.__name__, vjp, names, signature)
+            for one in _spellings(function):
+                FUNCTIONS[one] = FunctionRule(function.__name__, vjp, names, signature)
         if method is not None:
             METHODS[method] = functions[0]
         return vjp
@@ -97,8 +98,14 @@ def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None)
 def cut(reason: str, *functions: Any) -> None:
     """Functions whose derivative is zero or that have integer or boolean results."""
     for function in functions:
-        if function is not None:
-            CUTS[function] = reason
+        for one in _spellings(function):
+            CUTS[one] = reason
+
+
+def _spellings(function: Any) -> List[Any]:
+    """A function, and the C function that NumPy's dispatcher wraps, which NumPy's own Python code calls directly."""
+    inner = getattr(function, "__wrapped__", None)
+    return [one for one in (function, inner) if one is not None and (one is function or isinstance(inner, BuiltinFunctionType))]
 
 
 def attribute(path: str) -> Any:
