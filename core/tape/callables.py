@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import functools
 import itertools
 import operator
 from types import BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType
@@ -34,9 +35,19 @@ KEEPS: Set[Any] = {getattr(builtins, name) for name in _NAMES} | {
     operator.delitem, collections.deque, collections.OrderedDict, collections.defaultdict}
 """Callees that give back the objects that they get, or results that depend on them in no differentiable way."""
 
+KEEPS.add(functools.partial)
 KEEPS.discard(bytes)
 KEEPS.discard(bytearray)
 KEEPS.discard(memoryview)
+
+ITERATING: Set[Any] = {list, tuple, set, frozenset, dict, zip, enumerate, map, filter, sorted, min, max, any, all, iter,
+                       collections.deque, collections.OrderedDict} | {
+    one for one in KEEPS if getattr(one, "__module__", None) == "itertools"} | {itertools.chain.from_iterable}
+"""Callees that iterate over their arguments, or call functions that they get for each item."""
+
+ITERATING_METHODS = frozenset(("extend", "extendleft", "update", "union", "intersection", "difference", "join", "sort",
+                               "fromkeys", "__init__"))
+"""Methods of containers that iterate over their arguments, or call a key function."""
 
 _CONTAINERS = (list, dict, set, frozenset, tuple, str, bytes, collections.deque, type({}.keys()), type({}.values()),
                type({}.items()), collections.OrderedDict, collections.defaultdict, type(iter([])), range)

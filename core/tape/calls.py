@@ -10,7 +10,7 @@ import numpy as np
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS, METHODS
 from pijit.core.tape import operations
-from pijit.core.tape.callables import HANDLERS, KEEPS, NATIVE_MODULES, WRITERS, keeps_identities
+from pijit.core.tape.callables import HANDLERS, ITERATING, ITERATING_METHODS, KEEPS, NATIVE_MODULES, WRITERS, keeps_identities
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.operations import as_refusal, apply_elementwise, into, python_method, streamed, taint
 from pijit.core.tape.records import elementwise_give, function_give, record_result, record_store
@@ -83,7 +83,7 @@ def _call_type(cls: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     handler = HANDLERS.get(cls)
     if handler is not None:
         return handler(*args, **kwargs)
-    if type(cls) is not type or cls.__module__ in ("builtins", "numpy"):
+    if type(cls).__call__ is not type.__call__:
         return _call_other(cls, args, kwargs)
     make, prepare = cls.__new__, cls.__init__
     if isinstance(make, FunctionType):
@@ -199,7 +199,7 @@ def _nothing(run: Any, g: Any, r: Any) -> None:
 def _call_object(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """A callable of another type: a class with a metaclass of its own, a jitted function, an object with `__call__`."""
     if isinstance(function, type):
-        return _call_other(function, args, kwargs)
+        return _call_type(function, args, kwargs)
     inner = getattr(function, "py_func", None)
     if isinstance(inner, FunctionType):
         return call(inner, args, kwargs)
@@ -230,7 +230,9 @@ def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) ->
     if known and function in ELEMENTWISE:
         return apply_elementwise(function, function(*args, **kwargs), args)
     if known and function in KEEPS or keeps_identities(function):
-        return function(*map(_handed, args), **{name: _handed(one) for name, one in kwargs.items()})
+        if known and function in ITERATING or getattr(function, "__name__", "") in ITERATING_METHODS:
+            return function(*map(_handed, args), **{name: _handed(one) for name, one in kwargs.items()})
+        return function(*args, **kwargs)
     tapes = reached(args, kwargs, getattr(function, "__self__", None))
     wrapped = getattr(function, "__wrapped__", None)
     if tapes and isinstance(wrapped, FunctionType):

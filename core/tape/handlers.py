@@ -18,7 +18,7 @@ from pijit.core.tape.callables import HANDLERS
 from pijit.core.tape.errors import INSTRUMENTED, refusal
 from pijit.core.tape.operations import (BINARY, INPLACE, apply_elementwise, attribute, iterate, load, python_method, store,
                                         taint)
-from pijit.core.tape.records import record_result, record_store, stored_value_give
+from pijit.core.tape.records import frozen, record_result, record_store, stored_value_give
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import Run, Tape
 
@@ -39,7 +39,7 @@ for _name, _function in (("add", operator.add), ("sub", operator.sub), ("mul", o
                          ("ge", operator.ge), ("eq", operator.eq), ("ne", operator.ne)):
     HANDLERS[_function] = BINARY[_name]
 for _name in INPLACE:
-    HANDLERS[getattr(operator, "i" + _name)] = INPLACE[_name]
+    HANDLERS[getattr(operator, "i" + _name.rstrip("_"))] = INPLACE[_name]
 HANDLERS[operator.getitem] = load
 HANDLERS[operator.setitem] = lambda a, index, value: store(value, a, index)
 HANDLERS[operator.neg] = operations.negate
@@ -108,7 +108,8 @@ for _scalar in (np.float16, np.float32, np.float64, np.longdouble, np.complex64,
 
 
 def _identity_give(tape: Tape, x: Any) -> Any:
-    return lambda run, g, r: tape.give(run, x, run(np.reshape, g, np.shape(x)))
+    source, shape = frozen(x), np.shape(x)
+    return lambda run, g, r: tape.give(run, source, run(np.reshape, g, shape))
 
 
 def _cut_conversion(kind: type) -> Callable[..., Any]:
@@ -143,6 +144,20 @@ def _next(x: Any, *default: Any) -> Any:
         if default:
             return default[0]
         raise
+
+
+@handles(reversed)
+def _reversed(x: Any) -> Any:
+    if isinstance(x, np.ndarray) and watching(x):
+        return (load(x, k) for k in range(len(x) - 1, -1, -1))
+    method = python_method(x, "__reversed__")
+    return call(method, (x,)) if method else reversed(x)
+
+
+@handles(np.ndenumerate)
+def _ndenumerate(x: Any) -> Any:
+    array = call(np.asarray, (x,))
+    return ((index, load(array, index)) for index in np.ndindex(*array.shape))
 
 
 @handles(functools.reduce)

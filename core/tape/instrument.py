@@ -20,7 +20,8 @@ LIMIT = 4096
 _made: "collections.OrderedDict[int, Tuple[CodeType, CodeType]]" = collections.OrderedDict()
 
 OPERATORS = {"ADD": "add", "SUBTRACT": "sub", "MULTIPLY": "mul", "TRUE_DIVIDE": "truediv", "FLOOR_DIVIDE": "floordiv",
-             "MODULO": "mod", "POWER": "pow", "MATRIX_MULTIPLY": "matmul"}
+             "MODULO": "mod", "POWER": "pow", "MATRIX_MULTIPLY": "matmul", "AND": "and_", "OR": "or_", "XOR": "xor",
+             "LSHIFT": "lshift", "RSHIFT": "rshift"}
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
@@ -127,6 +128,8 @@ def _compare(arg: Any) -> Optional[List[Tuple[Any, ...]]]:
 _REPLACED: Dict[str, Callable[[Any], Optional[List[Tuple[Any, ...]]]]] = {
     "BINARY_SUBSCR": lambda arg: _helper(operations.load, 2),
     "STORE_SUBSCR": lambda arg: [("BUILD_TUPLE", 3)] + _helper(operations.store_slot, 1) + [("POP_TOP",)],
+    "STORE_ATTR": lambda arg: [("BUILD_TUPLE", 2), ("LOAD_CONST", arg)] + _helper(operations.store_attribute, 2)
+    + [("POP_TOP",)],
     "UNARY_NEGATIVE": lambda arg: _helper(operations.negate, 1),
     "UNARY_POSITIVE": lambda arg: _helper(operations.posit, 1),
     "COMPARE_OP": _compare,

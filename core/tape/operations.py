@@ -13,15 +13,16 @@ import numpy as np
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
 from pijit.core.tape.errors import refusal
-from pijit.core.tape.records import (elementwise_give, function_give, record_result, record_store, stored_value_give,
-                                     winners_of)
+from pijit.core.tape.records import (elementwise_give, frozen, function_give, record_result, record_store,
+                                     stored_value_give, winners_of)
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import NUMBERS, Run, Tape
 
 UFUNCS: Dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
     "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "neg": np.negative, "pos": np.positive,
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
+    "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
+    "rshift": np.right_shift, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
 """The ufunc whose rule an operator has."""
 
 PLAIN = (int, float, complex, bool, str, bytes, list, tuple, dict, set, frozenset, type(None), np.generic, np.ndarray)
@@ -93,7 +94,8 @@ def opaque(r: Any) -> bool:
 
 def _binary(name: str) -> Callable[[Any, Any], Any]:
     plain, ufunc = getattr(operator, name), UFUNCS[name]
-    direct, mirrored = "__{}__".format(name), REFLECTED.get(name, "__r{}__".format(name))
+    bare = name.rstrip("_")
+    direct, mirrored = "__{}__".format(bare), REFLECTED.get(name, "__r{}__".format(bare))
 
     def binary(a: Any, b: Any) -> Any:
         if not STATE.tapes:
@@ -131,8 +133,9 @@ def _ndarray_first(b: Any) -> bool:
 
 
 def _inplace(name: str) -> Callable[[Any, Any], Any]:
-    plain, binary, ufunc = getattr(operator, "i" + name), _binary(name), UFUNCS[name]
-    special = "__i{}__".format(name)
+    bare = name.rstrip("_")
+    plain, binary, ufunc = getattr(operator, "i" + bare), _binary(name), UFUNCS[name]
+    special = "__i{}__".format(bare)
 
     def inplace(a: Any, b: Any) -> Any:
         if not STATE.tapes:
@@ -223,7 +226,8 @@ def load(a: Any, index: Any) -> Any:
 
 
 def _load_give(tape: Tape, a: np.ndarray, index: Any) -> Any:
-    return lambda run, g, r: tape.give_at(run, a, index, g)
+    source = frozen(a)
+    return lambda run, g, r: tape.give_at(run, source, index, g)
 
 
 def frozen_index(index: Any) -> Any:
@@ -322,6 +326,26 @@ def attribute(x: Any, name: str) -> Any:
     return getattr(x, name)
 
 
+def store_attribute(slot: Tuple[Any, Any], name: str) -> None:
+    """`x.name = value`, of (value, x) as the operand stack has them."""
+    value, x = slot
+    if STATE.tapes and isinstance(x, np.ndarray):
+        if name in ("real", "imag", "flat"):
+            store(value, attribute(x, name), ...)
+            return
+        if watching(x) and (name == "strides" or name == "dtype" and np.dtype(value) != x.dtype):
+            raise refusal("PJ502", what="ndarray.{} = ...".format(name))
+    setter = python_method(x, "__setattr__") if STATE.tapes else None
+    if setter is not None:
+        _call(setter, (x, name, value))
+        return
+    found = getattr(getattr(type(x), name, None), "fset", None)
+    if STATE.tapes and isinstance(found, FunctionType):
+        _call(found, (x, value))
+    else:
+        setattr(x, name, value)
+
+
 def _array_attribute(x: Any, name: str) -> Any:
     r = getattr(x, name)
     if name in ("real", "imag") and not isinstance(x, np.ndarray):
@@ -336,6 +360,7 @@ def _array_attribute(x: Any, name: str) -> Any:
 
 
 BINARY: Dict[str, Callable[[Any, Any], Any]] = {name: _binary(name) for name in (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lt", "le", "gt", "ge", "eq", "ne")}
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift", "lt", "le",
+    "gt", "ge", "eq", "ne")}
 INPLACE: Dict[str, Callable[[Any, Any], Any]] = {name: _inplace(name) for name in (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")}
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift")}

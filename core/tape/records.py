@@ -23,6 +23,7 @@ def leaves(r: Any) -> bool:
 def elementwise_give(tape: Tape, rule: ElementwiseRule, args: Tuple[Any, ...], where: Any = True) -> Give:
     """The contributions of an elementwise operation."""
     marks = [tape.active(one) for one in args]
+    args = tuple(map(frozen, args))
 
     def give(run: Run, g: Any, r: Any) -> None:
         values = [tape.value(one) for one in args]
@@ -40,8 +41,8 @@ def elementwise_give(tape: Tape, rule: ElementwiseRule, args: Tuple[Any, ...], w
 def function_give(tape: Tape, rule: FunctionRule, args: Tuple[Any, ...], kwargs: Dict[str, Any],
                   refuse: Callable[[Exception], Exception]) -> Give:
     """The contributions of a function over whole arrays."""
-    args = tuple(_frozen(one) for one in args)
-    kwargs = {name: _frozen(one) for name, one in kwargs.items() if name != "out"}
+    args = tuple(map(frozen, args))
+    kwargs = {name: frozen(one) for name, one in kwargs.items() if name != "out"}
     if rule.operands:
         bound = rule.signature.bind(None, None, *args, **kwargs).arguments
         operands = [bound.get(name) for name in rule.operands]
@@ -60,9 +61,11 @@ def function_give(tape: Tape, rule: FunctionRule, args: Tuple[Any, ...], kwargs:
     return give
 
 
-def _frozen(x: Any) -> Any:
-    """A list as it is now: the program may change it before the sweep."""
-    return [_frozen(one) for one in x] if type(x) is list else x
+def frozen(x: Any) -> Any:
+    """An operand as it is now: the program may change a list, or assign the shape of an array, before the sweep."""
+    if type(x) is np.ndarray:
+        return x.view()
+    return [frozen(one) for one in x] if type(x) is list else x
 
 
 def record_result(tape: Tape, r: Any, give: Give) -> None:
@@ -75,6 +78,7 @@ def record_result(tape: Tape, r: Any, give: Give) -> None:
     if not leaves(r) or tape.active(r):
         return
     tape.start(r)
+    r = frozen(r)
 
     def back(run: Run) -> None:
         g = tape.adjoint(r)
@@ -88,10 +92,11 @@ def _record_several(tape: Tape, results: Any, give: Give) -> None:
     if not carriers:
         return
     tape.start(carriers)
-    fresh = set(map(id, carriers))
+    marks = [leaves(one) and any(one is other for other in carriers) for one in results]
+    results = list(map(frozen, results))
 
     def back(run: Run) -> None:
-        adjoints = [tape.adjoint(one) if id(one) in fresh else None for one in results]
+        adjoints = [tape.adjoint(one) if mark else None for one, mark in zip(results, marks)]
         if any(g is not None for g in adjoints):
             filled = [np.zeros(np.shape(one)) if g is None else g for one, g in zip(results, adjoints)]
             give(run, filled, [tape.value(one) for one in results])
@@ -109,6 +114,7 @@ def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[], 
         give: what reaches the operands.
         flows: whether an operand is active.
     """
+    target = frozen(target)
     if target.dtype.kind not in "fc":
         if flows:
             tape.cut("a store into an array of {}".format(target.dtype))
@@ -132,6 +138,8 @@ def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[], 
 
 def stored_value_give(tape: Tape, value: Any, winners: Optional[np.ndarray]) -> Give:
     """The contribution of `a[index] = value`; where an index occurs twice, the last element has stayed."""
+    value = frozen(value)
+
     def give(run: Run, g: Any, r: Any) -> None:
         if winners is not None:
             g = run(np.where, winners, g, 0)

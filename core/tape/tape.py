@@ -126,7 +126,7 @@ class Tape:
         memory = self.memory(target)
         if memory.shared is not None:
             raise refusal("PJ505", what=memory.shared)
-        old = np.array(target[index])
+        old, target = np.array(target[index]), target.view()
 
         def undo() -> None:
             memory.earlier(target)[index] = old
