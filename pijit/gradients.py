@@ -76,6 +76,8 @@ class GradFunction:
         if refusal is not None:
             raise GradientError(reason("PJ501"), "PJ501")
         self._single = isinstance(argnums, (int, str))
+        if not self._single and not isinstance(argnums, (tuple, list)):
+            raise TypeError("grad: argnums must be a position, a name or a tuple of these; not {!r}".format(argnums))
         self._keys: List[Any] = [argnums] if self._single else list(argnums)  # type: ignore[arg-type]
         for key in self._keys:
             if isinstance(key, bool) or not isinstance(key, (int, str)):
@@ -103,7 +105,7 @@ class GradFunction:
     def __repr__(self) -> str:
         return "<gradient of {}>".format(getattr(self, "__qualname__", repr(self.__wrapped__)))  # type: ignore
 
-    def explain(self, *args: Any, **kwargs: Any) -> GradientReport:
+    def gradient_report(self, *args: Any, **kwargs: Any) -> GradientReport:
         """Run once, and show which lines were recorded and where derivatives are cut."""
         return GradientReport(self.__wrapped__, self._run(args, kwargs).tape)  # type: ignore[attr-defined]
 

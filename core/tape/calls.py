@@ -274,12 +274,8 @@ def guarded(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], extra:
     changed = {id(one) for one, old in zip(arrays, copies) if one.tobytes() != old.tobytes()}
     for one, tape, undo in before:
         if id(one) in changed:
-            tape.record(_undoing(undo))
+            tape.record(undo)
     return r
-
-
-def _undoing(undo: Callable[[], None]) -> Callable[[Any], None]:
-    return lambda run: undo()
 
 
 _KINDS: Dict[type, Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]] = {

@@ -14,7 +14,7 @@ from pijit.core.tape import handlers  # noqa: F401
 from pijit.core.tape.calls import call
 from pijit.core.tape.errors import GradientError, GradientWarning
 from pijit.core.tape.leaves import Argument, arrays_in, check_separate
-from pijit.core.tape.state import recording, runner
+from pijit.core.tape.state import beneath, recording, runner
 from pijit.core.tape.tape import Tape
 
 Key = Union[int, str]
@@ -47,7 +47,7 @@ class Recorded:
 
     def __init__(self, function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...],
                  kwargs: Dict[str, Any]) -> None:
-        self.tape = Tape()
+        self.tape = Tape(beneath(call))
         places = [place_of(function, key, args, kwargs) for key in keys]
         values, named = list(args), dict(kwargs)
         self._names = [_name_of(function, place) for place in places]

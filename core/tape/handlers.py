@@ -102,7 +102,23 @@ def _float(*args: Any) -> Any:
     return _conversion(float)(*args)
 
 
-HANDLERS[float], HANDLERS[complex] = _float, _conversion(complex)
+def _complex(*args: Any, **kwargs: Any) -> complex:
+    if len(args) != 2 or not watching(*args):
+        return _conversion(complex)(*args, **kwargs)  # type: ignore[no-any-return]
+    r = complex(*args)
+    for tape in watching(*args):
+        record_result(tape, r, _parts_give(tape, args))
+    return r
+
+
+def _parts_give(tape: Tape, args: Tuple[Any, ...]) -> Any:
+    def give(run: Run, g: Any, r: Any) -> None:
+        tape.give(run, args[0], g)
+        tape.give(run, args[1], run(operator.mul, g, -1j))
+    return give
+
+
+HANDLERS[float], HANDLERS[complex] = _float, _complex
 for _scalar in (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128, np.clongdouble):
     HANDLERS[_scalar] = _conversion(_scalar)
 
@@ -303,14 +319,10 @@ def _ufunc_at(ufunc: Any, a: Any, index: Any, *operand: Any) -> None:
     ufunc.at(a, index, *operand)
     sign = 1.0 if ufunc is np.add else -1.0
     for (tape, back), active in zip(undo, flows):
-        tape.record(_undone(back))
+        tape.record(back)
         if active and a.dtype.kind in "fc":
             tape.start(a)
             tape.record(_at_back(tape, a, index, operand[0], sign))
-
-
-def _undone(back: Any) -> Any:
-    return lambda run: back()
 
 
 def _at_back(tape: Tape, a: Any, index: Any, operand: Any, sign: float) -> Any:
@@ -434,7 +446,7 @@ def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -
         undo = [(tape, tape.note_store(dst, ...)) for tape in STATE.tapes]
         np.copyto(dst, src, casting, where)
         for tape, back in undo:
-            tape.record(_undone(back))
+            tape.record(back)
         return
     undo = [(tape, tape.note_store(dst, ...)) for tape in STATE.tapes]
     np.copyto(dst, src, casting, where)

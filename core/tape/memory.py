@@ -6,7 +6,8 @@ of any dtype and strides finds its place, real parts of complex arrays included.
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+import operator
+from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 
@@ -80,11 +81,11 @@ class Memory:
             self._shadow = np.zeros(self._size, dtype=np.uint8)
         return self._look(self._shadow, x)
 
-    def earlier(self, x: Any) -> np.ndarray:
+    def earlier(self, run: Callable[..., Any], x: Any) -> np.ndarray:
         """``x`` in the private copy on which stores are undone; the user's memory is never written."""
         if self._earlier is None:
             self._earlier = np.zeros(self._size, dtype=np.uint8)
-            self._look(self._earlier, self.owner)[...] = self.owner
+            run(operator.setitem, self._look(self._earlier, self.owner), ..., self.owner)
         return self._look(self._earlier, x)
 
     def value(self, x: np.ndarray) -> np.ndarray:

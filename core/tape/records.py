@@ -103,7 +103,7 @@ def _record_several(tape: Tape, results: Any, give: Give) -> None:
     tape.record(back)
 
 
-def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[], None], give: Give,
+def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[Run], None], give: Give,
                  flows: bool) -> None:
     """Record a store into an array that has been made, with what undoes it.
 
@@ -118,19 +118,19 @@ def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[], 
     if target.dtype.kind not in "fc":
         if flows:
             tape.cut("a store into an array of {}".format(target.dtype))
-        tape.record(lambda run: undo())
+        tape.record(undo)
         return
     if flows:
         tape.start(target)
     if not tape.active(target):
-        tape.record(lambda run: undo())
+        tape.record(undo)
         return
 
     def back(run: Run) -> None:
         reached = tape.adjoint(target)
         g = None if reached is None else run(cleared, reached, index)
         r = None if g is None else run(same_values, tape.value(target)[index])
-        undo()
+        undo(run)
         if g is not None:
             give(run, g, r)
     tape.record(back)

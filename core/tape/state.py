@@ -46,12 +46,29 @@ def no_grad() -> Iterator[None]:
         >>> with no_grad():
         ...     scale = float(abs(x).max())
     """
+    with only([]):
+        yield
+
+
+@contextlib.contextmanager
+def only(tapes: List[Tape]) -> Iterator[None]:
+    """Record on these tapes alone."""
     before = STATE.tapes
-    STATE.tapes = []
+    STATE.tapes = tapes
     try:
         yield
     finally:
         STATE.tapes = before
+
+
+def beneath(call: Callable[..., Any]) -> Callable[..., Any]:
+    """How a tape that is about to start calls functions that only the tapes around it record."""
+    outer, run = STATE.tapes, runner(call)
+
+    def recorded(function: Callable[..., Any], *args: Any) -> Any:
+        with only(outer):
+            return run(function, *args)
+    return recorded if outer else run
 
 
 def runner(call: Callable[..., Any]) -> Callable[..., Any]:

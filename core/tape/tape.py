@@ -47,6 +47,11 @@ def cleared(shadow: Any, index: Any) -> Any:
     return g
 
 
+def values_at(x: Any, index: Any) -> Any:
+    """A copy of elements."""
+    return np.array(x[index])
+
+
 def same_values(x: Any) -> Any:
     """A copy; recorded as the identity by tapes around this one."""
     return np.array(x)
@@ -55,12 +60,16 @@ def same_values(x: Any) -> Any:
 class Tape:
     """What one gradient call has recorded.
 
+    Args:
+        beneath: calls a function recorded by the tapes around this one alone.
+
     Attributes:
         cuts: (place, name) of operations on active values whose derivative is zero.
         lines: places of the operations that were recorded, for `explain`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, beneath: Run) -> None:
+        self.beneath = beneath
         self._numbers: Dict[int, Number] = {}
         self._memory: Dict[int, Memory] = {}
         self._back: List[Callable[[Run], None]] = []
@@ -121,15 +130,15 @@ class Tape:
         """Note an operation on an active value whose derivative is zero."""
         self.cuts.append((user_place(), name))
 
-    def note_store(self, target: np.ndarray, index: Any) -> Callable[[], None]:
+    def note_store(self, target: np.ndarray, index: Any) -> Callable[[Run], None]:
         """Remember what a store is about to overwrite; call the result when the sweep has come back to the store."""
         memory = self.memory(target)
         if memory.shared is not None:
             raise refusal("PJ505", what=memory.shared)
-        old, target = np.array(target[index]), target.view()
+        old, target = self.beneath(values_at, target, index), target.view()
 
-        def undo() -> None:
-            memory.earlier(target)[index] = old
+        def undo(run: Run) -> None:
+            run(operator.setitem, memory.earlier(run, target), index, old)
         return undo
 
     # The backward sweep.
