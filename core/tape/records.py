@@ -8,6 +8,7 @@ import numpy as np
 
 from pijit.core.graph.derivatives.adjoints import strong_zero
 from pijit.core.graph.derivatives.table import ElementwiseRule, FunctionRule
+from pijit.core.reasons import reason
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.tape import NUMBERS, Run, Tape, cleared, same_values
 
@@ -117,7 +118,7 @@ def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[Run
     target = frozen(target)
     if target.dtype.kind not in "fc":
         if flows:
-            tape.cut("a store into an array of {}".format(target.dtype))
+            tape.cut(reason("PJ507", dtype=target.dtype))
         tape.record(undo)
         return
     if flows:

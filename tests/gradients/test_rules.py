@@ -1,11 +1,13 @@
 """Each rule of the table of derivatives against differences, real and complex, at random points."""
 
 import math
+import pathlib
 
 import numpy as np
 import pytest
 
 from pijit import grad
+from pijit.commands import derivatives_page
 from pijit.core.graph.derivatives import ELEMENTWISE, FUNCTIONS
 
 from gradient_comparison import compare, weighted
@@ -207,3 +209,9 @@ def test_adjoints_have_the_dtype_of_their_values(dtype):
 def test_every_rule_has_a_name():
     assert all(rule.name and len(rule.partials) >= 1 for rule in ELEMENTWISE.values())
     assert len(FUNCTIONS) > 80
+
+
+@pytest.mark.skipif(not hasattr(np, "trapezoid"), reason="the page is made with NumPy 2, whose functions have other names")
+def test_the_page_is_up_to_date():
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "derivatives.md"
+    assert page.read_text() == derivatives_page()
