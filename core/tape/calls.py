@@ -53,7 +53,7 @@ def instrumented(function: FunctionType) -> FunctionType:
 
 
 def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    handler = HANDLERS.get(function)
+    handler = _handler_of(function)
     if handler is not None:
         return handler(*args, **kwargs)
     if function in FUNCTIONS or function in CUTS:
@@ -80,7 +80,7 @@ def _call_method(function: MethodType, args: Tuple[Any, ...], kwargs: Dict[str, 
 
 
 def _call_type(cls: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    handler = HANDLERS.get(cls)
+    handler = _handler_of(cls)
     if handler is not None:
         return handler(*args, **kwargs)
     if type(cls).__call__ is not type.__call__:
@@ -130,7 +130,7 @@ def _call_builtin(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) 
     typed = HANDLERS.get("{}.{}".format(type(self).__name__, function.__name__))
     if typed is not None:
         return typed(function, *args, **kwargs)
-    handler = HANDLERS.get(function)
+    handler = _handler_of(function)
     if handler is not None:
         return handler(*args, **kwargs)
     return _call_other(function, args, kwargs)
@@ -208,13 +208,19 @@ def _call_object(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -
     method = python_method(function, "__call__")
     if method is not None:
         return call(method, (function,) + args, kwargs)
-    handler = HANDLERS.get(function) if _hashable(function) else None
+    handler = _handler_of(function)
     if handler is not None:
         return handler(*args, **kwargs)
     return _call_other(function, args, kwargs)
 
 
+def _handler_of(function: Any) -> Any:
+    """The recorded version of a callee, if there is one."""
+    return HANDLERS.get(function) if _hashable(function) else None
+
+
 def _hashable(function: Any) -> bool:
+    """Whether a callee can be looked up; up to CPython 3.7 a method of a list cannot."""
     try:
         hash(function)
     except TypeError:
