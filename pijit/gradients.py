@@ -135,7 +135,7 @@ def vjp(f: Callable[..., Any], *args: Any, keep: bool = False) -> Tuple[Any, Cal
     if why_not_python() is not None:
         raise GradientError(reason("PJ501"), "PJ501")
     recorded = differentiate.Recorded(f, list(range(len(args))), args, {})
-    calls = []
+    calls: List[None] = []
 
     def pull(seed: Any) -> Tuple[Any, ...]:
         if calls and not keep:

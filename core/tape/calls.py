@@ -1,4 +1,8 @@
-"""Calls from rewritten bytecode: Python callees are rewritten in turn, functions with a rule are recorded, others are classified."""
+"""Calls from rewritten bytecode.
+
+Python callees are rewritten in turn. Functions with a derivative rule are recorded. Other callees in C keep identities, are
+cuts, or are unknown.
+"""
 
 from __future__ import annotations
 

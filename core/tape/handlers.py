@@ -1,4 +1,4 @@
-"""Recorded versions of callees that compute with what they get: sums, conversions, ufunc methods, stores by function."""
+"""Recorded versions of callees: builtins, conversions, methods of ufuncs, and functions that store."""
 
 from __future__ import annotations
 

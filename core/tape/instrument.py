@@ -1,4 +1,4 @@
-"""Rewrites code objects: each operator, subscript, store, call, iteration and attribute load calls a helper of `operations`.
+"""Instrumentation: rewrites code objects so that operators, subscripts, stores, calls and attributes call helpers.
 
 The rewritten code keeps names, lines, flags, cells and locals; it is made once per code object.
 """

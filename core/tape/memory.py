@@ -14,8 +14,11 @@ import numpy as np
 
 def owner_of(x: np.ndarray) -> np.ndarray:
     """The array at the end of the chain of bases, which owns the memory."""
+    base: Any = x.base
+    if base is None:
+        return x
     while True:
-        base: Any = x.base
+        base = x.base
         if not isinstance(base, np.ndarray):
             base = getattr(base, "base", None)  # the holder that as_strided makes
             if not isinstance(base, np.ndarray):

@@ -1,4 +1,4 @@
-"""Records of the tape: how the adjoint of a result reaches the operands, for elementwise functions, functions and stores."""
+"""Records of the tape: how the adjoint of a result reaches the operands."""
 
 from __future__ import annotations
 

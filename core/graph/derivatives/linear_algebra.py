@@ -1,4 +1,7 @@
-"""Derivatives of `numpy.linalg`, by the textbook adjoints (Giles, "An extended collection of matrix derivative results", 2008)."""
+"""Derivatives of `numpy.linalg`: the textbook adjoints.
+
+Source: M. Giles, "An extended collection of matrix derivative results", 2008, unless a rule names another one.
+"""
 
 from __future__ import annotations
 
