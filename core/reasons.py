@@ -8,6 +8,7 @@ group:
     PJ2xx  a break: this instruction stays bytecode, capture goes on behind it
     PJ3xx  a recompile: why a function was captured again
     PJ4xx  a choice: capturable, but bytecode is the better way to run it
+    PJ5xx  a gradient that cannot be computed, or that is zero
     PJ9xx  an error inside pijit: the function runs as plain Python, please report it
 """
 
@@ -37,6 +38,7 @@ GROUPS: Tuple[Tuple[str, str], ...] = (
     ("PJ2", "Breaks: one instruction stays bytecode, capture goes on behind it"),
     ("PJ3", "Recompiles: a function was captured again"),
     ("PJ4", "Choices: capturable, but bytecode is the better way to run it"),
+    ("PJ5", "Gradients: a derivative that cannot be computed, or that is zero"),
     ("PJ9", "Internal errors: the original function ran; please report them"),
 )
 
@@ -205,6 +207,27 @@ _ROWS = (
            "Capturing and compiling take time for each operation: kernels end where they are too large. A function "
            "whose capture takes too many steps stays bytecode, and so do branches that are nested about a hundred deep.",
            "Move the hot loop into a function of its own and decorate that."),
+    # Gradients.
+    Reason("PJ501", "gradients need CPython 3.7 to 3.10",
+           "Gradients are computed by rewriting bytecode, and a gradient has no plain Python to fall back to.",
+           "Run on CPython 3.7, 3.8, 3.9 or 3.10."),
+    Reason("PJ502", "no derivative is known",
+           "A value that depends on the arguments went through code without a derivative rule, and something flows "
+           "back to it. Code in C that may write such a value is refused at once.",
+           "Write the derivative with `custom_vjp`; mark what does not matter with `nondifferentiable` or `stop_gradient`."),
+    Reason("PJ503", "nothing flows to an argument",
+           "The result does not depend on the argument through operations that have a derivative, so the gradient is "
+           "zero everywhere.",
+           "Look at the cuts that `explain` lists, such as comparisons, `floor` and conversions to integers."),
+    Reason("PJ504", "the result to differentiate is not one real number",
+           "A gradient is defined for one real number; other results need a seed.",
+           "Return a float or an array without dimensions, or use `vjp` with a seed."),
+    Reason("PJ505", "active memory has several names or was written unseen",
+           "Arguments that share memory have no partial derivatives of their own once the function writes them.",
+           "Pass a copy of one of them."),
+    Reason("PJ507", "store of an active value into an integer array",
+           "The conversion to an integer is constant between its steps, so nothing flows through the store.",
+           "Store into an array of floats."),
     # Errors inside pijit.
     Reason("PJ901", "capture failed",
            "Capture met a state that it does not expect. The original function ran.",

@@ -10,6 +10,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 try:
     import pijit.core  # noqa: F401
 except ModuleNotFoundError:
@@ -33,9 +36,27 @@ from pijit.notebook import load_ipython_extension, unload_ipython_extension
 from pijit.report import Report
 from pijit.signature import Symbol, Tensor
 
-__all__ = ["Difference", "DifferenceError", "FullGraphError", "GRAPH_MODE", "Info", "PYNATIVE_MODE",
+if TYPE_CHECKING:
+    from pijit.core.tape.errors import GradientError, GradientWarning
+    from pijit.gradients import (checkpoint, custom_vjp, grad, no_grad, nondifferentiable, stop_gradient, value_and_grad,
+                                 vjp)
+
+_LATER = dict({name: "pijit.gradients" for name in ("checkpoint", "custom_vjp", "grad", "no_grad", "nondifferentiable",
+                                                    "stop_gradient", "value_and_grad", "vjp")},
+              GradientError="pijit.core.tape.errors", GradientWarning="pijit.core.tape.errors")
+"""Names that are imported when they are first used, so that programs without gradients do not pay for them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError("module 'pijit' has no attribute {!r}".format(name))
+    value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
+    return value
+
+
+__all__ = ["Difference", "DifferenceError", "FullGraphError", "GRAPH_MODE", "GradientError", "GradientWarning", "Info", "PYNATIVE_MODE",
            "RecompileError", "Report", "Stance", "Symbol", "Tensor", "TypeHintWarning",
            "UnsupportedPythonWarning", "__version__",
-           "check", "disable", "dump", "explain", "get_code_extra", "get_context", "hint", "info", "jit", "jit_class",
-           "load_ipython_extension", "ms_function", "reset", "set_context", "set_logs", "stance",
-           "unload_ipython_extension"]
+           "check", "checkpoint", "custom_vjp", "disable", "dump", "explain", "get_code_extra", "get_context", "grad", "hint", "info", "jit", "jit_class",
+           "load_ipython_extension", "ms_function", "no_grad", "nondifferentiable", "reset", "set_context", "set_logs", "stance", "stop_gradient",
+           "unload_ipython_extension", "value_and_grad", "vjp"]

@@ -167,6 +167,13 @@ def find_wrong_kernel(arguments: List[str]) -> int:
     return bisect(program, known.backend, sys.stdout.write)
 
 
+def derivatives_page() -> str:
+    """The page of what has a derivative; the table is imported for it alone."""
+    from pijit.core.graph.derivatives.page import page
+
+    return page()
+
+
 SUBCOMMANDS: Dict[str, Subcommand] = {
     "explain": Subcommand("run a program and print what was compiled of the functions that were called",
                           explain_program),
@@ -176,6 +183,7 @@ SUBCOMMANDS: Dict[str, Subcommand] = {
     "cache": Subcommand("the kernels on disk: where and how many, or remove them", look_after_cache),
     "logs": _page("print the words that PIJIT_LOGS and pijit.set_logs accept", logs.help_text),
     "options": _page("print the jit_config keys, as Markdown", options.page),
+    "derivatives": _page("print the functions whose derivative is known, as Markdown", derivatives_page),
     "reasons": _page("print every reason for which something is not compiled, as Markdown", reasons.page),
 }
 """What `python -m pijit NAME` does."""

@@ -24,7 +24,8 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     source, unless the function takes no arguments.
 
     Args:
-        f: a function, jitted or not, or a class that `jit` was put on and that defines nothing to compile.
+        f: a function, jitted or not, a class that `jit` was put on and that defines nothing to compile, or what
+            `grad` returned.
         args, kwargs: arguments as for a call.
 
     Returns:
@@ -38,6 +39,8 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     """
     if is_written(f):
         return _class_report(f)  # type: ignore[arg-type]
+    if hasattr(type(f), "gradient_report"):
+        return f.gradient_report(*args, **kwargs)  # type: ignore[attr-defined, no-any-return]
     function, receiver = unbound(f)
     state = state_of(function)
     if state is None and not isinstance(function, types.FunctionType):

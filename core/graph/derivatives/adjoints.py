@@ -1,0 +1,96 @@
+"""Arithmetic on adjoints that all rules and the tape share. Plain NumPy code, so that it can be differentiated in turn."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple, Union
+
+import numpy as np
+
+Axis = Union[None, int, Tuple[int, ...]]
+
+
+def sum_to(g: Any, shape: Tuple[int, ...]) -> Any:
+    """The sum of ``g`` over the axes that broadcasting added or repeated; its shape is ``shape``."""
+    if np.shape(g) == shape:
+        return g
+    if np.ndim(g) < len(shape) or any(n not in (1, m) for n, m in zip(shape[::-1], np.shape(g)[::-1])):
+        g = g + np.zeros(shape)  # a partial that does not depend on the operand has fewer elements
+    extra = np.ndim(g) - len(shape)
+    if extra:
+        g = np.sum(g, axis=tuple(range(extra)))
+    axes = tuple(k for k, n in enumerate(shape) if n == 1 and np.shape(g)[k] != 1)
+    if axes:
+        g = np.sum(g, axis=axes, keepdims=True)
+    if np.shape(g) != shape:
+        g = np.broadcast_to(g, shape)
+    return g
+
+
+def cast_to(g: Any, dtype: Any) -> Any:
+    """``g`` in the dtype of the value that it belongs to; the real part where that is real."""
+    g = np.asarray(g)
+    if g.dtype == dtype:
+        return g
+    if g.dtype.kind == "c" and dtype.kind != "c":
+        g = np.real(g)
+    return g.astype(dtype)
+
+
+def strong_zero(g: Any, contribution: Any) -> Any:
+    """``contribution``, and 0 wherever the adjoint ``g`` is 0, even if the partial is infinite or NaN there."""
+    return np.where(g == 0, np.zeros_like(contribution), contribution)
+
+
+def expanded(g: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:
+    """The adjoint or result of a reduction, with the reduced axes put back as axes of length 1."""
+    if keepdims or ndim == 0:
+        return g
+    if axis is None:
+        return np.reshape(g, (1,) * ndim)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return np.expand_dims(g, tuple(sorted(one % ndim for one in axes)))
+
+
+def count(shape: Tuple[int, ...], axis: Axis) -> int:
+    """How many elements a reduction adds up for each result."""
+    if axis is None:
+        axis = tuple(range(len(shape)))
+    product = 1
+    for one in axis if isinstance(axis, tuple) else (axis,):
+        product *= shape[one]
+    return product
+
+
+def spread(g: Any, a: Any, axis: Axis, keepdims: bool) -> Any:
+    """The adjoint of a reduction, repeated to the shape of its operand."""
+    return np.broadcast_to(expanded(g, np.ndim(a), axis, keepdims), np.shape(a))
+
+
+def given(value: Any) -> bool:
+    """Whether an optional argument of NumPy was given; NumPy's own marker for "no value" counts as not given."""
+    return value is not None and value is not getattr(np, "_NoValue", None)
+
+
+def kept(keepdims: Any) -> bool:
+    """`keepdims` as a bool."""
+    return bool(keepdims) if given(keepdims) else False
+
+
+def transposed(a: Any) -> Any:
+    """The last two axes exchanged."""
+    return np.swapaxes(a, -1, -2)
+
+
+def conjugated(a: Any) -> Any:
+    """The complex conjugate; real arrays as they are."""
+    return np.conj(a) if np.iscomplexobj(a) else a
+
+
+def adjoint_matrix(a: Any) -> Any:
+    """The conjugate transpose of the last two axes."""
+    return conjugated(transposed(a))
+
+
+def masked(g: Any, where: Optional[Any]) -> Any:
+    """``g``, and 0 where a `where=` argument left the result alone."""
+    return g if where is None or where is True else np.where(where, g, np.zeros_like(g))

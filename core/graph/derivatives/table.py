@@ -1,0 +1,124 @@
+"""The registry of derivatives: one row per NumPy function, ufunc or `math` function.
+
+A rule is plain NumPy code. It receives the adjoint ``g`` of the result, the result ``r`` and the operands, and returns the
+adjoints of the operands. The tape, the documentation page and the tests read the same rows.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import BuiltinFunctionType
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+
+class ElementwiseRule(NamedTuple):
+    """The derivative of an elementwise function.
+
+    Attributes:
+        name: the name that the documentation shows.
+        partials: per operand a function of (g, r, *operands) that gives the operand's adjoint before broadcasting is undone.
+        singular: the partials may be infinite; where ``g`` is 0 the contribution is 0 then (a strong zero).
+        holomorphic: the rule serves complex operands, given their conjugates.
+        formula: the adjoints as the documentation prints them.
+    """
+
+    name: str
+    partials: Tuple[Callable[..., Any], ...]
+    singular: bool
+    holomorphic: bool
+    formula: str
+
+
+class FunctionRule(NamedTuple):
+    """The derivative of a function over whole arrays.
+
+    Attributes:
+        name: the name that the documentation shows.
+        vjp: a function of (g, r, *operands of the function) that returns a tuple of adjoints for the leading operands.
+        operands: the names of these leading operands.
+        signature: of ``vjp``, by which calls are bound.
+        views: the result may share memory with an operand; then the memory itself carries the adjoint.
+    """
+
+    name: str
+    vjp: Callable[..., Tuple[Any, ...]]
+    operands: Tuple[str, ...]
+    signature: inspect.Signature
+
+
+ELEMENTWISE: Dict[Any, ElementwiseRule] = {}
+"""Rules by ufunc or `math` function."""
+
+FUNCTIONS: Dict[Any, FunctionRule] = {}
+"""Rules by function; the functions are compared by identity."""
+
+CUTS: Dict[Any, str] = {}
+"""Functions whose derivative is zero wherever it exists, with the reason."""
+
+METHODS: Dict[str, Any] = {}
+"""Methods of arrays and NumPy scalars: name to the function that has the rule."""
+
+
+def elementwise(function: Any, formula: str, *partials: Callable[..., Any], singular: bool = False,
+                holomorphic: bool = True) -> None:
+    """Add the rule of an elementwise function.
+
+    Args:
+        function: a ufunc or a function of `math`.
+        formula: the adjoints as text, for the documentation.
+        partials: one function per operand.
+        singular: whether partials may be infinite.
+        holomorphic: whether the rule serves complex operands.
+    """
+    ELEMENTWISE[function] = ElementwiseRule(function.__name__, partials, singular, holomorphic, formula)
+
+
+def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator: the rule of functions over whole arrays.
+
+    Args:
+        functions: the functions; None for those that this NumPy does not have.
+        operands: how many leading parameters the returned tuple is about.
+        method: the array method that does the same.
+    """
+    def add(vjp: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(vjp)
+        names = tuple(list(signature.parameters)[2:2 + operands])
+        for function in functions:
+            for one in _spellings(function):
+                FUNCTIONS[one] = FunctionRule(function.__name__, vjp, names, signature)
+        if method is not None:
+            METHODS[method] = functions[0]
+        return vjp
+    return add
+
+
+def cut(reason: str, *functions: Any) -> None:
+    """Functions whose derivative is zero or that have integer or boolean results."""
+    for function in functions:
+        for one in _spellings(function):
+            CUTS[one] = reason
+
+
+def _spellings(function: Any) -> List[Any]:
+    """A function, and the C function that NumPy's dispatcher wraps, which NumPy's own Python code calls directly."""
+    inner = getattr(function, "__wrapped__", None)
+    return [one for one in (function, inner) if one is not None and (one is function or isinstance(inner, BuiltinFunctionType))]
+
+
+def attribute(path: str) -> Any:
+    """The function of NumPy at a dotted path, or None if this version has none."""
+    found: Any = np
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    return found
+
+
+def rows() -> List[Tuple[str, str]]:
+    """(name, adjoints) of every row, sorted by name; the documentation is made of it."""
+    named = {rule.name: rule.formula for rule in ELEMENTWISE.values()}
+    named.update((rule.name, "function") for rule in FUNCTIONS.values())
+    named.update((getattr(function, "__name__", str(function)), "0: " + reason) for function, reason in CUTS.items())
+    return sorted(named.items())

@@ -1,0 +1,69 @@
+"""What the tape knows of callees in C that have no derivative rule: tables."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import itertools
+import operator
+from types import BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType
+from typing import Any, Callable, Dict, Set
+
+import numpy as np
+
+HANDLERS: Dict[Any, Callable[..., Any]] = {}
+"""Callees with a recorded version: by function, and by name for methods of arrays ("ndarray.fill") and of ufuncs ("at")."""
+
+NATIVE_MODULES = frozenset(("logging", "warnings", "threading", "importlib", "inspect", "tqdm", "abc", "typing", "re", "enum",
+                            "traceback", "linecache", "tokenize", "unittest", "pytest", "_pytest", "gc", "weakref"))
+"""Packages whose Python functions run as they are: sinks of text, and machinery that computes nothing."""
+
+WRITERS = frozenset(("byteswap", "resize", "setfield", "itemset", "partition", "setflags", "put"))
+"""Methods of arrays that write them and have no recorded version here."""
+
+_NAMES = ("all any ascii bool callable chr classmethod delattr dict dir enumerate filter format frozenset hasattr hash help "
+          "hex id input int isinstance issubclass iter list map max memoryview min object oct open ord print property range "
+          "repr reversed set setattr slice sorted staticmethod str tuple type zip bytes bytearray").split()
+
+KEEPS: Set[Any] = {getattr(builtins, name) for name in _NAMES} | {
+    itertools.chain, itertools.repeat, itertools.count, itertools.cycle, itertools.islice, itertools.tee,
+    itertools.zip_longest, itertools.product, itertools.permutations, itertools.combinations, itertools.groupby,
+    itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.filterfalse,
+    itertools.compress, itertools.chain.from_iterable, operator.itemgetter, operator.attrgetter, operator.is_,
+    operator.is_not, operator.contains, operator.length_hint, operator.truth, operator.not_, operator.setitem,
+    operator.delitem, collections.deque, collections.OrderedDict, collections.defaultdict}
+"""Callees that give back the objects that they get, or results that depend on them in no differentiable way."""
+
+KEEPS.add(functools.partial)
+KEEPS.discard(bytes)
+KEEPS.discard(bytearray)
+KEEPS.discard(memoryview)
+
+ITERATING: Set[Any] = {list, tuple, set, frozenset, dict, zip, enumerate, map, filter, sorted, min, max, any, all, iter,
+                       collections.deque, collections.OrderedDict} | {
+    one for one in KEEPS if getattr(one, "__module__", None) == "itertools"} | {itertools.chain.from_iterable}
+"""Callees that iterate over their arguments, or call functions that they get for each item."""
+
+ITERATING_METHODS = frozenset(("extend", "extendleft", "update", "union", "intersection", "difference", "join", "sort",
+                               "fromkeys", "__init__"))
+"""Methods of containers that iterate over their arguments, or call a key function."""
+
+_CONTAINERS = (list, dict, set, frozenset, tuple, str, bytes, collections.deque, type({}.keys()), type({}.values()),
+               type({}.items()), collections.OrderedDict, collections.defaultdict, type(iter([])), range)
+
+
+def keeps_identities(function: Any) -> bool:
+    """Whether a callee is a method of a container or an iterator, an exception class, or a writer of text."""
+    if isinstance(function, type):
+        return issubclass(function, BaseException)
+    if isinstance(function, (operator.itemgetter, operator.attrgetter)):
+        return True
+    self = getattr(function, "__self__", None)
+    if isinstance(function, (BuiltinFunctionType, MethodWrapperType)) and self is not None:
+        return isinstance(self, _CONTAINERS) or function.__name__ in ("write", "writelines", "__next__", "__iter__",
+                                                                      "append", "send", "throw", "close")
+    owner = getattr(function, "__objclass__", None)
+    if owner is not None and not isinstance(function, WrapperDescriptorType):
+        return owner in _CONTAINERS
+    return owner in _CONTAINERS + (object,) or function in (np.random.seed,)

@@ -1,0 +1,299 @@
+"""Calls from rewritten bytecode.
+
+Python callees are rewritten in turn. Functions with a derivative rule are recorded. Other callees in C keep identities, are
+cuts, or are unknown.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, Callable, Dict, List, Tuple
+
+import numpy as np
+
+from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS, METHODS
+from pijit.core.tape import operations
+from pijit.core.tape.callables import HANDLERS, ITERATING, ITERATING_METHODS, KEEPS, NATIVE_MODULES, WRITERS, keeps_identities
+from pijit.core.tape.errors import refusal
+from pijit.core.tape.operations import as_refusal, apply_elementwise, into, python_method, streamed, taint
+from pijit.core.tape.records import elementwise_give, function_give, record_result, record_store
+from pijit.core.tape.state import STATE, reached, watching
+
+
+def call(function: Any, args: Tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    """`function(*args, **kwargs)`, recorded."""
+    kwargs = kwargs or {}
+    if not STATE.tapes or getattr(function, "tape_aware", False) is True:
+        return function(*args, **kwargs)
+    found = _KINDS.get(type(function))
+    if found is not None:
+        return found(function, args, kwargs)
+    return _call_object(function, args, kwargs)
+
+
+def call_keywords(function: Any, args: Tuple[Any, ...]) -> Any:
+    """A call whose last argument is the tuple of names of the keyword arguments."""
+    names = args[-1]
+    values, named = args[:-1 - len(names)], args[-1 - len(names):-1]
+    return call(function, values, dict(zip(names, named)))
+
+
+def call_unpacked(function: Any, parts: Tuple[Any, ...]) -> Any:
+    """`function(*args, **kwargs)` as bytecode has it: a tuple and perhaps a mapping."""
+    return call(function, tuple(operations.unpackable(parts[0])), dict(parts[1]) if len(parts) > 1 else {})
+
+
+def call_or_super(function: Any, place: Tuple[type, Any]) -> Any:
+    """A call without arguments in a method: `super()` gets what it would find in the frame."""
+    return super(*place) if function is super else call(function)
+
+
+def instrumented(function: FunctionType) -> FunctionType:
+    """The rewritten function."""
+    from pijit.core.tape.instrument import instrumented as rewritten  # instrument needs this module
+
+    return rewritten(function)
+
+
+def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    handler = _handler_of(function)
+    if handler is not None:
+        return handler(*args, **kwargs)
+    if function in FUNCTIONS or function in CUTS:
+        return _call_known(function, args, kwargs)
+    package = (function.__module__ or "").partition(".")[0]
+    if package in NATIVE_MODULES:
+        return function(*args, **kwargs)
+    if package == "numpy":
+        if not (hides(function, args, kwargs) or reached(args, kwargs)):
+            return function(*args, **kwargs)
+        function = getattr(function, "__wrapped__", function)
+    return instrumented(function)(*args, **kwargs)
+
+
+def hides(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
+    """Whether a call may lead to active values that a search of the arguments does not find."""
+    return bool(function.__closure__) or function.__name__.startswith("<") or any(
+        callable(one) and not isinstance(one, type) or hasattr(type(one), "__next__")
+        for one in list(args) + list(kwargs.values()))
+
+
+def _call_method(function: MethodType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    return call(function.__func__, (function.__self__,) + args, kwargs)
+
+
+def _call_type(cls: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    handler = _handler_of(cls)
+    if handler is not None:
+        return handler(*args, **kwargs)
+    if type(cls).__call__ is not type.__call__:
+        return _call_other(cls, args, kwargs)
+    make, prepare = cls.__new__, cls.__init__
+    if isinstance(make, FunctionType):
+        made = call(make, (cls,) + args, kwargs)
+    elif isinstance(prepare, FunctionType) and make is object.__new__:
+        made = object.__new__(cls)
+    elif isinstance(prepare, FunctionType):
+        made = make(cls, *args, **kwargs)
+    else:
+        return _call_other(cls, args, kwargs)
+    if isinstance(made, cls):
+        if isinstance(prepare, FunctionType):
+            call(prepare, (made,) + args, kwargs)
+        elif prepare is not object.__init__:
+            prepare(made, *args, **kwargs)
+    return made
+
+
+def _call_partial(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    return call(function.func, function.args + args, dict(function.keywords, **kwargs))
+
+
+def _call_ufunc(ufunc: np.ufunc, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    handler = HANDLERS.get(ufunc)
+    if handler is not None:
+        return handler(*args, **kwargs)
+    args, out = args[:ufunc.nin], kwargs.get("out", args[ufunc.nin:] or None)
+    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    named = {name: value for name, value in kwargs.items() if name != "out"}
+    where = named.get("where", True)
+    if isinstance(out, np.ndarray):
+        return into(ufunc, out, args, lambda: ufunc(*args, out=out, **named), where)
+    converted = tuple(call(np.array, (one,)) if isinstance(one, (list, tuple)) and reached(one) else one for one in args)
+    r = ufunc(*converted, **named) if out is None else ufunc(*converted, out=out, **named)
+    return apply_elementwise(ufunc, r, converted, where)
+
+
+def _call_builtin(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    self = getattr(function, "__self__", None)
+    if isinstance(self, np.ndarray) or isinstance(self, np.generic):
+        return _call_array_method(function, self, args, kwargs)
+    if isinstance(self, np.ufunc):
+        return HANDLERS[function.__name__](self, *args, **kwargs)
+    typed = HANDLERS.get("{}.{}".format(type(self).__name__, function.__name__))
+    if typed is not None:
+        return typed(function, *args, **kwargs)
+    handler = _handler_of(function)
+    if handler is not None:
+        return handler(*args, **kwargs)
+    return _call_other(function, args, kwargs)
+
+
+def _call_array_method(function: Any, self: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    name = function.__name__
+    handler = HANDLERS.get("ndarray." + name)
+    if handler is not None:
+        return handler(self, *args, **kwargs)
+    if not reached(self, args, kwargs):
+        return guarded(function, args, kwargs, extra=(self,))
+    known = METHODS.get(name) or getattr(np, name, None)
+    if known is np.reshape and len(args) > 1 or known is np.transpose and len(args) > 1:
+        args = (args,)
+    if known in FUNCTIONS or known in CUTS or known in ELEMENTWISE:
+        return record(known, (self,) + args, kwargs, lambda: function(*args, **kwargs))
+    if name in WRITERS:
+        raise refusal("PJ502", what="ndarray." + name)
+    r = function(*args, **kwargs)
+    for tape in reached(self, args, kwargs):
+        taint(tape, r, function)
+    return r
+
+
+def _call_known(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    args = tuple(_listed(one) for one in args)
+    return record(function, args, kwargs, lambda: function(*args, **kwargs))
+
+
+def _listed(one: Any) -> Any:
+    return list(one) if type(one).__name__ == "generator" else one
+
+
+def record(known: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], run: Callable[[], Any]) -> Any:
+    """Run and record a function with a rule."""
+    out = kwargs.get("out")
+    stores = [(tape, tape.note_store(out, ...)) for tape in STATE.tapes] if isinstance(out, np.ndarray) else []
+    tapes = reached(args, kwargs)
+    gives = [] if known in CUTS else [(tape, _give_of(tape, known, args, kwargs)) for tape in tapes]
+    r = run()
+    if known in CUTS:
+        for tape in tapes:
+            tape.cut(known.__name__)
+    if stores:
+        found = dict((id(tape), give) for tape, give in gives)
+        for tape, undo in stores:
+            record_store(tape, out, ..., undo, found.get(id(tape), _nothing), id(tape) in found)
+        return r
+    for tape, give in gives:
+        if not any(r is one for one in args):
+            record_result(tape, r, give)
+    return r
+
+
+def _give_of(tape: Any, known: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    if known in ELEMENTWISE:
+        return elementwise_give(tape, ELEMENTWISE[known], args)
+    return function_give(tape, FUNCTIONS[known], args, kwargs, as_refusal(known))
+
+
+def _nothing(run: Any, g: Any, r: Any) -> None:
+    pass
+
+
+def _call_object(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    """A callable of another type: a class with a metaclass of its own, a jitted function, an object with `__call__`."""
+    if isinstance(function, type):
+        return _call_type(function, args, kwargs)
+    inner = getattr(function, "py_func", None)
+    if isinstance(inner, FunctionType):
+        return call(inner, args, kwargs)
+    if isinstance(function, np.ufunc):
+        return _call_ufunc(function, args, kwargs)
+    method = python_method(function, "__call__")
+    if method is not None:
+        return call(method, (function,) + args, kwargs)
+    handler = _handler_of(function)
+    if handler is not None:
+        return handler(*args, **kwargs)
+    return _call_other(function, args, kwargs)
+
+
+def _handler_of(function: Any) -> Any:
+    """The recorded version of a callee, if there is one."""
+    return HANDLERS.get(function) if _hashable(function) else None
+
+
+def _hashable(function: Any) -> bool:
+    """Whether a callee can be looked up; up to CPython 3.7 a method of a list cannot."""
+    try:
+        hash(function)
+    except TypeError:
+        return False
+    return True
+
+
+def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    """A callee in C: it has a rule, keeps identities, is a cut, or is unknown."""
+    known = _hashable(function)
+    if known and (function in FUNCTIONS or function in CUTS):
+        return _call_known(function, args, kwargs)
+    if known and function in ELEMENTWISE:
+        return apply_elementwise(function, function(*args, **kwargs), args)
+    if known and function in KEEPS or keeps_identities(function):
+        if known and function in ITERATING or getattr(function, "__name__", "") in ITERATING_METHODS:
+            return function(*map(_handed, args), **{name: _handed(one) for name, one in kwargs.items()})
+        return function(*args, **kwargs)
+    tapes = reached(args, kwargs, getattr(function, "__self__", None))
+    wrapped = getattr(function, "__wrapped__", None)
+    if tapes and isinstance(wrapped, FunctionType):
+        return call(wrapped, args, kwargs)
+    if not tapes:
+        return guarded(function, args, kwargs)
+    arrays = [one for one in _arrays(args, kwargs) if one.flags.writeable and watching(one)]
+    if arrays:
+        raise refusal("PJ502", what=getattr(function, "__name__", None) or repr(function))
+    r = guarded(function, args, kwargs)
+    for tape in tapes:
+        taint(tape, r, function)
+    return r
+
+
+def _handed(one: Any) -> Any:
+    """An argument of a callee that keeps identities: arrays become streams of items, functions are rewritten."""
+    if isinstance(one, FunctionType) and not (one.__module__ or "").startswith("pijit.core."):
+        return instrumented(one)
+    if isinstance(one, (BuiltinFunctionType, np.ufunc, type)) or isinstance(one, (MethodType, functools.partial)):
+        return functools.partial(_call_packed, one) if not isinstance(one, type) else one
+    return streamed(one)
+
+
+def _call_packed(function: Any, *args: Any, **kwargs: Any) -> Any:
+    return call(function, args, kwargs)
+
+
+def _arrays(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[np.ndarray]:
+    return [one for one in list(args) + list(kwargs.values()) if isinstance(one, np.ndarray)]
+
+
+def guarded(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], extra: Tuple[Any, ...] = ()) -> Any:
+    """An unknown callee may write arrays that a rule still reads: what it has changed is undone by the sweep."""
+    arrays = [one for one in _arrays(args, kwargs) + list(extra) if isinstance(one, np.ndarray) and one.flags.writeable]
+    before = [(one, tape, tape.note_store(one, ...)) for one in arrays for tape in STATE.tapes]
+    copies = [np.array(one) for one in arrays]
+    r = function(*args, **kwargs)
+    changed = {id(one) for one, old in zip(arrays, copies) if one.tobytes() != old.tobytes()}
+    for one, tape, undo in before:
+        if id(one) in changed:
+            tape.record(undo)
+    return r
+
+
+_KINDS: Dict[type, Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]] = {
+    FunctionType: _call_function,
+    MethodType: _call_method,
+    type: _call_type,
+    functools.partial: _call_partial,
+    np.ufunc: _call_ufunc,
+    BuiltinFunctionType: _call_builtin,
+}
+

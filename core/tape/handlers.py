@@ -1,0 +1,493 @@
+"""Recorded versions of callees: builtins, conversions, methods of ufuncs, and functions that store."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import sys
+from typing import Any, Callable, Iterable, Tuple
+
+import numpy as np
+
+from pijit.core.graph.derivatives import FUNCTIONS
+from pijit.core.graph.derivatives.adjoints import spread
+from pijit.core.tape import operations
+from pijit.core.tape.calls import call, guarded, record
+from pijit.core.tape.callables import HANDLERS
+from pijit.core.tape.errors import INSTRUMENTED, refusal
+from pijit.core.tape.operations import (BINARY, INPLACE, apply_elementwise, attribute, iterate, load, python_method, store,
+                                        taint)
+from pijit.core.tape.records import frozen, record_result, record_store, stored_value_give
+from pijit.core.tape.state import STATE, reached, watching
+from pijit.core.tape.tape import Run, Tape
+
+
+def handles(*keys: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: the recorded version of callees."""
+    def add(handler: Callable[..., Any]) -> Callable[..., Any]:
+        for key in keys:
+            if key is not None:
+                HANDLERS[key] = handler
+        return handler
+    return add
+
+
+for _name, _function in (("add", operator.add), ("sub", operator.sub), ("mul", operator.mul), ("pow", operator.pow),
+                         ("truediv", operator.truediv), ("floordiv", operator.floordiv), ("mod", operator.mod),
+                         ("matmul", operator.matmul), ("lt", operator.lt), ("le", operator.le), ("gt", operator.gt),
+                         ("ge", operator.ge), ("eq", operator.eq), ("ne", operator.ne)):
+    HANDLERS[_function] = BINARY[_name]
+for _name in INPLACE:
+    HANDLERS[getattr(operator, "i" + _name.rstrip("_"))] = INPLACE[_name]
+HANDLERS[operator.getitem] = load
+HANDLERS[operator.setitem] = lambda a, index, value: store(value, a, index)
+HANDLERS[operator.neg] = operations.negate
+HANDLERS[operator.pos] = operations.posit
+
+
+# Builtins.
+
+@handles(sum)
+def _sum(items: Iterable[Any], start: Any = 0) -> Any:
+    add = BINARY["add"]
+    if isinstance(start, (str, bytes, bytearray)):
+        return sum(items, start)  # type: ignore[call-overload]
+    total = start
+    for item in iterate(items):
+        total = add(total, item)
+    return total
+
+
+@handles(abs, operator.abs)
+def _abs(x: Any) -> Any:
+    method = python_method(x, "__abs__")
+    return call(method, (x,)) if method else apply_elementwise(np.absolute, abs(x), (x,))
+
+
+@handles(pow)
+def _pow(x: Any, y: Any, *modulus: Any) -> Any:
+    return pow(x, y, *modulus) if modulus else BINARY["pow"](x, y)
+
+
+@handles(divmod)
+def _divmod(x: Any, y: Any) -> Tuple[Any, Any]:
+    q, r = divmod(x, y)
+    return apply_elementwise(np.floor_divide, q, (x, y)), apply_elementwise(np.remainder, r, (x, y))
+
+
+@handles(round)
+def _round(x: Any, *digits: Any) -> Any:
+    for tape in watching(x):
+        tape.cut("round")
+    return round(x, *digits)
+
+
+def _conversion(kind: type) -> Callable[..., Any]:
+    def convert(*args: Any) -> Any:
+        method = python_method(args[0], "__{}__".format(kind.__name__)) if args else None
+        r = call(method, (args[0],)) if method else kind(*args)
+        if len(args) == 1 and r is not args[0]:
+            for tape in watching(args[0]):
+                record_result(tape, r, _identity_give(tape, args[0]))
+        elif len(args) > 1 and watching(*args):
+            raise refusal("PJ502", what=kind.__name__)
+        return r
+    return convert
+
+
+def _float(*args: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is float:
+        return args[0]
+    return _conversion(float)(*args)
+
+
+def _complex(*args: Any, **kwargs: Any) -> complex:
+    if len(args) != 2 or not watching(*args):
+        return _conversion(complex)(*args, **kwargs)  # type: ignore[no-any-return]
+    r = complex(*args)
+    for tape in watching(*args):
+        record_result(tape, r, _parts_give(tape, args))
+    return r
+
+
+def _parts_give(tape: Tape, args: Tuple[Any, ...]) -> Any:
+    def give(run: Run, g: Any, r: Any) -> None:
+        tape.give(run, args[0], g)
+        tape.give(run, args[1], run(operator.mul, g, -1j))
+    return give
+
+
+HANDLERS[float], HANDLERS[complex] = _float, _complex
+for _scalar in (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128, np.clongdouble):
+    HANDLERS[_scalar] = _conversion(_scalar)
+
+
+def _identity_give(tape: Tape, x: Any) -> Any:
+    source, shape = frozen(x), np.shape(x)
+    return lambda run, g, r: tape.give(run, source, run(np.reshape, g, shape))
+
+
+def _cut_conversion(kind: type) -> Callable[..., Any]:
+    def convert(*args: Any, **kwargs: Any) -> Any:
+        for tape in watching(*args):
+            tape.cut(kind.__name__)
+        return kind(*args, **kwargs)
+    return convert
+
+
+HANDLERS[int], HANDLERS[bool] = _cut_conversion(int), _cut_conversion(bool)
+
+
+@handles(getattr)
+def _getattr(x: Any, name: str, *default: Any) -> Any:
+    if not default:
+        return attribute(x, name)
+    try:
+        return attribute(x, name)
+    except AttributeError:
+        return default[0]
+
+
+@handles(next)
+def _next(x: Any, *default: Any) -> Any:
+    method = python_method(x, "__next__")
+    if method is None:
+        return next(x, *default)
+    try:
+        return call(method, (x,))
+    except StopIteration:
+        if default:
+            return default[0]
+        raise
+
+
+@handles(reversed)
+def _reversed(x: Any) -> Any:
+    if isinstance(x, np.ndarray) and watching(x):
+        return (load(x, k) for k in range(len(x) - 1, -1, -1))
+    method = python_method(x, "__reversed__")
+    return call(method, (x,)) if method else reversed(x)
+
+
+@handles(np.ndenumerate)
+def _ndenumerate(x: Any) -> Any:
+    array = call(np.asarray, (x,))
+    return ((index, load(array, index)) for index in np.ndindex(*array.shape))
+
+
+@handles(functools.reduce)
+def _reduce(function: Any, items: Any, *start: Any) -> Any:
+    return functools.reduce(lambda a, b: call(function, (a, b)), iterate(items), *start)
+
+
+# Callees that look at the frame of their caller.
+
+def _caller() -> Any:
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code not in INSTRUMENTED:
+        frame = frame.f_back
+    return frame
+
+
+@handles(locals)
+def _locals() -> Any:
+    return _caller().f_locals
+
+
+@handles(globals)
+def _globals() -> Any:
+    return _caller().f_globals
+
+
+@handles(vars)
+def _vars(*args: Any) -> Any:
+    return vars(*args) if args else _caller().f_locals
+
+
+@handles(dir)
+def _dir(*args: Any) -> Any:
+    return dir(*args) if args else sorted(_caller().f_locals)
+
+
+@handles(eval)
+def _eval(source: Any, *scopes: Any) -> Any:
+    return _evaluated(eval, source, scopes)
+
+
+@handles(exec)
+def _exec(source: Any, *scopes: Any) -> Any:
+    return _evaluated(exec, source, scopes)
+
+
+def _evaluated(function: Any, source: Any, scopes: Tuple[Any, ...]) -> Any:
+    frame = _caller()
+    scopes = scopes or (frame.f_globals, frame.f_locals)
+    r = function(source, *scopes)
+    if any(reached(dict(scope)) for scope in scopes[1:]):
+        for tape in STATE.tapes:
+            if not tape.reaches(r):
+                taint(tape, r, function)
+    return r
+
+
+# math.
+
+@handles(math.log)
+def _log(x: Any, *base: Any) -> Any:
+    if not base:
+        return apply_elementwise(np.log, math.log(x), (x,))
+    r = math.log(x, *base)
+    if not watching(x, *base):
+        return r
+    quotient = BINARY["truediv"](_log(x), _log(base[0]))
+    return _named(quotient, r)
+
+
+def _named(x: Any, r: Any) -> Any:
+    """``r`` with the derivative of ``x``: the same quantity, computed by other operations."""
+    for tape in watching(x):
+        record_result(tape, r, _identity_give(tape, x))
+    return r
+
+
+@handles(math.fsum)
+def _fsum(items: Any) -> Any:
+    listed = list(iterate(items))
+    r = math.fsum(listed)
+    for tape in reached(listed):
+        record_result(tape, r, lambda run, g, _, tape=tape: tape.give(run, listed, [g] * len(listed)))
+    return r
+
+
+# Methods of ufuncs.
+
+@handles("reduce")
+def _ufunc_reduce(ufunc: Any, a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
+                  *rest: Any, **kwargs: Any) -> Any:
+    known = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}.get(ufunc)
+    named = dict(kwargs, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+    if not reached(a):
+        return ufunc.reduce(a, axis, dtype, out, keepdims, *rest, **kwargs)
+    if ufunc in (np.logaddexp, np.logaddexp2) and out is None and not rest:
+        run = functools.partial(ufunc.reduce, a, axis, dtype, out, keepdims, **kwargs)
+        return _soft_maximum(ufunc, run(), a, axis, keepdims)
+    if known is None or rest or out is not None:
+        return _tainted(ufunc.reduce, (a, axis, dtype, out, keepdims) + rest, kwargs)
+    rule = FUNCTIONS[known]
+    if "dtype" not in rule.signature.parameters or dtype is None:
+        del named["dtype"]
+    del named["out"]
+    return _recorded(known, lambda: ufunc.reduce(a, axis, dtype, out, keepdims, **kwargs), (a,), named)
+
+
+def _soft_maximum(ufunc: Any, r: Any, a: Any, axis: Any, keepdims: bool) -> Any:
+    power = np.exp if ufunc is np.logaddexp else np.exp2
+    for tape in watching(a):
+        def give(run: Run, g: Any, result: Any, tape: Tape = tape) -> None:
+            shares = run(power, run(operator.sub, tape.value(a), run(spread, result, a, axis, keepdims)))
+            tape.give(run, a, run(operator.mul, run(spread, g, a, axis, keepdims), shares))
+        record_result(tape, r, give)
+    return r
+
+
+@handles("accumulate")
+def _ufunc_accumulate(ufunc: Any, a: Any, axis: int = 0, *rest: Any, **kwargs: Any) -> Any:
+    known = {np.add: np.cumsum, np.multiply: np.cumprod}.get(ufunc)
+    run = functools.partial(ufunc.accumulate, a, axis, *rest, **kwargs)
+    if known is None or rest or kwargs:
+        return _tainted(ufunc.accumulate, (a, axis) + rest, kwargs) if reached(a) else run()
+    return _recorded(known, run, (a,), {"axis": axis})
+
+
+@handles("outer")
+def _ufunc_outer(ufunc: Any, a: Any, b: Any, **kwargs: Any) -> Any:
+    x, y = np.asarray(a), np.asarray(b)
+    if not reached(a, b):
+        return ufunc.outer(a, b, **kwargs)
+    wide = call(np.reshape, (x, x.shape + (1,) * y.ndim))
+    return call(ufunc, (wide, y), kwargs)
+
+
+@handles("at")
+def _ufunc_at(ufunc: Any, a: Any, index: Any, *operand: Any) -> None:
+    index = operations.frozen_index(index)
+    undo = [(tape, tape.note_store(a, index)) for tape in STATE.tapes]
+    flows = [any(map(tape.active, (a,) + operand)) for tape, _ in undo]
+    if ufunc not in (np.add, np.subtract) and any(flows):
+        raise refusal("PJ502", what=ufunc.__name__ + ".at")
+    ufunc.at(a, index, *operand)
+    sign = 1.0 if ufunc is np.add else -1.0
+    for (tape, back), active in zip(undo, flows):
+        tape.record(back)
+        if active and a.dtype.kind in "fc":
+            tape.start(a)
+            tape.record(_at_back(tape, a, index, operand[0], sign))
+
+
+def _at_back(tape: Tape, a: Any, index: Any, operand: Any, sign: float) -> Any:
+    def back(run: Run) -> None:
+        g = tape.adjoint(a)
+        if g is not None and tape.active(operand):
+            tape.give(run, operand, run(operator.mul, run(operator.getitem, g, index), sign))
+    return back
+
+
+@handles("reduceat")
+def _ufunc_reduceat(ufunc: Any, *args: Any, **kwargs: Any) -> Any:
+    return _tainted(ufunc.reduceat, args, kwargs)
+
+
+def _tainted(function: Any, args: Tuple[Any, ...], kwargs: Any) -> Any:
+    r = function(*args, **kwargs)
+    for tape in reached(args, kwargs):
+        taint(tape, r, function)
+    return r
+
+
+def _recorded(known: Any, run: Callable[[], Any], args: Tuple[Any, ...], kwargs: Any) -> Any:
+    return record(known, args, kwargs, run)
+
+
+# Arrays: conversions and stores by function.
+
+@handles("ndarray.astype")
+def _astype(x: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+    r = x.astype(dtype, *args, **kwargs)
+    for tape in watching(x):
+        if np.asarray(r).dtype.kind not in "fc":
+            tape.cut("astype({})".format(np.asarray(r).dtype))
+        elif r is not x:
+            record_result(tape, r, _identity_give(tape, x))
+    return r
+
+
+@handles("ndarray.item")
+def _item(x: Any, *index: Any) -> Any:
+    r = x.item(*index)
+    if not isinstance(x, np.ndarray):
+        return r if r is x else _named(x, r)
+    place = np.unravel_index(index[0], x.shape) if len(index) == 1 and isinstance(index[0], int) else \
+        index[0] if index and isinstance(index[0], tuple) else index or (0,) * x.ndim
+    for tape in watching(x):
+        record_result(tape, r, _place_give(tape, x, tuple(place)))
+    return r
+
+
+def _place_give(tape: Tape, x: Any, place: Any) -> Any:
+    return lambda run, g, r: tape.give_at(run, x, place, g)
+
+
+@handles("ndarray.tolist")
+def _tolist(x: Any) -> Any:
+    if not isinstance(x, np.ndarray) or not watching(x):
+        return x.tolist() if isinstance(x, np.ndarray) else _item(x)
+    return _item(x) if x.ndim == 0 else [_tolist(one) if x.ndim > 1 else _item(x, k) for k, one in enumerate(x)]
+
+
+@handles("ndarray.flatten")
+def _flatten(x: Any, order: str = "C") -> Any:
+    return _recorded(np.ravel, lambda: x.flatten(order), (x,), {"order": order if order in "CF" else "C"})
+
+
+@handles("ndarray.ravel")
+def _ravel(x: Any, order: str = "C") -> Any:
+    return _recorded(np.ravel, lambda: x.ravel(order), (x,), {"order": order if order in "CF" else "C"})
+
+
+@handles("ndarray.__copy__", "ndarray.__deepcopy__")
+def _copied(x: Any, *memo: Any) -> Any:
+    return _recorded(np.copy, x.copy, (x,), {})
+
+
+@handles("ndarray.__array_wrap__", "ndarray.__array_prepare__")
+def _wrapped(x: Any, r: Any, *context: Any) -> Any:
+    return r
+
+
+_converter: Any = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
+_converter = getattr(_converter, "_array_converter", None)
+
+
+@handles(_converter)
+def _array_converter(*values: Any) -> Any:
+    """NumPy's own helper that converts arguments and wraps results."""
+    return _converter(*(call(np.asarray, (one,)) if isinstance(one, (list, tuple)) and reached(one) else one
+                        for one in values))
+
+
+@handles("_array_converter.wrap")
+def _wrap(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    r = function(x, *args, **kwargs)
+    return r if r is x or any(tape.active(r) for tape in STATE.tapes) else _named(x, r)
+
+
+@handles(np.broadcast)
+def _broadcast(*values: Any) -> Any:
+    """Used for its shape; `iterate` refuses to look at its items."""
+    return np.broadcast(*values)
+
+
+@handles(np.fromiter)
+def _fromiter(items: Any, dtype: Any, count: int = -1, **kwargs: Any) -> Any:
+    listed = list(iterate(items))
+    return call(np.array, (listed if count < 0 else listed[:count],), {"dtype": dtype}) if reached(listed) else \
+        np.fromiter(listed, dtype, count, **kwargs)
+
+
+@handles("ndarray.fill")
+def _fill(x: Any, value: Any) -> None:
+    store(value, x, ...)
+
+
+@handles(np.copyto)
+def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    if not reached(dst, src):
+        undo = [(tape, tape.note_store(dst, ...)) for tape in STATE.tapes]
+        np.copyto(dst, src, casting, where)
+        for tape, back in undo:
+            tape.record(back)
+        return
+    undo = [(tape, tape.note_store(dst, ...)) for tape in STATE.tapes]
+    np.copyto(dst, src, casting, where)
+    for tape, back in undo:
+        give = stored_value_give(tape, src, None if where is True else np.broadcast_to(where, dst.shape))
+        record_store(tape, dst, ..., back, operations.unmasked(tape, dst, where, give), tape.reaches(src))
+
+
+@handles(np.fill_diagonal)
+def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    rows = np.arange(min(a.shape))
+    if wrap:
+        raise refusal("PJ502", what="fill_diagonal with wrap")
+    store(val, a, (rows,) * a.ndim)
+
+
+@handles(np.put)
+def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    if mode != "raise" and reached(a, v):
+        raise refusal("PJ502", what="put with mode={!r}".format(mode))
+    store(np.resize(v, np.size(ind)) if not reached(v) else v, a, np.unravel_index(np.asarray(ind) % a.size, a.shape))
+
+
+@handles("ndarray.put")
+def _put_method(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
+    _put(a, indices, values, mode)
+
+
+@handles("ndarray.sort")
+def _sort(a: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+    if not watching(a):
+        guarded(a.sort, (axis,), {}, extra=(a,))
+        return
+    store(call(np.sort, (a, axis)), a, ...)
+
+
+@handles(np.modf)
+def _modf(x: Any, **kwargs: Any) -> Any:
+    fraction, whole = np.modf(x, **kwargs)
+    for tape in watching(x):
+        record_result(tape, fraction, _identity_give(tape, x))
+        tape.cut("modf")
+    return fraction, whole
+

@@ -1,0 +1,120 @@
+"""The memory behind arrays: which array owns it, its adjoint (the shadow), and its contents at an earlier time.
+
+A view has no adjoint of its own: its adjoint is the same look into the shadow of the owner. Shadows are bytes, so that a view
+of any dtype and strides finds its place, real parts of complex arrays included.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, Optional, Tuple
+
+import numpy as np
+
+
+def owner_of(x: np.ndarray) -> np.ndarray:
+    """The array at the end of the chain of bases, which owns the memory."""
+    base: Any = x.base
+    if base is None:
+        return x
+    while True:
+        base = x.base
+        if not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # the holder that as_strided makes
+            if not isinstance(base, np.ndarray):
+                return x
+        x = base
+
+
+def bounds_of(x: np.ndarray) -> Tuple[int, int]:
+    """Address of the first byte, and of the byte after the last one."""
+    low = high = x.__array_interface__["data"][0]
+    for n, stride in zip(x.shape, x.strides):
+        if n == 0:
+            return low, low
+        if stride < 0:
+            low += (n - 1) * stride
+        else:
+            high += (n - 1) * stride
+    return low, high + x.itemsize
+
+
+def overlaps_itself(x: np.ndarray) -> bool:
+    """Whether two elements may share memory, as in broadcast arrays and sliding windows."""
+    reach = x.itemsize
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(x.strides, x.shape) if n > 1):
+        if stride < reach:
+            return True
+        reach = stride * (n - 1) + reach
+    return False
+
+
+class Memory:
+    """What the tape knows of one owner.
+
+    Attributes:
+        owner: the array; held, so that its id is not used again.
+        active: whether the memory depends on an active argument.
+        shared: names of two arguments that share this memory; it must not be written then.
+    """
+
+    __slots__ = ("owner", "active", "shared", "_low", "_size", "_shadow", "_earlier")
+
+    def __init__(self, owner: np.ndarray) -> None:
+        self.owner = owner
+        self.active = False
+        self.shared: Optional[str] = None
+        self._low, high = bounds_of(owner)
+        self._size = high - self._low
+        self._shadow: Optional[np.ndarray] = None
+        self._earlier: Optional[np.ndarray] = None
+
+    @property
+    def bounds(self) -> Tuple[int, int]:
+        """First address, and the one after the last."""
+        return self._low, self._low + self._size
+
+    def has_shadow(self) -> bool:
+        """Whether anything was added to the adjoint."""
+        return self._shadow is not None
+
+    def shadow(self, x: Any) -> np.ndarray:
+        """The adjoint of the view ``x``; writable. Made as zeros when it is first wanted."""
+        if self._shadow is None:
+            self._shadow = np.zeros(self._size, dtype=np.uint8)
+        return self._look(self._shadow, x)
+
+    def earlier(self, run: Callable[..., Any], x: Any) -> np.ndarray:
+        """``x`` in the private copy on which stores are undone; the user's memory is never written."""
+        if self._earlier is None:
+            self._earlier = np.zeros(self._size, dtype=np.uint8)
+            run(operator.setitem, self._look(self._earlier, self.owner), ..., self.owner)
+        return self._look(self._earlier, x)
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        """``x`` as it was at the time that the backward sweep has come to."""
+        return x if self._earlier is None else self._look(self._earlier, x)
+
+    def forget(self) -> None:
+        """Drop the adjoint and the private copy."""
+        self._shadow = self._earlier = None
+
+    def _look(self, block: np.ndarray, x: np.ndarray) -> np.ndarray:
+        if x.size == 0:
+            return np.zeros(x.shape, dtype=x.dtype)
+        offset = x.__array_interface__["data"][0] - self._low
+        return np.ndarray(x.shape, x.dtype, block, offset, x.strides)
+
+    def places(self, x: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+        """The shadow as one row of elements of ``x``'s dtype, and for each element of ``x`` its index in that row."""
+        start = x.__array_interface__["data"][0] - self._low
+        skip = start % x.itemsize
+        self.shadow(x)
+        shadow: Any = self._shadow
+        row = shadow[skip:skip + (self._size - skip) // x.itemsize * x.itemsize].view(x.dtype)
+        index = np.full(x.shape, (start - skip) // x.itemsize)
+        for axis, (n, stride) in enumerate(zip(x.shape, x.strides)):
+            shape = [1] * x.ndim
+            shape[axis] = n
+            index += (np.arange(n) * (stride // x.itemsize)).reshape(shape)
+        return row, index

@@ -1,0 +1,160 @@
+"""Records of the tape: how the adjoint of a result reaches the operands."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional, Tuple
+
+import numpy as np
+
+from pijit.core.graph.derivatives.adjoints import strong_zero
+from pijit.core.graph.derivatives.table import ElementwiseRule, FunctionRule
+from pijit.core.reasons import reason
+from pijit.core.tape.errors import refusal
+from pijit.core.tape.tape import NUMBERS, Run, Tape, cleared, same_values
+
+Give = Callable[[Run, Any, Any], None]
+"""Takes (run, g, r): gives to the operands what reaches them."""
+
+
+def leaves(r: Any) -> bool:
+    """Whether a result can carry an adjoint."""
+    return isinstance(r, NUMBERS) or isinstance(r, np.ndarray) and r.dtype.kind in "fc"
+
+
+def elementwise_give(tape: Tape, rule: ElementwiseRule, args: Tuple[Any, ...], where: Any = True) -> Give:
+    """The contributions of an elementwise operation."""
+    marks = [tape.active(one) for one in args]
+    args = tuple(map(frozen, args))
+
+    def give(run: Run, g: Any, r: Any) -> None:
+        values = [tape.value(one) for one in args]
+        if where is not True:
+            g = run(np.where, where, g, 0)
+        if rule.holomorphic and any(map(np.iscomplexobj, values + [r])):
+            r, values = run(np.conjugate, r), [run(np.conjugate, one) for one in values]
+        for one, mark, partial in zip(args, marks, rule.partials):
+            if mark:
+                part = run(partial, g, r, *values)
+                tape.give(run, one, run(strong_zero, g, part) if rule.singular else part)
+    return give
+
+
+def function_give(tape: Tape, rule: FunctionRule, args: Tuple[Any, ...], kwargs: Dict[str, Any],
+                  refuse: Callable[[Exception], Exception]) -> Give:
+    """The contributions of a function over whole arrays."""
+    args = tuple(map(frozen, args))
+    kwargs = {name: frozen(one) for name, one in kwargs.items() if name != "out"}
+    if rule.operands:
+        bound = rule.signature.bind(None, None, *args, **kwargs).arguments
+        operands = [bound.get(name) for name in rule.operands]
+    else:
+        operands = list(args)
+
+    def give(run: Run, g: Any, r: Any) -> None:
+        values = [tape.value(one) for one in args]
+        named = {name: tape.value(one) for name, one in kwargs.items()}
+        try:
+            parts = run(rule.vjp, g, r, *values, **named)
+        except (NotImplementedError, ArithmeticError, np.linalg.LinAlgError) as error:
+            raise refuse(error) from error
+        for one, part in zip(operands, parts):
+            tape.give(run, one, part)
+    return give
+
+
+def frozen(x: Any) -> Any:
+    """An operand as it is now: the program may change a list, or assign the shape of an array, before the sweep."""
+    if type(x) is np.ndarray:
+        return x.view()
+    return [frozen(one) for one in x] if type(x) is list else x
+
+
+def record_result(tape: Tape, r: Any, give: Give) -> None:
+    """Record an operation with results of its own. Views of active memory need no record."""
+    if isinstance(r, (list, tuple)):
+        _record_several(tape, r, give)
+        return
+    if isinstance(r, np.ndarray) and r.dtype.kind == "O":
+        raise refusal("PJ502", what="an array of objects")
+    if not leaves(r) or tape.active(r):
+        return
+    tape.start(r)
+    r = frozen(r)
+
+    def back(run: Run) -> None:
+        g = tape.adjoint(r)
+        if g is not None:
+            give(run, g, tape.value(r))
+    tape.record(back)
+
+
+def _record_several(tape: Tape, results: Any, give: Give) -> None:
+    carriers = [one for one in results if leaves(one) and not tape.active(one)]
+    if not carriers:
+        return
+    tape.start(carriers)
+    marks = [leaves(one) and any(one is other for other in carriers) for one in results]
+    results = list(map(frozen, results))
+
+    def back(run: Run) -> None:
+        adjoints = [tape.adjoint(one) if mark else None for one, mark in zip(results, marks)]
+        if any(g is not None for g in adjoints):
+            filled = [np.zeros(np.shape(one)) if g is None else g for one, g in zip(results, adjoints)]
+            give(run, filled, [tape.value(one) for one in results])
+    tape.record(back)
+
+
+def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[Run], None], give: Give,
+                 flows: bool) -> None:
+    """Record a store into an array that has been made, with what undoes it.
+
+    Args:
+        tape: the tape.
+        target, index: which elements were stored.
+        undo: from `Tape.note_store`.
+        give: what reaches the operands.
+        flows: whether an operand is active.
+    """
+    target = frozen(target)
+    if target.dtype.kind not in "fc":
+        if flows:
+            tape.cut(reason("PJ507", dtype=target.dtype))
+        tape.record(undo)
+        return
+    if flows:
+        tape.start(target)
+    if not tape.active(target):
+        tape.record(undo)
+        return
+
+    def back(run: Run) -> None:
+        reached = tape.adjoint(target)
+        g = None if reached is None else run(cleared, reached, index)
+        r = None if g is None else run(same_values, tape.value(target)[index])
+        undo(run)
+        if g is not None:
+            give(run, g, r)
+    tape.record(back)
+
+
+def stored_value_give(tape: Tape, value: Any, winners: Optional[np.ndarray]) -> Give:
+    """The contribution of `a[index] = value`; where an index occurs twice, the last element has stayed."""
+    value = frozen(value)
+
+    def give(run: Run, g: Any, r: Any) -> None:
+        if winners is not None:
+            g = run(np.where, winners, g, 0)
+        tape.give(run, value, g)
+    return give
+
+
+def winners_of(target: np.ndarray, index: Any) -> Optional[np.ndarray]:
+    """Which elements of an indexed store stay in the array; None where no index can occur twice."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not any(isinstance(one, (list, np.ndarray)) and np.asarray(one).dtype.kind in "iu" for one in parts):
+        return None
+    marks = np.empty(target.shape, dtype=np.intp)
+    order = np.arange(np.size(target[index])).reshape(np.shape(target[index]))
+    marks[index] = order
+    stays = np.asarray(marks[index] == order)
+    return None if stays.all() else stays

@@ -1,0 +1,240 @@
+"""The tape: which values are active, what they went through, and the sweep that goes back."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+import numpy as np
+
+from pijit.core.graph.derivatives.adjoints import cast_to, sum_to
+from pijit.core.tape.errors import refusal, user_place
+from pijit.core.tape.memory import Memory, overlaps_itself, owner_of
+
+Run = Callable[..., Any]
+"""Calls a function of the backward sweep: plainly, or recorded by the tapes around it (gradients of gradients)."""
+
+NUMBERS = (float, complex, np.floating, np.complexfloating)
+CONTAINERS = (list, tuple, dict, set, frozenset)
+DEPTH = 6
+"""How deep containers and objects are searched for active values."""
+
+
+class Number:
+    """An active number: the object, held so that its id is not used again, and its adjoint."""
+
+    __slots__ = ("value", "adjoint")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.adjoint: Any = None
+
+
+def accumulate(shadow: Any, g: Any) -> None:
+    """Add into an adjoint in place."""
+    shadow += g
+
+
+def accumulate_at(shadow: Any, index: Any, g: Any) -> None:
+    """Add into elements of an adjoint; an index that occurs twice counts twice."""
+    np.add.at(shadow, index, g)
+
+
+def cleared(shadow: Any, index: Any) -> Any:
+    """A copy of part of an adjoint, which is 0 afterwards: what was stored there has no part in the old value."""
+    g = np.array(shadow[index])
+    shadow[index] = 0
+    return g
+
+
+def values_at(x: Any, index: Any) -> Any:
+    """A copy of elements."""
+    return np.array(x[index])
+
+
+def same_values(x: Any) -> Any:
+    """A copy; recorded as the identity by tapes around this one."""
+    return np.array(x)
+
+
+class Tape:
+    """What one gradient call has recorded.
+
+    Args:
+        beneath: calls a function recorded by the tapes around this one alone.
+
+    Attributes:
+        cuts: (place, name) of operations on active values whose derivative is zero.
+        lines: places of the operations that were recorded, for `explain`.
+    """
+
+    def __init__(self, beneath: Run) -> None:
+        self.beneath = beneath
+        self._numbers: Dict[int, Number] = {}
+        self._memory: Dict[int, Memory] = {}
+        self._back: List[Callable[[Run], None]] = []
+        self.cuts: List[Tuple[Optional[Tuple[str, int]], str]] = []
+        self.lines: Dict[Optional[Tuple[str, int]], int] = {}
+
+    # Activity.
+
+    def active(self, x: Any) -> bool:
+        """Whether a number or an array depends on an active argument."""
+        if isinstance(x, np.ndarray):
+            memory = self._memory.get(id(owner_of(x)))
+            return memory is not None and memory.active and x.dtype.kind in "fc"
+        return id(x) in self._numbers and isinstance(x, NUMBERS)
+
+    def reaches(self, x: Any, depth: int = DEPTH) -> bool:
+        """Whether a value is active or leads to an active one."""
+        if isinstance(x, np.ndarray) or isinstance(x, NUMBERS):
+            return self.active(x) or isinstance(x, np.ndarray) and x.dtype.kind == "O" and any(map(self.active, x.flat))
+        return any(self.reaches(one, depth - 1) for one in _parts(x)) if depth else False
+
+    def start(self, x: Any) -> None:
+        """Make the numbers and float arrays of a value active."""
+        if isinstance(x, np.ndarray):
+            if x.dtype.kind in "fc":
+                self.memory(x).active = True
+        elif isinstance(x, NUMBERS):
+            self._numbers.setdefault(id(x), Number(x))
+        elif isinstance(x, (list, tuple)):
+            for one in x:
+                self.start(one)
+
+    def memory(self, x: np.ndarray) -> Memory:
+        """The record of the memory that an array looks into."""
+        owner = owner_of(x)
+        found = self._memory.get(id(owner))
+        if found is None:
+            found = self._memory[id(owner)] = Memory(owner)
+            if owner.base is not None or not owner.flags.owndata:
+                self._refuse_second_owner(found)
+        return found
+
+    def _refuse_second_owner(self, made: Memory) -> None:
+        low, high = made.bounds
+        for other in self._memory.values():
+            if other is not made and other.bounds[0] < high and low < other.bounds[1]:
+                raise refusal("PJ502", what="two arrays over one foreign buffer")
+
+    # Recording.
+
+    def record(self, back: Callable[[Run], None]) -> None:
+        """Add a step of the backward sweep."""
+        place = user_place()
+        self.lines[place] = self.lines.get(place, 0) + 1
+        self._back.append(back)
+
+    def cut(self, name: str) -> None:
+        """Note an operation on an active value whose derivative is zero."""
+        self.cuts.append((user_place(), name))
+
+    def note_store(self, target: np.ndarray, index: Any) -> Callable[[Run], None]:
+        """Remember what a store is about to overwrite; call the result when the sweep has come back to the store."""
+        memory = self.memory(target)
+        if memory.shared is not None:
+            raise refusal("PJ505", what=memory.shared)
+        old, target = self.beneath(values_at, target, index), target.view()
+
+        def undo(run: Run) -> None:
+            run(operator.setitem, memory.earlier(run, target), index, old)
+        return undo
+
+    # The backward sweep.
+
+    def value(self, x: Any) -> Any:
+        """A value as it was at the time that the sweep has come to; containers are rebuilt."""
+        if isinstance(x, np.ndarray):
+            memory = self._memory.get(id(owner_of(x)))
+            return x if memory is None else memory.value(x)
+        if type(x) in (list, tuple):
+            return type(x)(map(self.value, x))
+        return x
+
+    def adjoint(self, x: Any) -> Any:
+        """What has reached a value so far, or None; a writable view for arrays."""
+        if isinstance(x, np.ndarray):
+            memory = self._memory.get(id(owner_of(x)))
+            return memory.shadow(x) if memory is not None and memory.active and memory.has_shadow() else None
+        number = self._numbers.get(id(x))
+        return None if number is None else number.adjoint
+
+    def shadow(self, x: np.ndarray) -> np.ndarray:
+        """The adjoint of an array, made if there is none."""
+        return self.memory(x).shadow(x)
+
+    def give(self, run: Run, x: Any, g: Any) -> None:
+        """Add to the adjoint of a value; of containers, to that of each item."""
+        if g is None:
+            return
+        if type(x) in (list, tuple):
+            for one, part in zip(x, g):
+                self.give(run, one, part)
+        elif self.active(x):
+            g = run(cast_to, run(sum_to, g, np.shape(x)), np.asarray(x).dtype)
+            if isinstance(x, np.ndarray):
+                self._give_array(run, x, g)
+            else:
+                number = self._numbers[id(x)]
+                number.adjoint = g if number.adjoint is None else run(operator.add, number.adjoint, g)
+
+    def _give_array(self, run: Run, x: np.ndarray, g: Any) -> None:
+        if overlaps_itself(x):
+            row, places = self.memory(x).places(x)
+            run(accumulate_at, row, places, g)
+        else:
+            run(accumulate, self.shadow(x), g)
+
+    def give_at(self, run: Run, x: np.ndarray, index: Any, g: Any) -> None:
+        """Add to the adjoints of the elements ``x[index]``."""
+        if overlaps_itself(x):
+            row, places = self.memory(x).places(x)
+            run(accumulate_at, row, places[index], run(cast_to, g, x.dtype))
+        else:
+            run(accumulate_at, self.shadow(x), index, run(cast_to, g, x.dtype))
+
+    def sweep(self, run: Run) -> None:
+        """Go back over all records, the last one first; each is dropped when it is done."""
+        with np.errstate(all="ignore"):
+            while self._back:
+                self._back.pop()(run)
+
+    def forget_adjoints(self) -> None:
+        """Drop what a sweep has added up, so that a kept tape can be swept again."""
+        for memory in self._memory.values():
+            memory.forget()
+        for number in self._numbers.values():
+            number.adjoint = None
+
+    def kept_sweep(self, run: Run) -> None:
+        """A sweep that leaves the records for another one."""
+        kept = list(self._back)
+        try:
+            self.sweep(run)
+        finally:
+            self._back = kept
+
+
+def _parts(x: Any) -> Iterator[Any]:
+    """The items of a container, the attributes of an object, what a bound method or a partial holds."""
+    if isinstance(x, dict):
+        yield from x.values()
+    elif isinstance(x, CONTAINERS):
+        yield from x
+    elif callable(getattr(x, "__func__", None)):
+        yield x.__self__
+    else:
+        attributes = getattr(x, "__dict__", None)
+        if type(attributes) is dict and not isinstance(x, type):
+            yield from list(attributes.values())
+        for name in _slots(type(x)):
+            if hasattr(x, name):
+                yield getattr(x, name)
+
+
+def _slots(cls: type) -> Iterator[str]:
+    for one in cls.__mro__:
+        names = one.__dict__.get("__slots__", ())
+        if one.__module__ != "builtins" and isinstance(names, (tuple, list)):
+            yield from (name for name in names if name not in ("__dict__", "__weakref__"))

@@ -1,0 +1,48 @@
+"""What `explain` prints of a gradient: the source, the recorded lines, and where derivatives are cut."""
+
+from __future__ import annotations
+
+import collections
+import inspect
+from typing import Any, Callable, Dict, List, Tuple
+
+
+class GradientReport:
+    """The lines of a function in one gradient call.
+
+    Attributes:
+        recorded: (file, line) to the number of operations that were recorded there.
+        cuts: (file, line) to the names of operations whose derivative is zero.
+    """
+
+    def __init__(self, function: Callable[..., Any], tape: Any) -> None:
+        self._function = getattr(function, "py_func", function)
+        self.recorded: Dict[Any, int] = dict(tape.lines)
+        self.cuts: Dict[Any, List[str]] = collections.OrderedDict()
+        for place, name in tape.cuts:
+            names = self.cuts.setdefault(place, [])
+            if name not in names:
+                names.append(name)
+
+    def __str__(self) -> str:
+        function = inspect.unwrap(getattr(self._function, "__func__", self._function))
+        title = "gradient of {}: {} operations recorded, {} cut".format(
+            getattr(function, "__qualname__", repr(function)), sum(self.recorded.values()),
+            sum(map(len, self.cuts.values())))
+        return "\n".join([title, ""] + self._source(function))
+
+    __repr__ = __str__
+
+    def _source(self, function: Any) -> List[str]:
+        try:
+            lines, first = inspect.getsourcelines(function)
+            path = function.__code__.co_filename
+        except (OSError, TypeError, AttributeError):
+            return ["(the source is not available)"]
+        shown: List[str] = []
+        for number, line in enumerate(lines, first):
+            place: Tuple[str, int] = (path, number)
+            shown.append("{:5}{:4} | {}".format("tape" if self.recorded.get(place) else "", number, line.rstrip("\n")))
+            if place in self.cuts:
+                shown.append("{:9}   ^ derivative is zero here: {}".format("", ", ".join(self.cuts[place])))
+        return shown

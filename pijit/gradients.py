@@ -1,0 +1,270 @@
+"""Gradients of plain NumPy functions: `grad`, `value_and_grad`, `vjp` and how to steer them."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
+
+import numpy as np
+
+from pijit.core.reasons import reason
+from pijit.core.tape import differentiate
+from pijit.core.tape.errors import GradientError
+from pijit.core.tape.records import record_result
+from pijit.core.tape.state import STATE, no_grad, reached
+from pijit.core.tape.tape import NUMBERS
+from pijit.decorator import why_not_python
+from pijit.gradient_report import GradientReport
+
+F = TypeVar("F", bound=Callable[..., Any])
+Argnums = Union[int, str, Sequence[Union[int, str]]]
+
+__all__ = ["GradFunction", "checkpoint", "custom_vjp", "grad", "no_grad", "nondifferentiable", "stop_gradient",
+           "value_and_grad", "vjp"]
+
+
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, strict: bool = False) -> "GradFunction":
+    """The gradient of a function that returns one real number.
+
+    Args:
+        f: a Python function, method, jitted function or callable object over NumPy arrays and numbers.
+        argnums: which arguments are differentiated: a position, a name, or a tuple of these.
+        has_aux: `f` returns (value, aux); the gradient function returns (gradient, aux).
+        strict: raise where nothing flows to an argument, in place of a warning.
+
+    Returns:
+        A function of the same arguments. Its result has the structure of the argument: an array of the same shape and
+        dtype, a number, a list, tuple or dict of these; None for leaves that are not floats. A tuple of these for a tuple
+        of `argnums`.
+
+    Raises:
+        TypeError: `f` is not callable; in calls: an argument has nothing to differentiate.
+        ValueError: `argnums` names no argument.
+        GradientError: in calls; its `reason_id` is one of the PJ5xx reasons.
+
+    Example:
+        >>> grad(lambda x: (x * x).sum())(np.array([1.0, 2.0]))
+        array([2., 4.])
+    """
+    return GradFunction(f, argnums, has_aux, strict, with_value=False)
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False,
+                   strict: bool = False) -> "GradFunction":
+    """The value and the gradient of a function; arguments and errors are those of `grad`.
+
+    Returns:
+        A function that returns (value, gradient), or ((value, aux), gradient) with `has_aux`. The value has the bits
+        and the type that `f` returns.
+
+    Example:
+        >>> value_and_grad(lambda x: x * x)(3.0)
+        (9.0, 6.0)
+    """
+    return GradFunction(f, argnums, has_aux, strict, with_value=True)
+
+
+class GradFunction:
+    """What `grad` and `value_and_grad` return. Called like the function; `__wrapped__` is the function."""
+
+    tape_aware = True
+
+    def __init__(self, f: Callable[..., Any], argnums: Argnums, has_aux: bool, strict: bool, with_value: bool) -> None:
+        if not callable(f):
+            raise TypeError("grad: f must be callable; not {!r}".format(f))
+        refusal = why_not_python()
+        if refusal is not None:
+            raise GradientError(reason("PJ501"), "PJ501")
+        self._single = isinstance(argnums, (int, str))
+        if not self._single and not isinstance(argnums, (tuple, list)):
+            raise TypeError("grad: argnums must be a position, a name or a tuple of these; not {!r}".format(argnums))
+        self._keys: List[Any] = [argnums] if self._single else list(argnums)  # type: ignore[arg-type]
+        for key in self._keys:
+            if isinstance(key, bool) or not isinstance(key, (int, str)):
+                raise TypeError("grad: argnums must be a position, a name or a tuple of these; not {!r}".format(argnums))
+        if not self._keys:
+            raise ValueError("grad: argnums must name at least one argument")
+        self._has_aux, self._strict, self._with_value = has_aux, strict, with_value
+        functools.update_wrapper(self, f, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The gradient; with the value or the auxiliary result where that was asked for."""
+        found = self._run(args, kwargs)
+        gradients = found.gradients[0] if self._single else tuple(found.gradients)
+        if self._with_value:
+            return ((found.value, found.aux) if self._has_aux else found.value), gradients
+        return (gradients, found.aux) if self._has_aux else gradients
+
+    def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+        return differentiate.value_and_gradients(self.__wrapped__, self._keys, args, kwargs, self._has_aux,  # type: ignore
+                                                 self._strict)
+
+    def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return "<gradient of {}>".format(getattr(self, "__qualname__", repr(self.__wrapped__)))  # type: ignore
+
+    def gradient_report(self, *args: Any, **kwargs: Any) -> GradientReport:
+        """Run once, and show which lines were recorded and where derivatives are cut."""
+        return GradientReport(self.__wrapped__, self._run(args, kwargs).tape)  # type: ignore[attr-defined]
+
+
+def vjp(f: Callable[..., Any], *args: Any, keep: bool = False) -> Tuple[Any, Callable[[Any], Tuple[Any, ...]]]:
+    """The result of a function of any structure, and the function that pulls a seed back to the arguments.
+
+    Args:
+        f: the function.
+        *args: its arguments; all are differentiated, and must hold floats.
+        keep: `pull` may be called more than once.
+
+    Returns:
+        (value, pull). ``pull(seed)`` takes a seed of the value's structure and returns a tuple of gradients.
+
+    Raises:
+        RuntimeError: `pull` is called again without `keep`.
+        ValueError: a seed of another shape than the value.
+
+    Example:
+        >>> value, pull = vjp(np.sin, np.array([0.0]))
+        >>> pull(np.array([2.0]))
+        (array([2.]),)
+    """
+    if not callable(f):
+        raise TypeError("vjp: f must be callable; not {!r}".format(f))
+    if why_not_python() is not None:
+        raise GradientError(reason("PJ501"), "PJ501")
+    recorded = differentiate.Recorded(f, list(range(len(args))), args, {})
+    calls: List[None] = []
+
+    def pull(seed: Any) -> Tuple[Any, ...]:
+        if calls and not keep:
+            raise RuntimeError("vjp: pull was called before; use vjp(..., keep=True) to call it more than once")
+        _check_seed(recorded.result, seed)
+        calls.append(None)
+        return tuple(recorded.backward(recorded.result, seed, keep, False))
+    return recorded.result, pull
+
+
+def _check_seed(value: Any, seed: Any) -> None:
+    if isinstance(value, (list, tuple)):
+        if not isinstance(seed, (list, tuple)) or len(seed) != len(value):
+            raise ValueError("vjp: seed must be a sequence of {} items, as the value is".format(len(value)))
+        for one, part in zip(value, seed):
+            _check_seed(one, part)
+    elif np.shape(seed) != np.shape(value):
+        raise ValueError("vjp: seed must have the value's shape {}; not {}".format(np.shape(value), np.shape(seed)))
+
+
+def stop_gradient(x: Any) -> Any:
+    """A copy of a number or array, or of containers of these, that is constant to gradients.
+
+    Example:
+        >>> grad(lambda x: x * stop_gradient(x))(3.0)
+        3.0
+    """
+    if isinstance(x, np.ndarray):
+        return np.array(x)
+    if isinstance(x, np.generic):
+        return x.copy()
+    if isinstance(x, (float, complex)):
+        return x * 1.0
+    if isinstance(x, dict):
+        return {key: stop_gradient(one) for key, one in x.items()}
+    if type(x) in (list, tuple):
+        return type(x)(stop_gradient(one) for one in x)
+    return x
+
+
+stop_gradient.tape_aware = True  # type: ignore[attr-defined]
+
+
+def nondifferentiable(f: F) -> F:
+    """A function whose calls neither depend on active values in a differentiable way nor write them.
+
+    Its results are constant to gradients.
+
+    Example:
+        >>> @nondifferentiable
+        ... def steps(x):
+        ...     return int(abs(x).max() * 10)
+    """
+    @functools.wraps(f)
+    def constant(*args: Any, **kwargs: Any) -> Any:
+        with no_grad():
+            r = f(*args, **kwargs)
+        return stop_gradient(r) if reached(r) else r
+    constant.tape_aware = True  # type: ignore[attr-defined]
+    return constant  # type: ignore[return-value]
+
+
+def checkpoint(f: F) -> F:
+    """Mark a function whose insides may be computed again in the backward sweep, to save memory.
+
+    At present all intermediate values are kept, so the mark changes nothing.
+
+    Example:
+        >>> step = checkpoint(lambda x: np.tanh(x))
+    """
+    if not callable(f):
+        raise TypeError("checkpoint: f must be callable; not {!r}".format(f))
+    return f
+
+
+class custom_vjp:
+    """A function with a derivative of its own; as in JAX.
+
+    Args:
+        f: the function.
+
+    Example:
+        >>> @custom_vjp
+        ... def clipped(x):
+        ...     return np.clip(x, 0.0, 1.0)
+        >>> clipped.defvjp(lambda x: (clipped(x), None), lambda kept, g: (g,))
+    """
+
+    tape_aware = True
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        if not callable(f):
+            raise TypeError("custom_vjp: f must be callable; not {!r}".format(f))
+        self._forward: Optional[Callable[..., Any]] = None
+        self._backward: Optional[Callable[..., Any]] = None
+        functools.update_wrapper(self, f, updated=())
+
+    def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        """Set the derivative.
+
+        Args:
+            forward: takes the arguments, returns (result, kept).
+            backward: takes (kept, g), returns a tuple with what reaches each argument; None for nothing.
+        """
+        self._forward, self._backward = forward, backward
+
+    def __call__(self, *args: Any) -> Any:
+        """The function's result; recorded with its own derivative."""
+        tapes = [tape for tape in STATE.tapes if tape.reaches(args)]
+        if not tapes:
+            return self.__wrapped__(*args)  # type: ignore[attr-defined]
+        if self._forward is None or self._backward is None:
+            raise TypeError("custom_vjp: {} has no derivative yet; call defvjp".format(self.__name__))  # type: ignore
+        with no_grad():
+            result, kept = self._forward(*args)
+        if reached(result):
+            result = stop_gradient(result)
+        for tape in tapes:
+            record_result(tape, result, self._give(tape, args, kept))
+        return result
+
+    def _give(self, tape: Any, args: Tuple[Any, ...], kept: Any) -> Any:
+        backward: Any = self._backward
+
+        def give(run: Any, g: Any, r: Any) -> None:
+            parts = run(backward, kept, g)
+            if not isinstance(parts, tuple) or len(parts) != len(args):
+                raise TypeError("custom_vjp: backward must return a tuple of {} items; not {!r}".format(len(args), parts))
+            for one, part in zip(args, parts):
+                if isinstance(one, (np.ndarray,) + NUMBERS):
+                    tape.give(run, one, part)
+        return give
