@@ -205,6 +205,10 @@ _ROWS = (
            "Capturing and compiling take time for each operation: kernels end where they are too large. A function "
            "whose capture takes too many steps stays bytecode, and so do branches that are nested about a hundred deep.",
            "Move the hot loop into a function of its own and decorate that."),
+    Reason("PJ406", "process that was forked while another thread compiled",
+           "A child has the forking thread alone. LLVM and numba may be half changed in it, so nothing is compiled there; "
+           "what was compiled before the fork is used.",
+           "Fork before threads call jitted functions, or start processes by the method \"spawn\"."),
     # Errors inside pijit.
     Reason("PJ901", "capture failed",
            "Capture met a state that it does not expect. The original function ran.",
