@@ -23,7 +23,7 @@ from pijit.core.frameless import enlist_head, head_of
 from pijit.core.functions import stand_in
 from pijit.core.graph.key import graph_key
 from pijit.core.graph.passes import recorded
-from pijit.core.kernel.compile import Kernel, TooDeep, compile_graph
+from pijit.core.kernel.compile import ForkedError, Kernel, TooDeep, compile_graph
 from pijit.core.kernel.flavour import flavour_of
 from pijit.core.loop_trials import measure_loops
 from pijit.core.numbering import Numbering
@@ -145,6 +145,8 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
         kernel = compile_graph(graph, state.config.backend, later, state.config.cache, flavour)
     except TooDeep:
         return Break("PJ405")
+    except ForkedError as error:
+        return Break("PJ406", because=first_line(error))
     except Exception as error:
         state.fail("PJ902", error)
         return Break("PJ902", error=first_line(error))
@@ -245,7 +247,7 @@ def _preparer(state: State, kernel: Kernel) -> Any:
         try:
             with _hook.disabled():
                 return kernel.compile()
-        except TooDeep:
+        except (TooDeep, ForkedError):
             return None
         except Exception as error:
             alive = weak()

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import collections
-import threading
 import types
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
@@ -28,6 +27,7 @@ from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, 
 from pijit.core.functions import stand_in, twin_of
 from pijit.core.hinting import TypeHintWarning
 from pijit.core.kernel.compile import Kernel
+from pijit.core.kernel.forks import Turn
 from pijit.core.kernel.shared import kernels_of
 from pijit.core.modes import one_graph
 from pijit.core.reasons import REASONS, Reason, reason
@@ -85,7 +85,7 @@ class State:
         self.met: Dict[int, List[State]] = {}
         self.callee: Optional[_hook.Callee] = None
         self.callers: "weakref.WeakSet[State]" = weakref.WeakSet()
-        self._lock = threading.Lock()
+        self._turn = Turn()
 
     def __del__(self) -> None:
         self.cache.clear()  # the code object, which may live on, holds it
@@ -134,7 +134,7 @@ class State:
         return self._alone(self._move, pending, header, code, roots) if stance.current() != "run_only" else None
 
     def _alone(self, serve: Callable[..., Any], *args: Any) -> Any:
-        if len(self.failures) >= MAX_FAILURES or not self._lock.acquire(blocking=False):
+        if len(self.failures) >= MAX_FAILURES or not self._turn.take():
             return None
         try:
             return serve(*args)
@@ -145,7 +145,7 @@ class State:
         except Exception as error:  # a fault of ours must not reach the user
             self.fail("PJ901", error)
         finally:
-            self._lock.release()
+            self._turn.give_back()
         return None
 
     def fail(self, reason_id: str, error: BaseException) -> None:

@@ -207,6 +207,10 @@ _ROWS = (
            "Capturing and compiling take time for each operation: kernels end where they are too large. A function "
            "whose capture takes too many steps stays bytecode, and so do branches that are nested about a hundred deep.",
            "Move the hot loop into a function of its own and decorate that."),
+    Reason("PJ406", "process that was forked while another thread compiled",
+           "A child has the forking thread alone. LLVM and numba may be half changed in it, so nothing is compiled there; "
+           "what was compiled before the fork is used.",
+           "Fork before threads call jitted functions, or start processes by the method \"spawn\"."),
     # Gradients.
     Reason("PJ501", "gradients need CPython 3.7 to 3.10",
            "Gradients are computed by rewriting bytecode, and a gradient has no plain Python to fall back to.",

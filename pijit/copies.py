@@ -74,10 +74,8 @@ class Copier:
 
     def _copy_base(self, base: np.ndarray[Any, Any]) -> None:
         """Copy memory; objects in it are copied too."""
-        copied = np.empty_like(base, order="K", subok=False)
-        flat = copied.ravel(order="K")
-        if copied.strides != base.strides or not base.flags.aligned or base.base is not None:
-            copied, flat = _empty_at(base)
+        found = _empty_owner(base) if base.flags.aligned and base.base is None else None
+        copied, flat = found if found is not None else _empty_at(base)
         self._memories[id(base)] = _Memory(copied, flat, _bounds(base)[0])
         self._remember(base, copied)  # before its elements: it may contain itself
         if base.dtype.hasobject:
@@ -103,13 +101,27 @@ def _bounds(array: np.ndarray[Any, Any]) -> Any:
     return low, high + array.itemsize
 
 
+def _empty_owner(array: np.ndarray[Any, Any]) -> Any:
+    """An array with the shape and strides of `array` that owns its memory, and this in one dimension; or None."""
+    try:
+        copied: np.ndarray[Any, Any] = np.ndarray(array.shape, array.dtype, strides=array.strides)
+    except ValueError:  # it is larger than its elements, or its strides are negative
+        return None
+    flat = copied.ravel(order="K")
+    return (copied, flat) if flat.base is copied else None
+
+
 def _empty_at(array: np.ndarray[Any, Any]) -> Any:
-    """An array with the shape, strides and alignment of `array`, and the bytes below it."""
+    """An array with the shape, strides and alignment of `array`, and the bytes below it.
+
+    Their owner is no array. It may begin at any place in front of them, which is no difference between two copies.
+    """
     low, high = _bounds(array)
-    memory = np.zeros(max(high - low, 0) + _ALIGNMENT, np.uint8)
-    start = (low - _address(memory)) % _ALIGNMENT
-    flat = memory[start:]
-    return np.ndarray(array.shape, array.dtype, flat, _address(array) - low, array.strides), flat
+    size = max(high - low, 0)
+    memory = bytearray(size + _ALIGNMENT)
+    start = (low - _address(np.frombuffer(memory, np.uint8))) % _ALIGNMENT
+    flat: np.ndarray[Any, Any] = np.ndarray((size,), np.uint8, memory, start)
+    return np.ndarray(array.shape, array.dtype, memory, start + _address(array) - low, array.strides), flat
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
 import types
@@ -10,6 +11,7 @@ import warnings
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, overload
 
 from pijit import logs, options
+from pijit.core.kernel.forks import loading
 from pijit.core.pythons import why_not_python
 from pijit.names import closest
 
@@ -221,6 +223,9 @@ def warn_if_unsupported(script: Optional[str] = None) -> bool:
 
 
 def _wrap(fn: Any, config: options.Options) -> Any:
+    if "pijit.function" not in sys.modules:
+        with loading():  # a child that is forked meanwhile could not import it
+            importlib.import_module("pijit.function")
     from pijit.function import Jitted
 
     if isinstance(fn, Jitted):

@@ -8,6 +8,7 @@ Each side has a *world*: its own copies of the globals and closure cells that th
 from __future__ import annotations
 
 import io
+import logging
 import random
 import sys
 import types
@@ -18,6 +19,8 @@ import numpy as np
 
 from pijit.compare import Difference, differences
 from pijit.copies import Copier
+
+logger = logging.getLogger("pijit")
 
 Effects = Sequence[Tuple[Any, ...]]
 Arguments = Tuple[Tuple[Any, ...], Dict[str, Any]]
@@ -304,7 +307,9 @@ def checked_call(function: types.FunctionType, plain: Callable[..., Any], jitted
                  args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """Call `jitted` for real, and before it `plain` on copies; with the option `check`, each call does.
 
-    Arguments that cannot be copied are not checked: the call is made once, with pijit.
+    Arguments that cannot be copied are not checked: the call is made once, with pijit. Neither are those whose copies
+    differ from them before the call, as those of some libraries' objects do. The first such call of a function is
+    logged.
 
     Returns:
         What `jitted` returned.
@@ -315,7 +320,12 @@ def checked_call(function: types.FunctionType, plain: Callable[..., Any], jitted
     try:
         world = World(function)
         copied = Copier(world._copier).copy((args, kwargs))
-    except Exception:
+        unlike = differences([("call", (args, kwargs)), ("globals", world._read())],
+                             [("call", copied), ("globals", world._state)])
+    except Exception as error:
+        unlike = [Difference("exception", "copy", "a copy", "%s: %s" % (type(error).__name__, error))]
+    if unlike:
+        _tell_unchecked(function, unlike[0])
         return jitted(*args, **kwargs)
     start = random.getstate(), np.random.get_state()
     expected = world.call(plain, lambda: copied)
@@ -329,6 +339,17 @@ def checked_call(function: types.FunctionType, plain: Callable[..., Any], jitted
     if got.error is not None:
         raise got.error
     return got.result
+
+
+_unchecked: Set[str] = set()
+
+
+def _tell_unchecked(function: types.FunctionType, why: Difference) -> None:
+    """Log, once for each function, that calls with such arguments are not checked."""
+    if function.__qualname__ not in _unchecked:
+        _unchecked.add(function.__qualname__)
+        logger.warning("a call of %s is not checked, because its arguments cannot be copied exactly: %s",
+                       function.__qualname__, why)
 
 
 def check(f: Callable[..., Any], *args: Any, calls: int = 3, config: Optional[Dict[str, Any]] = None,

@@ -29,21 +29,28 @@ def _read_lnotab(code: CodeType) -> List[Optional[int]]:
             # A step of 255 ends in mid-unit: the unit belongs to the line that is current at its first byte.
             lines.extend([line] * ((offset + 1) // 2 - len(lines)))
         line += _signed(delta)
-    lines.extend([line] * (len(code.co_code) // 2 - len(lines)))
-    return lines
+    return _fitted(lines, code, line)
 
 
 def _read_linetable(code: CodeType) -> List[Optional[int]]:
     table = code.co_linetable
     lines: List[Optional[int]] = []
     line = code.co_firstlineno
+    end = 0
     for length, byte in zip(table[::2], table[1::2]):
         delta = _signed(byte)
         if delta != _NO_LINE:
             line += delta
-        if length:
-            lines.extend([None if delta == _NO_LINE else line] * (length >> 1))
-    return lines
+        end += length
+        # A unit belongs to the range that its first byte is in.
+        lines.extend([None if delta == _NO_LINE else line] * ((end + 1) // 2 - len(lines)))
+    return _fitted(lines, code, None)
+
+
+def _fitted(lines: List[Optional[int]], code: CodeType, behind: Optional[int]) -> List[Optional[int]]:
+    """One line for each unit of the code; those behind the table's end have the line ``behind``."""
+    count = len(code.co_code) // 2
+    return lines[:count] + [behind] * (count - len(lines))
 
 
 def _write_lnotab(lines: Sequence[Optional[int]], first_line: int) -> bytes:

@@ -85,7 +85,7 @@ def why_wrong(code: CodeType, original: Function) -> Optional[str]:
         True
     """
     wrong, key = _wrong_tables(code, original.code), _shape(code) + _shape(original.code)
-    if wrong is not None or key in _right:
+    if wrong is not None or key in _right or _has_lines_below_1(original):
         return wrong
     reading = _Reading(code, original)
     wrong = next((sentence for sentence in (check(reading) for check in _CHECKS) if sentence is not None), None)
@@ -94,6 +94,11 @@ def why_wrong(code: CodeType, original: Function) -> Optional[str]:
             _right.clear()
         _right.add(key)
     return wrong
+
+
+def _has_lines_below_1(function: Function) -> bool:
+    """The library does not read code with such lines, which no compiler makes."""
+    return any(instr.lineno is not None and instr.lineno < 1 for instr in function.instructions)
 
 
 def _shape(code: CodeType) -> Tuple[Any, ...]:

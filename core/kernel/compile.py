@@ -5,28 +5,25 @@ from __future__ import annotations
 import functools
 import itertools
 import linecache
-import threading
 import time
 from collections import OrderedDict
 from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Tuple, Union
 
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import improve
-from pijit.core.kernel import machine_code, numba_backend, python_backend
-from pijit.core.kernel.errors import CompileError, TooDeep
+from pijit.core.kernel import forks, machine_code, numba_backend, python_backend
+from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
 from pijit.core.kernel.flavour import PLAIN, Flavour, touches_objects
 from pijit.core.kernel.layout import Layout
 from pijit.core.kernel.supports import supports
 
-__all__ = ["Kernel", "compile_graph", "supports", "CompileError", "TooDeep"]
+__all__ = ["Kernel", "compile_graph", "supports", "CompileError", "ForkedError", "TooDeep"]
 
 MEMO_SIZE = 256
 MOST_INDENTED = "\n" + 100 * "    "
 """How far Python's parser reads no further."""
 
 _numbers = itertools.count()
-_lock = threading.Lock()
-_improving = threading.Lock()
 _compiled: "OrderedDict[Any, Tuple[int, Any]]" = OrderedDict()
 Watch = Callable[[str], ContextManager[Any]]
 _watch: Optional[Watch] = None
@@ -99,7 +96,7 @@ class Kernel:
     def _text(self) -> Written:
         """The text of a kernel that was left for later is that of an improved graph, with the exits that it had
         before: linked code knows these. Several threads may want it."""
-        with _improving:
+        with forks.writing:
             graph, written = self._graph, self._written
             if written is None:
                 layout = Layout(graph)
@@ -165,12 +162,12 @@ def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], o
     The text has every type and constant that steers the compile; what leaves by identity is in the launcher.
     """
     key = (source, tuple(sorted(symbols.items())))
-    with _lock:
+    with forks.remembering:
         if key in _compiled:
             _compiled.move_to_end(key)
             return _compiled[key]
     made = machine_code.compiled(source, names, symbols, on_disk)
-    with _lock:
+    with forks.remembering:
         _compiled[key] = made
         while len(_compiled) > MEMO_SIZE:
             _compiled.popitem(last=False)

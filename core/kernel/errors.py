@@ -7,5 +7,9 @@ class CompileError(Exception):
     """A graph cannot become a kernel; the message is a sentence that says why."""
 
 
+class ForkedError(CompileError):
+    """This process was forked while another thread compiled: LLVM cannot be called in it."""
+
+
 class TooDeep(CompileError):
     """The control flow of a graph is nested more deeply than Python's parser can read."""

@@ -4,9 +4,11 @@ and an engine of the kernel's own links that into the process."""
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import Any, Dict, Tuple
 
 import llvmlite.binding as llvm
+from pijit.core.kernel import forks
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.store import SUPPORTED, Store, kernel_key, logger
 from pijit.core.kernel.symbols import lasts
@@ -22,13 +24,16 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_dis
         source, names: the text, and the intrinsics that it calls.
         symbols: what the names stand for that are not the same in every kernel.
         on_disk: take the code from the user's cache folder if it is there, and leave it there if not.
-    Raises: CompileError.
+    Raises: CompileError; ForkedError where this process cannot compile.
     """
     def made() -> Tuple[int, Any]:
         return link(_kept(source, names, symbols) if on_disk and SUPPORTED else object_code(source, names))
 
+    forks.ensure_usable()
     try:
         return uninterrupted(made)  # type: ignore[no-any-return]
+    except CompileError:
+        raise
     except Exception as error:
         raise CompileError("%s: %s" % (type(error).__name__, error)) from error
 
@@ -54,6 +59,7 @@ def object_code(source: str, names: Dict[str, Any]) -> bytes:
 
 def library(source: str, names: Dict[str, Any]) -> Any:
     """numba's code library of a source: ``get_llvm_str`` and ``get_asm_str`` show what became of it."""
+    forks.load(_imports)
     from numba.core.compiler_lock import global_compiler_lock
     from pijit.core.kernel.lower import lower
 
@@ -66,8 +72,15 @@ def library(source: str, names: Dict[str, Any]) -> Any:
     return made
 
 
+def _imports() -> None:
+    """Import what `library` needs, before any lock of numba is taken."""
+    importlib.import_module("numba.core.codegen")
+    importlib.import_module("pijit.core.kernel.lower")
+
+
 @functools.lru_cache(maxsize=None)
 def _code_generator() -> Any:
+    forks.load(_imports)
     from numba.core.codegen import AOTCodeLibrary, JITCPUCodegen
 
     class Generator(JITCPUCodegen):
@@ -91,6 +104,7 @@ def link(code: bytes) -> Tuple[int, Any]:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target().create_target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
+    forks.keep_in_child(engine)
     return engine.get_function_address(SYMBOL), engine
 
 

@@ -1,11 +1,13 @@
 """The harness against "jitted" functions that are wrong on purpose: it finds each kind of difference."""
 
 import random
+import types
 import warnings
 
 import numpy as np
 import pytest
 
+import pijit
 from pijit.differential import DifferenceError, checked_call, compare_calls, plain_twin
 
 COUNT = 0
@@ -266,3 +268,38 @@ def test_checked_call_is_visible_and_raises(capsys):
         checked_call(f, plain_twin(f), lambda x: print("once") or x, (x,), {})
     with pytest.raises(TypeError):
         checked_call(f, plain_twin(f), plain_twin(f), (), {})
+
+
+class Table:
+    """Columns that a copy joins into one array, as the objects of some libraries do."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def __deepcopy__(self, memo):
+        rows = np.array(self.columns)
+        return Table([rows[k] for k in range(len(rows))])
+
+
+def test_arguments_that_change_when_they_are_copied_are_not_checked(caplog):
+    def scaled(table, x):
+        table.columns[0][...] = x
+        return float(table.columns[0].sum())
+
+    for _ in range(3):
+        table, x = Table([np.zeros(3), np.ones(3)]), np.arange(3.0)
+        assert checked_call(scaled, plain_twin(scaled), plain_twin(scaled), (table, x), {}) == 3.0
+    assert [record.getMessage().count("is not checked") for record in caplog.records] == [1]
+    with pytest.raises(DifferenceError):
+        checked_call(scaled, plain_twin(scaled), lambda table, x: 0.0, (types.SimpleNamespace(columns=[np.zeros(3)]), np.arange(3.0)), {})
+
+
+def test_data_frames_under_check():
+    pandas = pytest.importorskip("pandas")
+
+    def rolled(frame, out):
+        frame["mean"] = out
+        return float(frame["close"].sum())
+    f = pijit.jit(rolled, jit_config={"check": True})
+    frame = pandas.DataFrame({"close": np.arange(5.0)})
+    assert [f(frame, np.arange(5.0)) for _ in range(4)] == [10.0] * 4

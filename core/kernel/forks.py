@@ -1,0 +1,197 @@
+"""What keeps forked children from waiting for threads that they do not have.
+
+A child has the forking thread alone. A lock that another thread holds stays locked in the child, and what that lock
+protects may be half changed: pijit's graphs, numba's modules, LLVM. So a fork first takes the locks of the compiler,
+for `WAIT` seconds at most. A child whose parent did not get them compiles nothing and says so (PJ406).
+"""
+
+from __future__ import annotations
+
+import _imp as imp
+import contextlib
+import importlib
+import logging
+import os
+import sys
+import threading
+import time
+import weakref
+from typing import Any, Callable, Iterator, List, Optional
+
+from pijit.core.kernel.errors import ForkedError
+
+logger = logging.getLogger("pijit")
+
+WAIT = 10.0
+"""Seconds that a fork waits for threads that compile."""
+
+_loading = threading.RLock()
+writing = threading.RLock()
+"""Held while a thread improves a graph and writes its source."""
+remembering = threading.RLock()
+"""Held while a thread looks into the memo of kernels, or changes it."""
+
+_FOREIGN = (("numba.core.compiler_lock", "global_compiler_lock"), ("llvmlite.binding.ffi", "lib"))
+"""Where locks of other libraries are, in the order in which threads take them."""
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.taken: List[Any] = []
+        self.missing = False
+
+
+class _Status:
+    """Why this process compiles nothing, or None; whether all that compiling needs is imported."""
+
+    refusal: Optional[str] = None
+    told = False
+    loaded = False
+
+
+_here = _Here()
+_owners: "weakref.WeakSet[Any]" = weakref.WeakSet()
+_children: "weakref.WeakSet[Any]" = weakref.WeakSet()
+_kept: List[Any] = []
+
+
+class Turn:
+    """A lock that one thread has at a time, that nobody waits for, and that is free in a child if another thread had
+    it."""
+
+    __slots__ = ("_lock", "_thread", "__weakref__")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread = 0
+        in_child(self)
+
+    def take(self) -> bool:
+        """Whether it was free; it is taken then."""
+        taken = self._lock.acquire(blocking=False)
+        if taken:
+            self._thread = threading.get_ident()
+        return taken
+
+    def give_back(self) -> None:
+        """Let another thread have it."""
+        self._thread = 0
+        self._lock.release()
+
+    def forked(self) -> None:
+        """Called in the child."""
+        if self._thread != threading.get_ident():
+            self._lock, self._thread = threading.Lock(), 0
+
+
+def in_child(one: Any) -> None:
+    """Have the method ``forked`` of an object called in each forked child, as long as the object lives."""
+    _children.add(one)
+
+
+def keep_in_child(owner: Any) -> None:
+    """Have an owner of machine code stay alive in a child where LLVM cannot be called to release it."""
+    _owners.add(owner)
+
+
+def load(imports: Callable[[], None]) -> None:
+    """Run what imports numba. Raises ForkedError in a child that cannot."""
+    ensure_usable()
+    if not _Status.loaded:
+        with loading():
+            imports()
+            _Status.loaded = True
+
+
+@contextlib.contextmanager
+def loading() -> Iterator[None]:
+    """Have forks wait while this thread imports modules of pijit or numba that were not imported before.
+
+    Two threads that import modules may need each other, so this lock is not waited for without end.
+    """
+    lock = _loading
+    taken = lock.acquire(timeout=WAIT)
+    try:
+        yield
+    finally:
+        if taken:
+            lock.release()
+
+
+def ensure_usable() -> None:
+    """Raise ForkedError in a child whose parent was compiling in another thread when it forked."""
+    if _Status.refusal is None:
+        return
+    if not _Status.told:
+        _Status.told = True
+        logger.warning("PJ406: process %d compiles nothing: %s", os.getpid(), _Status.refusal)
+    raise ForkedError(_Status.refusal)
+
+
+def _locks() -> Iterator[Any]:
+    """The locks of the compiler, in the order in which threads take them."""
+    yield from (writing, _loading, remembering)
+    for module, name in _FOREIGN:
+        lock = getattr(sys.modules.get(module), name, None)
+        while lock is not None and not isinstance(lock, type(writing)):
+            lock = getattr(lock, "_lock", None)
+        if lock is not None:
+            yield lock
+
+
+def _before() -> None:
+    _here.taken, _here.missing = [], True
+    end = time.monotonic() + WAIT
+    for lock in _locks():
+        if not lock.acquire(timeout=max(end - time.monotonic(), 0)):
+            return
+        _here.taken.append(lock)
+    _here.missing = False
+
+
+def _release() -> None:
+    taken, _here.taken = _here.taken, []
+    for lock in reversed(taken):
+        lock.release()
+
+
+def _after_in_child() -> None:
+    global _loading, writing, remembering
+    if _here.missing:
+        _kept.extend(_owners)
+        _refuse("another thread was compiling when the process was forked")
+    elif not _Status.loaded and _imports_of_others():
+        _refuse("another thread was importing modules when the process was forked")
+    held = {id(lock) for lock in _here.taken}
+    _release()
+    _loading, writing, remembering = (lock if id(lock) in held else threading.RLock()
+                                      for lock in (_loading, writing, remembering))
+    for one in list(_children):
+        one.forked()
+
+
+def _refuse(because: str) -> None:
+    _Status.refusal, _Status.told = _Status.refusal or because, False
+
+
+def _import_owners() -> List[int]:
+    """The threads that import modules now."""
+    locks = getattr(importlib._bootstrap, "_module_locks", {})  # type: ignore[attr-defined]
+    found = [getattr(reference(), "owner", None) for reference in list(locks.values())]
+    return [owner for owner in found if owner is not None]
+
+
+def _imports_of_others() -> bool:
+    return any(owner != threading.get_ident() for owner in _import_owners())
+
+
+def importing() -> bool:
+    """Whether this thread is importing a module, or any thread has the lock of all imports.
+
+    Such a thread must not wait for one that may import.
+    """
+    return imp.lock_held() or threading.get_ident() in _import_owners()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_release, after_in_child=_after_in_child)
