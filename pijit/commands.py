@@ -121,7 +121,8 @@ def _page(text: str, page: Callable[[], str]) -> Subcommand:
 
 def look_after_cache(arguments: List[str]) -> int:
     """`python -m pijit cache`: look at the cache folder, or clear it."""
-    from pijit.core.kernel.store import SIZE_CAP, Distrust, Store
+    from pijit.core.kernel.store import SIZE_CAP, Store
+    from pijit.core.kernel.trust import Distrust
 
     known = _parsed("cache", arguments, (("action",), {"nargs": "?", "choices": ("info", "clear"),
                                                        "default": "info"}))

@@ -157,7 +157,7 @@ def _arguments(input_signature: Any, hash_args: Any, mode: Any) -> Dict[str, Any
 def users_level() -> int:
     """The caller's `stacklevel` for warnings that point at the code that called pijit."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "pijit":
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "pijit":
         frame, level = frame.f_back, level + 1
     return level
 

@@ -140,9 +140,9 @@ class Program:
 def _folder_of_module(name: str) -> str:
     """The folder of the program that a module belongs to; the current one where the module is an installed one."""
     spec = importlib.machinery.PathFinder.find_spec(name.partition(".")[0])
-    places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin])
+    places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin or ""])
     place = os.path.realpath(places[0]) if places and places[0] else ""
-    return os.path.dirname(place) if place and not installed.is_installed(place) else os.getcwd()
+    return os.path.dirname(place) if place and not installed.is_installed(place) else os.path.realpath(os.getcwd())
 
 
 def decorate(body: Sequence[Any]) -> None:

@@ -98,6 +98,12 @@ def test_all_decorators_warn_at_the_users_line(monkeypatch, decorate):
     assert (caught[0].filename, caught[0].lineno) == (__file__, decorate.__code__.co_firstlineno)
 
 
+def test_the_name_of_the_users_module_may_be_anything():
+    names = {"__name__": 3, "jit": jit, "f": plain}
+    exec("g = jit(f)", names)
+    assert names["g"].py_func is plain
+
+
 def test_unknown_options_warn_at_the_users_line():
     with pytest.warns(UserWarning, match="'print_guards'") as caught:
         pijit.ms_function(jit_config={"print_guard": True})
@@ -115,7 +121,8 @@ def test_what_has_no_code_is_refused_where_nothing_is_compiled(monkeypatch, wron
 
 
 def test_import_is_light(tmp_path):
-    script = "import sys, pijit; print([m for m in ('numba', 'bytecode', 'llvmlite') if m in sys.modules])"
+    heavy = ("numba", "bytecode", "llvmlite", "pijit.core._hook", "pijit.core._launcher", "pijit.guards._evaluate")
+    script = "import sys, pijit; print([m for m in {!r} if m in sys.modules])".format(heavy)
     command = [sys.executable, "-c", script]
     printed = subprocess.check_output(command, universal_newlines=True, cwd=str(tmp_path))
     assert printed == "[]\n"
