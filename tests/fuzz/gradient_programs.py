@@ -22,7 +22,7 @@ BINARY = ("{} + {}", "{} - {}", "{} * {}", "{} / (2.0 + {} ** 2)", "np.maximum({
           "np.hypot({}, 1.0 + {} ** 2)", "np.where({} > 0.1, {}, 0.5)", "np.arctan2({}, 2.0 + abs({}))")
 SCALARS = ("{a}[{i}]", "{a}.sum() * 0.2", "{a}.mean()", "{a}.max()", "np.dot({a}, {b}) * 0.1", "float({a}[{i}])",
            "math.sin({a}[{i}])", "min({a})", "max({a}[{i}], {b}[{j}])", "sum(v * v for v in {a}) * 0.1", "np.prod({a}[:2])",
-           "np.linalg.norm({a} + 2.0)", "sorted({a})[2]", "{a}.std()", "np.add.reduce({a}[::2])", "abs({a}[{i}] * 1j + 0.3)")
+           "np.linalg.norm({a} + 2.0)", "sorted({a})[2]", "({a} + np.arange(6.0)).std()", "np.add.reduce({a}[::2])", "abs({a}[{i}] * 1j + 0.3)")
 VECTORS = ("{a}[::-1]", "np.roll({a}, {i})", "np.concatenate([{a}[:3], {b}[3:]])", "np.cumsum({a}) * 0.3", "np.outer({a}, {b})[{i}]",
            "np.sort({a})", "{a}.reshape(2, 3).T.ravel()", "np.array([v * 0.5 for v in {a}])", "({a}[:, None] * {b}[None]).sum(axis=0) * 0.2",
            "{a}[[0, 2, 2, 1, 5, {i}]]", "np.stack([{a}, {b}]).mean(axis=0)", "np.convolve({a}, {b}[:3], 'same') * 0.3",
