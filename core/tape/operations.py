@@ -13,7 +13,7 @@ import numpy as np
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
 from pijit.core.tape.errors import refusal
-from pijit.core.tape.records import (elementwise_give, frozen, function_give, record_result, record_store,
+from pijit.core.tape.records import (elementwise_give, frozen, function_give, leaves, record_result, record_store,
                                      stored_value_give, winners_of)
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import NUMBERS, Run, Tape
@@ -74,8 +74,8 @@ def taint(tape: Tape, r: Any, function: Any) -> None:
     error = refusal("PJ502", what=getattr(function, "__name__", None) or repr(function))
     if opaque(r):
         raise error
-    if isinstance(r, (str, bytes)):
-        tape.cut("text")
+    if not any(map(leaves, r if isinstance(r, (list, tuple)) else [r])) and r is not None:
+        tape.cut(getattr(function, "__name__", None) or repr(function))
 
     def give(run: Run, g: Any, _: Any) -> None:
         if any(np.any(one != 0) for one in (g if isinstance(g, list) else [g])):
