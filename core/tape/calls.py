@@ -7,7 +7,7 @@ cuts, or are unknown.
 from __future__ import annotations
 
 import functools
-from types import BuiltinFunctionType, FunctionType, MethodType, WrapperDescriptorType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
@@ -237,9 +237,8 @@ def _hashable(function: Any) -> bool:
 
 def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """A callee in C: it has a rule, keeps identities, is a cut, or is unknown."""
-    owner = getattr(function, "__objclass__", None)
-    if isinstance(owner, type) and issubclass(owner, (np.ndarray, np.generic)) and args and isinstance(args[0], owner) \
-            and not isinstance(function, WrapperDescriptorType):
+    owner: Any = getattr(function, "__objclass__", None)
+    if isinstance(function, MethodDescriptorType) and issubclass(owner, (np.ndarray, np.generic)) and args:
         return _call_array_method(getattr(args[0], function.__name__), args[0], args[1:], kwargs)
     known = _hashable(function)
     if known and (function in FUNCTIONS or function in CUTS):
