@@ -249,11 +249,23 @@ def store(value: Any, a: Any, index: Any) -> None:
     frozen = frozen_index(index)
     undo = [(tape, tape.note_store(a, frozen)) for tape in STATE.tapes]
     value = _stored(value)
+    before = np.array(value) if isinstance(value, np.ndarray) and np.may_share_memory(value, a) else None
     a[index] = value
     for tape, one in undo:
         flows = tape.reaches(value)
         winners = winners_of(a, frozen) if flows else None
+        if flows and before is not None:
+            _require_copied(a, frozen, before, winners)
         record_store(tape, a, frozen, one, stored_value_give(tape, value, winners), flows)
+
+
+def _require_copied(a: np.ndarray, index: Any, value: np.ndarray, winners: Optional[np.ndarray]) -> None:
+    """Refuse a store that read what it had just written, as NumPy 1.21 does for an index array over the same memory."""
+    found = a[index]
+    wanted = np.broadcast_to(value, np.shape(found)).astype(a.dtype)
+    same = (found == wanted) | (found != found)
+    if not np.all(same if winners is None else same | ~winners):
+        raise refusal("PJ502", what="a store by an index array of elements of the array itself")
 
 
 def _stored(value: Any) -> Any:
