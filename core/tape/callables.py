@@ -19,6 +19,9 @@ NATIVE_MODULES = frozenset(("logging", "warnings", "threading", "importlib", "in
                             "traceback", "linecache", "tokenize", "unittest", "pytest", "_pytest", "gc", "weakref"))
 """Packages whose Python functions run as they are: sinks of text, and machinery that computes nothing."""
 
+OTHER_THREADS = frozenset(("threading", "queue", "concurrent", "multiprocessing", "asyncio", "_thread", "_queue"))
+"""Packages that hand values to other threads or processes, where nothing is recorded."""
+
 WRITERS = frozenset(("byteswap", "resize", "setfield", "itemset", "partition", "setflags", "put"))
 """Methods of arrays that write them and have no recorded version here."""
 
@@ -35,7 +38,7 @@ KEEPS: Set[Any] = {getattr(builtins, name) for name in _NAMES} | {
     operator.delitem, collections.deque, collections.OrderedDict, collections.defaultdict}
 """Callees that give back the objects that they get, or results that depend on them in no differentiable way."""
 
-KEEPS.add(functools.partial)
+KEEPS.update((functools.partial, builtins.__build_class__))
 KEEPS.discard(bytes)
 KEEPS.discard(bytearray)
 KEEPS.discard(memoryview)

@@ -7,14 +7,15 @@ cuts, or are unknown.
 from __future__ import annotations
 
 import functools
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS, METHODS
 from pijit.core.tape import operations
-from pijit.core.tape.callables import HANDLERS, ITERATING, ITERATING_METHODS, KEEPS, NATIVE_MODULES, WRITERS, keeps_identities
+from pijit.core.tape.callables import (HANDLERS, ITERATING, ITERATING_METHODS, KEEPS, NATIVE_MODULES, OTHER_THREADS,
+                                       WRITERS, keeps_identities)
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.operations import as_refusal, apply_elementwise, into, python_method, streamed, taint
 from pijit.core.tape.records import elementwise_give, function_give, record_result, record_store
@@ -63,6 +64,8 @@ def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[s
     if function in FUNCTIONS or function in CUTS:
         return _call_known(function, args, kwargs)
     package = (function.__module__ or "").partition(".")[0]
+    if package in OTHER_THREADS and reached(args, kwargs):
+        raise refusal("PJ502", what="{}.{}, which hands values to another thread".format(package, function.__name__))
     if package in NATIVE_MODULES:
         return function(*args, **kwargs)
     if package == "numpy":
@@ -234,6 +237,9 @@ def _hashable(function: Any) -> bool:
 
 def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """A callee in C: it has a rule, keeps identities, is a cut, or is unknown."""
+    owner: Any = getattr(function, "__objclass__", None)
+    if isinstance(function, MethodDescriptorType) and issubclass(owner, (np.ndarray, np.generic)) and args:
+        return _call_array_method(getattr(args[0], function.__name__), args[0], args[1:], kwargs)
     known = _hashable(function)
     if known and (function in FUNCTIONS or function in CUTS):
         return _call_known(function, args, kwargs)

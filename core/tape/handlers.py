@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import sys
@@ -160,6 +161,17 @@ def _next(x: Any, *default: Any) -> Any:
         if default:
             return default[0]
         raise
+
+
+@handles(itertools.accumulate)
+def _accumulate(items: Any, function: Any = operator.add, **named: Any) -> Any:
+    step = named.pop("func", function)
+    return itertools.accumulate(iterate(items), lambda a, b: call(step or operator.add, (a, b)), **named)
+
+
+@handles(getattr(math, "prod", None))
+def _prod(items: Any, *, start: Any = 1) -> Any:
+    return functools.reduce(BINARY["mul"], iterate(items), start)
 
 
 @handles(reversed)

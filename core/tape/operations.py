@@ -13,7 +13,7 @@ import numpy as np
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
 from pijit.core.tape.errors import refusal
-from pijit.core.tape.records import (elementwise_give, frozen, function_give, record_result, record_store,
+from pijit.core.tape.records import (elementwise_give, frozen, function_give, leaves, record_result, record_store,
                                      stored_value_give, winners_of)
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import NUMBERS, Run, Tape
@@ -74,8 +74,8 @@ def taint(tape: Tape, r: Any, function: Any) -> None:
     error = refusal("PJ502", what=getattr(function, "__name__", None) or repr(function))
     if opaque(r):
         raise error
-    if isinstance(r, (str, bytes)):
-        tape.cut("text")
+    if not any(map(leaves, r if isinstance(r, (list, tuple)) else [r])) and r is not None:
+        tape.cut(getattr(function, "__name__", None) or repr(function))
 
     def give(run: Run, g: Any, _: Any) -> None:
         if any(np.any(one != 0) for one in (g if isinstance(g, list) else [g])):
@@ -249,11 +249,23 @@ def store(value: Any, a: Any, index: Any) -> None:
     frozen = frozen_index(index)
     undo = [(tape, tape.note_store(a, frozen)) for tape in STATE.tapes]
     value = _stored(value)
+    before = np.array(value) if isinstance(value, np.ndarray) and np.may_share_memory(value, a) else None
     a[index] = value
     for tape, one in undo:
         flows = tape.reaches(value)
         winners = winners_of(a, frozen) if flows else None
+        if flows and before is not None:
+            _require_copied(a, frozen, before, winners)
         record_store(tape, a, frozen, one, stored_value_give(tape, value, winners), flows)
+
+
+def _require_copied(a: np.ndarray, index: Any, value: np.ndarray, winners: Optional[np.ndarray]) -> None:
+    """Refuse a store that read what it had just written, as NumPy 1.21 does for an index array over the same memory."""
+    found = a[index]
+    wanted = np.broadcast_to(value, np.shape(found)).astype(a.dtype)
+    same = (found == wanted) | (found != found)
+    if not np.all(same if winners is None else same | ~winners):
+        raise refusal("PJ502", what="a store by an index array of elements of the array itself")
 
 
 def _stored(value: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import operator
+from types import FunctionType, MethodType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
@@ -222,8 +224,16 @@ def _parts(x: Any) -> Iterator[Any]:
         yield from x.values()
     elif isinstance(x, CONTAINERS):
         yield from x
-    elif callable(getattr(x, "__func__", None)):
+    elif isinstance(x, FunctionType):
+        yield from x.__defaults__ or ()
+        yield from (cell.cell_contents for cell in x.__closure__ or () if _filled(cell))
+    elif isinstance(x, MethodType):
         yield x.__self__
+        yield x.__func__
+    elif isinstance(x, functools.partial):
+        yield x.args
+        yield x.keywords
+        yield x.func
     else:
         attributes = getattr(x, "__dict__", None)
         if type(attributes) is dict and not isinstance(x, type):
@@ -231,6 +241,14 @@ def _parts(x: Any) -> Iterator[Any]:
         for name in _slots(type(x)):
             if hasattr(x, name):
                 yield getattr(x, name)
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents
+    except ValueError:
+        return False
+    return True
 
 
 def _slots(cls: type) -> Iterator[str]:

@@ -1,8 +1,18 @@
 """`grad`, `value_and_grad`, `vjp` and their like: arguments, structures, errors."""
 
+import array
 import collections
+import concurrent.futures
+import copy
 import ctypes
 import decimal
+import functools
+import heapq
+import itertools
+import math
+import operator
+import statistics
+import threading
 import warnings
 
 import numpy as np
@@ -231,3 +241,51 @@ def test_a_gradient_warns_of_nothing_else():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         grad(lambda x: np.sqrt(x).sum() + (1.0 / (x + 1.0)).sum())(np.array([0.0, 1.0]))
+
+
+def test_values_that_go_to_other_threads_are_refused():
+    def f(x):
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            return sum(pool.map(lambda k: x[k] * 2.0, range(3)))
+    with pytest.raises(GradientError, match="PJ502"):
+        grad(f)(X)
+
+    def g(x):
+        found = []
+        thread = threading.Thread(target=lambda: found.append(x.sum()))
+        thread.start()
+        thread.join()
+        return found[0]
+    with pytest.raises(GradientError, match="another thread"):
+        grad(g)(X)
+
+
+@pytest.mark.parametrize("f, wanted", [
+    (lambda x: list(itertools.accumulate(x))[-1], [1.0, 1.0, 1.0]),
+    (lambda x: statistics.fsum(x) if hasattr(statistics, "fsum") else math.fsum(x), [1.0, 1.0, 1.0]),
+    (lambda x: x.__add__(x).sum() if False else sum(map(np.sin, x * 0.0 + x)), np.cos(X).tolist()),
+    (lambda x: functools.reduce(np.multiply, x), [6.0, 3.0, 2.0]),
+    (lambda x: heapq.nsmallest(2, x)[1], [0.0, 1.0, 0.0]),
+    (lambda x: sorted(x, reverse=True)[0] * dict(enumerate(x))[0], [3.0, 0.0, 1.0]),
+    (lambda x: copy.copy(x).sum() + copy.deepcopy([x])[0][0], [2.0, 1.0, 1.0]),
+    (lambda x: operator.itemgetter(1)(list(x)), [0.0, 1.0, 0.0]),
+    (lambda x: collections.deque(x)[2] * max(x), [0.0, 0.0, 6.0]),
+], ids=lambda value: None)
+def test_values_in_containers_and_iterators(f, wanted):
+    assert np.allclose(grad(f)(X), wanted)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x.__add__(x).sum(), lambda x: float.__mul__(float(x[0]), 2.0), lambda x: next(np.nditer(x)) * 1.0,
+    lambda x: array.array("d", list(x))[0], lambda x: math.dist([x[0]], [x[1]]) if hasattr(math, "dist") else array.array("d", x),
+    lambda x: np.frompyfunc(lambda a: a * a, 1, 1)(x)[0], lambda x: memoryview(x)[0], lambda x: np.fromfunction(
+        lambda i: np.array(list(map(float, x)))[i.astype(int)], (3,)).sum() + float(decimal.Decimal(float(x[0]))),
+])
+def test_what_is_not_followed_is_refused(f):
+    with pytest.raises(GradientError, match="PJ502"):
+        grad(f)(X.copy())
+
+
+def test_numbers_that_leave_as_text_are_cuts():
+    report = grad(lambda x: float("%r" % float(x[0])) + float(x[0]).as_integer_ratio()[0] + x[1]).gradient_report(X)
+    assert any("as_integer_ratio" in names for names in report.cuts.values())
