@@ -134,18 +134,23 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
     for header, make in (movers or {}).items():
         add_mover(assembler, cfg, header, make)
     announced = {index: Label("call at %d" % index) for index in calls or {}}
-    writers = [_Writer(cfg, assembler, site, ways, announced, announce) for site in sites]
+    calling: List[Item] = []
+    writers = [_Writer(cfg, assembler, site, ways, announced, announce, calling) for site in sites]
     for writer in writers:
         assembler.insert(writer.site.index, writer.write())
     for index, callable in (calls or {}).items():
         assembler.insert(index, [announced[index]] + announcement(assembler, index, callable))
     for key, site in (reentries or {}).items():
-        writer, over = _Writer(cfg, assembler, site, ways, announced, announce), Label("over reentry")
+        writer, over = _Writer(cfg, assembler, site, ways, announced, announce, calling), Label("over reentry")
         if site.gate is not None:
             assembler.insert(site.index, _gate(assembler, site.gate, ways[key], writer.line))
         # In front of its loop, since setups only lead forwards.
         assembler.insert(site.index, [Op("JUMP_FORWARD", over, writer.line), ways[key]] + writer.write() + [
             Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line), over], redirect=False)
+    if calling:
+        over = Label("over calls")
+        assembler.insert(0, [Op("JUMP_FORWARD", over, cfg.function.instructions[0].lineno)] + calling + [over],
+                         redirect=False)
     code = assembler.assemble()
     if landings is not None:
         for writer in writers:
@@ -170,10 +175,11 @@ def _gate(assembler: Assembler, gate: Any, way: Label, line: Optional[int]) -> L
 
 
 class _Writer:
-    """The code of one site; ``announced`` is where instructions begin with the announcement of their call."""
+    """The code of one site; ``announced`` is where instructions begin with the announcement of their call, and
+    ``calling`` gets the code that calls the rests of callees."""
 
     def __init__(self, cfg: CFG, assembler: Assembler, site: Site, ways: Dict[Any, Label],
-                 announced: Dict[int, Label], announce: Announce) -> None:
+                 announced: Dict[int, Label], announce: Announce, calling: List[Item]) -> None:
         self.cfg = cfg
         self.ways = ways
         self.announced, self.announce = announced, announce
@@ -181,6 +187,7 @@ class _Writer:
         self.site = site
         self.line = cfg.function.instructions[site.index].lineno
         self.items: List[Item] = []
+        self.calling = calling
         self.spilled: Dict[int, int] = {position: assembler.fresh_local()
                                         for position in range(site.depth, site.head_depth)}
 
@@ -251,16 +258,15 @@ class _Writer:
             line = self.cfg.function.instructions[plan.target - 1].lineno
             if plan.poll:
                 self._show_requests(line)
-            self.items += call_report(self.assembler, plan.rest, line)
-            self.op("JUMP_ABSOLUTE", self.assembler.inserted(plan.target))
+            self._call_from_the_beginning(call_report(self.assembler, plan.rest, line), plan.target, line)
         elif plan.rest is not None:
             line = self.cfg.function.instructions[plan.target - 1].lineno
-            self.items += call_rest(self.assembler, plan.rest, line, self.announce)
+            items = call_rest(self.assembler, plan.rest, line, self.announce)
             entered = entered_behind(self.cfg, plan.target)
             if entered is not None:
                 handler = self._forwards(entered.handler, stubs)
-                self.items += setup_below(self.assembler, self.cfg, entered, handler, line)
-            self.op("JUMP_ABSOLUTE", self.assembler.inserted(plan.target))
+                items += setup_below(self.assembler, self.cfg, entered, handler, line)
+            self._call_from_the_beginning(items, plan.target, line)
         elif plan.poll:
             self._handle_requests(plan)
         else:
@@ -268,6 +274,13 @@ class _Writer:
         for stub, handler in stubs:
             self.items.append(stub)
             self.op("JUMP_ABSOLUTE", handler)
+
+    def _call_from_the_beginning(self, items: List[Item], target: int, line: Optional[int]) -> None:
+        """Call Python code and go on at an instruction. What is called may switch on tracing, which tells of a line
+        again where a jump leads backwards: so the code comes in front of all other."""
+        begin = Label("call in front of %d" % target)
+        self.op("JUMP_ABSOLUTE", begin)
+        self.calling += [begin] + items + [Op("JUMP_ABSOLUTE", self.assembler.inserted(target), line)]
 
     def _behind(self, plan: ExitPlan) -> Label:
         """Where control goes on behind an exit."""
