@@ -147,7 +147,7 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
             assembler.insert(site.index, _gate(assembler, site.gate, ways[key], writer.line))
         written = writer.write()  # which appends to ``beginning``
         beginning += [ways[key]] + written + [Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line)]
-    if beginning:  # in front of all other code, since setups only lead forwards
+    if beginning:  # before all other code, since setups only lead forwards
         over = Label("over the beginning")
         assembler.insert(0, [Op("JUMP_FORWARD", over, cfg.function.instructions[0].lineno)] + beginning + [over],
                          redirect=False)
@@ -276,7 +276,7 @@ class _Writer:
 
     def _call_from_the_beginning(self, items: List[Item], target: int, line: Optional[int]) -> None:
         """Call Python code and go on at an instruction. What is called may switch on tracing, which tells of a line
-        again where a jump leads backwards: so the code comes in front of all other."""
+        again where a jump leads backwards: so the code stands before all other."""
         begin = Label("call in front of %d" % target)
         self.op("JUMP_ABSOLUTE", begin)
         self.beginning += [begin] + items + [Op("JUMP_ABSOLUTE", self.assembler.inserted(target), line)]
@@ -302,7 +302,7 @@ class _Writer:
         return Landing(offset - 2, slots, plan.stack) if offset else None
 
     def _handle_requests(self, plan: ExitPlan) -> None:
-        """The interpreter looks for requests behind a call; the line is where bytecode goes on.
+        """The interpreter looks for requests after a call; the line is where bytecode goes on.
 
         Before 3.10 tracing tells of a line again behind code of another one, so this code is not among the site's.
         """
