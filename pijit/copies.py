@@ -114,7 +114,7 @@ def _empty_owner(array: np.ndarray[Any, Any]) -> Any:
 def _empty_at(array: np.ndarray[Any, Any]) -> Any:
     """An array with the shape, strides and alignment of `array`, and the bytes below it.
 
-    Their owner is no array. It may begin at any place in front of them, which is no difference between two copies.
+    Their owner is no array. It may begin at any place before them, which is no difference between two copies.
     """
     low, high = _bounds(array)
     size = max(high - low, 0)

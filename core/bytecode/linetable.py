@@ -48,7 +48,7 @@ def _read_linetable(code: CodeType) -> List[Optional[int]]:
 
 
 def _fitted(lines: List[Optional[int]], code: CodeType, behind: Optional[int]) -> List[Optional[int]]:
-    """One line for each unit of the code; those behind the table's end have the line ``behind``."""
+    """One line for each unit of the code; those after the table's end have the line ``behind``."""
     count = len(code.co_code) // 2
     return lines[:count] + [behind] * (count - len(lines))
 

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 from pijit.core._launcher import resume
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.linetable import LINE_TABLE_FIELD
 from pijit.core.bytecode.moves import Given, add_mover, add_start, entered_behind, item_of, setup_below, setup_of
 from pijit.core.bytecode.report import Report, call_report
 from pijit.core.bytecode.rest import Announce, Rest, announcement, call_rest
@@ -136,18 +137,22 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
     for header, make in (movers or {}).items():
         add_mover(assembler, cfg, header, make)
     announced = {index: Label("call at %d" % index) for index in calls or {}}
-    writers = [_Writer(cfg, assembler, site, ways, announced, announce) for site in sites]
+    beginning: List[Item] = []
+    writers = [_Writer(cfg, assembler, site, ways, announced, announce, beginning) for site in sites]
     for writer in writers:
         assembler.insert(writer.site.index, writer.write())
     for index, callable in (calls or {}).items():
         assembler.insert(index, [announced[index]] + announcement(assembler, index, callable))
     for key, site in (reentries or {}).items():
-        writer, over = _Writer(cfg, assembler, site, ways, announced, announce), Label("over reentry")
+        writer = _Writer(cfg, assembler, site, ways, announced, announce, beginning)
         if site.gate is not None:
             assembler.insert(site.index, _gate(assembler, site.gate, ways[key], writer.line))
-        # In front of its loop, since setups only lead forwards.
-        assembler.insert(site.index, [Op("JUMP_FORWARD", over, writer.line), ways[key]] + writer.write() + [
-            Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line), over], redirect=False)
+        written = writer.write()  # which appends to ``beginning``
+        beginning += [ways[key]] + written + [Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line)]
+    if beginning:  # before all other code, since setups only lead forwards
+        over = Label("over the beginning")
+        assembler.insert(0, [Op("JUMP_FORWARD", over, cfg.function.instructions[0].lineno)] + beginning + [over],
+                         redirect=False)
     code = assembler.assemble()
     if landings is not None:
         for writer in writers:
@@ -172,10 +177,11 @@ def _gate(assembler: Assembler, gate: Any, way: Label, line: Optional[int]) -> L
 
 
 class _Writer:
-    """The code of one site; ``announced`` is where instructions begin with the announcement of their call."""
+    """The code of one site; ``announced`` is where instructions begin with the announcement of their call, and
+    ``beginning`` gets the code that calls the rests of callees."""
 
     def __init__(self, cfg: CFG, assembler: Assembler, site: Site, ways: Dict[Any, Label],
-                 announced: Dict[int, Label], announce: Announce) -> None:
+                 announced: Dict[int, Label], announce: Announce, beginning: List[Item]) -> None:
         self.cfg = cfg
         self.ways = ways
         self.announced, self.announce = announced, announce
@@ -183,6 +189,7 @@ class _Writer:
         self.site = site
         self.line = cfg.function.instructions[site.index].lineno
         self.items: List[Item] = []
+        self.beginning = beginning
         self.spilled: Dict[int, int] = {position: assembler.fresh_local()
                                         for position in range(site.depth, site.head_depth)}
 
@@ -253,18 +260,16 @@ class _Writer:
         self._drop_spilled()
         if isinstance(plan.rest, Report):
             line = self.cfg.function.instructions[plan.target - 1].lineno
-            if plan.poll:
-                self._show_requests(line)
-            self.items += call_report(self.assembler, plan.rest, line)
-            self.op("JUMP_ABSOLUTE", self.assembler.inserted(plan.target))
+            shown = self._shown_requests(line) if plan.poll else []
+            self._call_from_the_beginning(shown + call_report(self.assembler, plan.rest, line), plan.target, line)
         elif plan.rest is not None:
             line = self.cfg.function.instructions[plan.target - 1].lineno
-            self.items += call_rest(self.assembler, plan.rest, line, self.announce)
+            items = call_rest(self.assembler, plan.rest, line, self.announce)
             entered = entered_behind(self.cfg, plan.target)
             if entered is not None:
                 handler = self._forwards(entered.handler, stubs)
-                self.items += setup_below(self.assembler, self.cfg, entered, handler, line)
-            self.op("JUMP_ABSOLUTE", self.assembler.inserted(plan.target))
+                items += setup_below(self.assembler, self.cfg, entered, handler, line)
+            self._call_from_the_beginning(items, plan.target, line)
         elif plan.poll:
             self._handle_requests(plan)
         else:
@@ -278,6 +283,13 @@ class _Writer:
         self.op("LOAD_CONST", self.assembler.const(None))
         self.op("STORE_FAST", self.assembler.local(name))
         self.op("DELETE_FAST", self.assembler.local(name))
+
+    def _call_from_the_beginning(self, items: List[Item], target: int, line: Optional[int]) -> None:
+        """Call Python code and go on at an instruction. What is called may switch on tracing, which tells of a line
+        again where a jump leads backwards: so the code stands before all other."""
+        begin = Label("call in front of %d" % target)
+        self.op("JUMP_ABSOLUTE", begin)
+        self.beginning += [begin] + items + [Op("JUMP_ABSOLUTE", self.assembler.inserted(target), line)]
 
     def _behind(self, plan: ExitPlan) -> Label:
         """Where control goes on behind an exit."""
@@ -300,14 +312,22 @@ class _Writer:
         return Landing(offset - 2, slots, plan.stack) if offset else None
 
     def _handle_requests(self, plan: ExitPlan) -> None:
-        """The interpreter looks for requests behind a call; the line is where bytecode goes on."""
-        line = self.cfg.function.instructions[plan.target].lineno
-        self._show_requests(line)
-        self.items.append(Op("JUMP_ABSOLUTE", self._behind(plan), line))
+        """The interpreter looks for requests after a call; the line is where bytecode goes on.
 
-    def _show_requests(self, line: Optional[int]) -> None:
-        self.items += [Op("LOAD_CONST", self.assembler.const(resume), line), Op("CALL_FUNCTION", 0, line),
-                       Op("POP_TOP", None, line)]
+        Before 3.10 tracing tells of a line again behind code of another one, so this code is not among the site's.
+        """
+        line = self.cfg.function.instructions[plan.target].lineno
+        items = self._shown_requests(line) + [Op("JUMP_ABSOLUTE", self._behind(plan), line)]
+        if LINE_TABLE_FIELD == "co_lnotab":
+            begin = Label("requests in front of %d" % plan.target)
+            self.op("JUMP_ABSOLUTE", begin)
+            self.beginning += [begin] + items
+        else:
+            self.items += items
+
+    def _shown_requests(self, line: Optional[int]) -> List[Item]:
+        return [Op("LOAD_CONST", self.assembler.const(resume), line), Op("CALL_FUNCTION", 0, line),
+                Op("POP_TOP", None, line)]
 
     def _drop_spilled(self) -> None:
         """Let go of the operands, as the interpreter would have."""
