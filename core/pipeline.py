@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import collections
+import logging
 import threading
 import types
 import weakref
@@ -31,12 +32,14 @@ from pijit.core.kernel.shared import kernels_of
 from pijit.core.modes import one_graph
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
+from pijit.core.storms import Churn
 from pijit.core.trials import trial_of
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 from pijit.guards.program import NO_GUARD
 
 MAX_FAILURES = 3
 RECOMPILES_KEPT = 100
+recompiles = logging.getLogger("pijit.recompiles")
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
 _callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionary()
@@ -53,6 +56,7 @@ class State:
         cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
         recompiles: why there were more captures than one, the last ones.
         steering: which numbers a capture may know by value.
+        churn: what is known of objects that do not come again.
         hints: what the program says of values that bytecode makes.
         callees: the states of functions that its linked code calls and that are compiled alone, by code object.
         met: those of them that a call turned out to run about which capture knew nothing, by instruction.
@@ -79,6 +83,7 @@ class State:
         self.shared_kernels = kernels_of(py_func.__code__)
         self.slow: Dict[Kernel, Break] = {}
         self.steering = Steering(config.specialize_scalar)
+        self.churn = Churn()
         self.hints = Hints()
         self.callees: Dict[int, State] = {}
         self.met: Dict[int, List[State]] = {}
@@ -111,6 +116,7 @@ class State:
         self.recompiles.clear()
         self.uncounted = self.cache.hits, self.cache.misses
         self.cache.warned, self.steering, self.hints = False, Steering(self.config.specialize_scalar), Hints()
+        self.churn = Churn()
 
     @property
     def counts(self) -> Tuple[int, int]:
@@ -162,18 +168,38 @@ class State:
             if entry.program.retired and entry.program.explain_failure(*roots) is None:
                 return self._observe_anew(entry, code, roots)
         self.pending = [pending for pending in self.pending if not pending.entry.program.dead]
+        if self.churn.is_waiting():
+            return None
         if len(self.cache) + len(self.pending) >= self.cache.limit:
             warn_limit(self.cache, self.py_func.__qualname__, *roots, stacklevel=4)
             return None
         meanwhile = self._served_meanwhile(roots)
         if meanwhile is not None:
             return meanwhile
-        pending = Pending(_weakly(self.on_visit))
         why, self.dropped = stance.allow(self.py_func, self._why_again(roots)), ""
         guards = [guard for entry in self.entries for guard in entry.program.guards]
         self.steering = self.steering.after(guards, *roots)
+        why = self._why_less(roots) or why
+        if self.churn.begin_waiting():
+            self._tell_wait(why)
+            return None
+        pending = Pending(_weakly(self.on_visit))
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
+
+    def _why_less(self, roots: Tuple[Any, ...]) -> str:
+        """Leave places out of captures whose objects do not come again; why, if there are new ones."""
+        found = self.churn.changing(self.entries, self.cache.limit, *roots) - self.steering.left_out
+        if not found:
+            return ""
+        self.steering = self.steering._replace(left_out=self.steering.left_out | found)
+        return reason("PJ308", places=", ".join(sorted(map(str, found))))
+
+    def _tell_wait(self, why: str) -> None:
+        """Note that captures wait, and for how many misses."""
+        self.recompiles.append(reason("PJ309", misses=self.churn.wait, last=why))
+        recompiles.log(logging.INFO if self.config.log_recompile else logging.DEBUG, "%s: %s",
+                       self.py_func.__qualname__, self.recompiles[-1])
 
     def _observe_anew(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """In place of an entry whose segments no longer fit: the same, and what calls return is observed again."""
