@@ -180,11 +180,11 @@ class State:
         guards = [guard for entry in self.entries for guard in entry.program.guards]
         self.steering = self.steering.after(guards, *roots)
         why = self._why_less(roots) or why
+        self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
         if self.churn.begin_waiting():
             self._tell_wait(why)
             return None
         pending = Pending(_weakly(self.on_visit))
-        self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
 
     def _why_less(self, roots: Tuple[Any, ...]) -> str:

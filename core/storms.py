@@ -19,7 +19,7 @@ MOST_GONE = 3
 """After so many entries in a row whose objects are gone their places are left out."""
 WORTH = 100
 """An entry that has served so many calls was worth its capture, whatever became of its objects."""
-FIRST_WAIT, LONGEST_WAIT = 16, 256
+FIRST_WAIT, LONGEST_WAIT = 16, 64
 """For how many misses there is no capture. The number doubles each time."""
 
 

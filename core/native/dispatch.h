@@ -22,8 +22,8 @@ typedef struct {
 /* Where no entry served and none was made, the number of calls that do not ask doubles so many times. */
 #define MOST_DOUBLINGS 4
 
-/* How often in a row a function had nothing compiled for its calls, how many calls need not ask again, and how often
- * that number has doubled. */
+/* How often in a row a function had nothing compiled for its calls, the number of calls that need not ask again, and
+ * how often that number has doubled. */
 typedef struct {
     int in_vain;
     int rest;
