@@ -12,6 +12,7 @@ from __future__ import annotations
 import collections
 import logging
 import threading
+import time
 import types
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
@@ -20,7 +21,8 @@ from pijit.core import _hook, stance
 from pijit.core._launcher import spare_clear
 from pijit.core.bytecode.moves import STACK
 from pijit.core.capture.entry import why_not_captured
-from pijit.core.capture.arrival import slots_at_entry
+from pijit.core.bytecode.decode import decode
+from pijit.core.capture.arrival import bound_anew, slots_at_entry
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.hints import Hints, TypeHintWarning
 from pijit.core.capture.steering import Steering
@@ -28,6 +30,7 @@ from pijit.core.entries import Start, make_entry
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
 from pijit.core.functions import stand_in, twin_of
 from pijit.core.kernel.compile import Kernel
+from pijit.core.kernel.permission import TooEarly
 from pijit.core.kernel.shared import kernels_of
 from pijit.core.modes import one_graph
 from pijit.core.reasons import REASONS, Reason, reason
@@ -62,12 +65,15 @@ class State:
         met: those of them that a call turned out to run about which capture knew nothing, by instruction.
         callee: of such a function, what call sites of linked code are made of; else None.
         callers: the states of functions that call it so.
+        budget, not_before, on_too_early: of functions of whole programs, what may be spent on compiling, the time
+            before which nothing is captured, and what is told where that is too early.
         failures: our own errors, in spite of which the function ran.
         dropped: why all entries were dropped, until it is captured anew; else "".
         uncounted: hits and misses before the last reset.
     """
 
-    def __init__(self, py_func: types.FunctionType, function: types.FunctionType, config: Any) -> None:
+    def __init__(self, py_func: types.FunctionType, function: types.FunctionType, config: Any,
+                 budget: Any = None) -> None:
         self.py_func = py_func
         self.function = function
         self.config = config
@@ -89,6 +95,9 @@ class State:
         self.met: Dict[int, List[State]] = {}
         self.callee: Optional[_hook.Callee] = None
         self.callers: "weakref.WeakSet[State]" = weakref.WeakSet()
+        self.budget: Any = budget
+        self.not_before = 0.0
+        self.on_too_early: Optional[Callable[[float], None]] = None
         self._lock = threading.Lock()
 
     def __del__(self) -> None:
@@ -142,7 +151,7 @@ class State:
         if len(self.failures) >= MAX_FAILURES or not self._lock.acquire(blocking=False):
             return None
         try:
-            return serve(*args)
+            return serve(*args) if self.budget is None else self._within_budget(serve, *args)
         except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError, TypeHintWarning):
             raise  # the hook handles the first; the others are what the user asked for
         except LinkError as error:
@@ -152,6 +161,36 @@ class State:
         finally:
             self._lock.release()
         return None
+
+    def _within_budget(self, serve: Callable[..., Any], *args: Any) -> Any:
+        """As serve, for a function of a whole program: if it is too early to compile it, it stays or becomes cold."""
+        if self.not_before > time.perf_counter():
+            return None
+        try:
+            return self.budget.spend(serve, *args)
+        except TooEarly as error:
+            if self.on_too_early is not None:
+                self.on_too_early(error.seconds)
+            else:
+                self.not_before = time.perf_counter() + error.seconds
+            return None
+
+    def warm_up(self) -> None:
+        """Begin to serve calls of a function that was cold, and to count them."""
+        self.cache.clear()
+        self.not_before = 0.0
+        self.uncounted = self.cache.hits, self.cache.misses
+
+    def on_arrival(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
+        """The code that a call which was cold goes on in at a loop's header, or None."""
+        return self._alone(self._begin_at, header, code, roots) if stance.current() != "run_only" else None
+
+    def _begin_at(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
+        if code is not self.function.__code__ or bound_anew(decode(code)):
+            return None  # a call of the function before it got code of its own, or its arguments are not known
+        pending, start = Pending(_weakly(self.on_visit)), Start(header, {})
+        roots = (slots_at_entry(code, roots[0], _hook.UNBOUND),) + roots[1:]
+        return self.add(pending, make_entry(self, code, roots, pending.used, pending, "", start), start)
 
     def fail(self, reason_id: str, error: BaseException) -> None:
         """Note an error of our own; after MAX_FAILURES no more captures are tried."""
@@ -283,7 +322,7 @@ class State:
 
     def callee_of(self, code: types.CodeType, name: str) -> Optional["State"]:
         """The state of a function that this one calls."""
-        callee = self.callees.get(id(code)) or callee_state(code, name, self.config)
+        callee = self.callees.get(id(code)) or callee_state(code, name, self.config, self.budget)
         if callee is not None:
             self.callees[id(code)] = callee
             callee.callers.add(self)
@@ -335,7 +374,7 @@ def attach(py_func: types.FunctionType, config: Any) -> State:
     return state
 
 
-def callee_state(code: types.CodeType, name: str, config: Any) -> Optional[State]:
+def callee_state(code: types.CodeType, name: str, config: Any, budget: Any = None) -> Optional[State]:
     """The state of a function that linked code with these options calls; it lives as long as that of a caller.
 
     None for code of a jitted function, which goes its own way.
@@ -343,7 +382,7 @@ def callee_state(code: types.CodeType, name: str, config: Any) -> Optional[State
     state = _callees.get((id(code), config))
     if state is None and id(code) not in _states:
         function = stand_in(code, name)
-        state = State(function, function, config)
+        state = State(function, function, config, budget)
         state.callee = _hook.Callee(code, state.cache, _weakly(state.on_miss), _weakly(state.on_idle))
         _callees[id(code), config] = state
     return state

@@ -213,6 +213,10 @@ _ROWS = (
            "Capturing and compiling take time for each operation: kernels end where they are too large. A function "
            "whose capture takes too many steps stays bytecode, and so do branches that are nested about a hundred deep.",
            "Move the hot loop into a function of its own and decorate that."),
+    Reason("PJ406", "cold",
+           "`python -m pijit` compiles functions and loops of a program that have earned it: their calls took longer than "
+           "compiling takes, and no more than a part of the time that the program has run goes into compiling.",
+           "Nothing to do; `--eager`, or the decorator `jit`, compiles a function at its first call."),
     # Errors inside pijit.
     Reason("PJ901", "capture failed",
            "Capture met a state that it does not expect. The original function ran.",

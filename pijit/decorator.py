@@ -176,6 +176,12 @@ def _decorate(fn: Any, config: options.Options, stacklevel: int = 3) -> Any:
     return _wrap(fn, config)
 
 
+def can_wait(config: Mapping[str, Any]) -> bool:
+    """Whether functions with these options may run as they are at first: they are not checked, and pijit is on."""
+    checked = config.get("check") or os.environ.get("PIJIT_CHECK", "0") not in ("", "0")
+    return not checked and not _disabled() and why_not_python() is None
+
+
 def _warn_once(refusal: str, stacklevel: int) -> None:
     global _warned
     if not _warned:
@@ -185,9 +191,10 @@ def _warn_once(refusal: str, stacklevel: int) -> None:
 
 
 def _wrap(fn: Any, config: options.Options) -> Any:
+    from pijit.cold import awake
     from pijit.function import Jitted
 
-    if isinstance(fn, Jitted):
+    if isinstance(awake(fn), Jitted):
         return _jit_again(fn, config)
     for kind, wrap in _WRAPS:
         if isinstance(fn, kind):
