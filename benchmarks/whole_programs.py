@@ -48,7 +48,7 @@ def once_b(values): return sorted(values)[len(values) // 2]
 def once_c(text): return " ".join(reversed(text.split()))
 
 print(once_a(), once_b([3, 1, 2]), once_c("a b c"))
-print(round(run_all(SCALE * 5), 6))
+print(round(run_all(SCALE * 35), 6))
 '''
 
 PROGRAMS["numeric loops"] = '''
@@ -81,7 +81,7 @@ def integrate(n):
         total += 4.0 / (1.0 + x * x)
     return total * h
 
-print(sieve(SCALE * 4000), collatz(SCALE * 120), round(integrate(SCALE * 12000), 9))
+print(sieve(SCALE * 12000), collatz(SCALE * 300), round(integrate(SCALE * 30000), 9))
 '''
 
 PROGRAMS["objects and dicts"] = '''
@@ -123,7 +123,7 @@ def simulate(rounds):
         done += bank.transfer("n%d" % (seed % 50), "n%d" % (seed // 50 % 50), seed % 17 + 0.5)
     return done, sum(account.balance for account in bank.accounts.values())
 
-print(simulate(SCALE * 1200))
+print(simulate(SCALE * 4000))
 '''
 
 PROGRAMS["recursion"] = '''
@@ -141,7 +141,7 @@ def depth(tree):
 def build(n):
     return None if n == 0 else (build(n - 1), build(n - 1))
 
-for _ in range(SCALE // 10):
+for _ in range(SCALE // 2):
     print(fib(21), len(permutations(list(range(7)))), depth(build(12)))
 '''
 
@@ -153,7 +153,7 @@ import re
 
 def options(arguments=None):
     parser = argparse.ArgumentParser()
-    parser.add_argument("--records", type=int, default=SCALE * 120)
+    parser.add_argument("--records", type=int, default=SCALE * 800)
     parser.add_argument("--top", type=int, default=5)
     return parser.parse_args(arguments)
 
