@@ -16,9 +16,9 @@ from pijit.guards.program import NO_GUARD
 from pijit.guards.source import Source
 
 MOST_GONE = 3
-"""After so many entries in a row whose objects are gone their places are left out."""
+"""The number of entries in a row whose objects are gone after which their places are left out."""
 WORTH = 100
-"""An entry that has served so many calls was worth its capture, whatever became of its objects."""
+"""The number of calls after which an entry was worth its capture, whatever became of its objects."""
 FIRST_WAIT, LONGEST_WAIT = 16, 64
 """For how many misses there is no capture. The number doubles each time."""
 

@@ -23,7 +23,7 @@ SHARE = 0.4
 THRESHOLD = 0.05
 """Seconds that a function must have taken at least."""
 FACTOR = 1.0
-"""And so many times what compiling it is expected to take."""
+"""The part of the expected time of compiling that it must have taken."""
 FIRST = 1.0
 """Seconds that the first kernel takes beside, for importing the compiler."""
 PER_CHARACTER = 4e-5

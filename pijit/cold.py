@@ -1,4 +1,4 @@
-"""Functions that `python -m pijit` has not compiled yet. What compiles them is imported when the first one needs it."""
+"""Functions that `python -m pijit` has not compiled yet. The compiler is imported when the first one needs it."""
 
 from __future__ import annotations
 
