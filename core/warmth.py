@@ -221,10 +221,11 @@ def _cold_code(code: types.CodeType, mover: Callable[[int], Callable[[int], Any]
     from pijit.core.bytecode.blocks import build_cfg
     from pijit.core.bytecode.decode import decode
     from pijit.core.bytecode.moves import move_points
+    from pijit.core.bytecode.normal import normal_code
 
     if not _has_loops(code):
         return None
-    cfg = build_cfg(decode(code))
+    cfg = build_cfg(decode(normal_code(code, False)))
     headers = [header for header, because in move_points(cfg).items() if because is None]
     if not headers:
         return None
