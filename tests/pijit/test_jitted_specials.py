@@ -143,7 +143,7 @@ CASES = (call, call_by_name, subscript, store, add, reflected, negate, compare, 
 def test_second_call_hits(f):
     x = np.arange(5.0)
     with fail_unless_captured():
-        compiled = jitted(f)
+        compiled = jitted(f, {"force_breaks": None})  # which would observe the first run
         assert_calls(compiled, [MISS, HIT, HIT], [(Jitted(2.0), x), (Jitted(2.0), x), (Jitted(4.0), x)])
     for w in (2.0, 3.0):
         same(f(Plain(w), x), compiled(Jitted(w), x))
