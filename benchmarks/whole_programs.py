@@ -158,7 +158,8 @@ def options(arguments=None):
     return parser.parse_args(arguments)
 
 def record(k):
-    return {"id": k, "name": "item %d" % (k * 7919 % 1000), "tags": ["t%d" % (k % 7), "t%d" % (k % 11)], "price": k % 97 * 1.25}
+    return {"id": k, "name": "item %d" % (k * 7919 % 1000), "tags": ["t%d" % (k % 7), "t%d" % (k % 11)],
+            "price": k % 97 * 1.25}
 
 def words(text):
     return re.findall(r"[a-z]+|[0-9]+", text)

@@ -1,7 +1,9 @@
 """Functions of whole programs earn their kernels: they run as they are until what they took is worth compiling them.
 
-This module imports little: most programs that run for a second import nothing of the compiler. A `Budget` says how much a program may spend on compiling: a share of the time that it has run. A `Warmth` belongs to
-one function. It is asked before the first call, when calls have taken long enough, and at headers of loops.
+This module imports little: most programs that run for a second import nothing of the compiler.
+A `Budget` says how much a program may spend on compiling: a share of the time that it has run.
+A `Warmth` belongs to one function. It is asked before the first call, when calls have taken long enough, and at headers
+of loops.
 """
 
 from __future__ import annotations
