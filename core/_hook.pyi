@@ -230,6 +230,8 @@ class JitFunction:
 
     enabled: bool
     """False: calls run `py_func` as it is."""
+    heat: int
+    """Nanoseconds in calls while it was cold."""
     state: Any
     __wrapped__: Callable[..., Any]
     # The following are read from and written to py_func.
@@ -246,6 +248,15 @@ class JitFunction:
     @property
     def py_func(self) -> FunctionType: ...
     def __init__(self, py_func: FunctionType, state: Any = ...) -> None: ...
+    def chill(self, ask: Optional[Callable[[int], Optional[int]]], looping: bool = False) -> None:
+        """Make the function cold: calls run it as it is, and their time is counted.
+
+        Arguments:
+            ask: called before the first call and where the time reaches what it answered last. It gets nanoseconds,
+                and answers at how many to ask again; None: the function is cold no more. None here does that at once.
+            looping: whether the cache has code to run meanwhile, which asks at the headers of loops.
+        """
+
     def watch(self, before: Optional[Callable[[], bool]], accepted: Optional[EntryCache],
               check: Optional[Callable[[Tuple[Any, ...], Dict[str, Any]], object]]) -> None:
         """Have something called before each call, whatever then serves it.

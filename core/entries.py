@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import types
 import weakref
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
@@ -24,6 +25,7 @@ from pijit.core.functions import stand_in
 from pijit.core.graph.key import graph_key
 from pijit.core.graph.passes import recorded
 from pijit.core.kernel.compile import ForkedError, Kernel, TooDeep, compile_graph
+from pijit.core.kernel.permission import TooEarly
 from pijit.core.kernel.flavour import flavour_of
 from pijit.core.loop_trials import measure_loops
 from pijit.core.numbering import Numbering
@@ -147,6 +149,8 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
         return Break("PJ405")
     except ForkedError as error:
         return Break("PJ406", because=first_line(error))
+    except TooEarly:
+        raise
     except Exception as error:
         state.fail("PJ902", error)
         return Break("PJ902", error=first_line(error))
@@ -244,6 +248,7 @@ def _preparer(state: State, kernel: Kernel) -> Any:
     weak = weakref.ref(state)
 
     def prepare() -> Any:
+        start = time.perf_counter()
         try:
             with _hook.disabled():
                 return kernel.compile()
@@ -254,5 +259,9 @@ def _preparer(state: State, kernel: Kernel) -> Any:
             if alive is not None:
                 alive.fail("PJ902", error)
             return None
+        finally:
+            known = weak()
+            if known is not None and known.budget is not None:
+                known.budget.charge(time.perf_counter() - start)
 
     return prepare

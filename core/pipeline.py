@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import collections
+import time
 import types
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
@@ -18,7 +19,8 @@ from pijit.core import _hook, stance
 from pijit.core._launcher import spare_clear
 from pijit.core.bytecode.moves import STACK
 from pijit.core.capture.entry import why_not_captured
-from pijit.core.capture.arrival import slots_at_entry
+from pijit.core.bytecode.decode import decode
+from pijit.core.capture.arrival import bound_anew, slots_at_entry
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.hints import Hints
 from pijit.core.capture.steering import Steering
@@ -28,16 +30,19 @@ from pijit.core.functions import stand_in, twin_of
 from pijit.core.hinting import TypeHintWarning
 from pijit.core.kernel.compile import Kernel
 from pijit.core.kernel.forks import Turn
+from pijit.core.kernel.permission import TooEarly
 from pijit.core.kernel.shared import kernels_of
 from pijit.core.modes import one_graph
 from pijit.core.reasons import REASONS, Reason, reason
 from pijit.core.records import Entry, break_report
+from pijit.core.storms import Churn
 from pijit.core.trials import trial_of
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 from pijit.guards.program import NO_GUARD
 
 MAX_FAILURES = 3
 RECOMPILES_KEPT = 100
+recompiles = logging.getLogger("pijit.recompiles")
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
 _callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionary()
@@ -54,17 +59,21 @@ class State:
         cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
         recompiles: why there were more captures than one, the last ones.
         steering: which numbers a capture may know by value.
+        churn: what is known of objects that do not come again.
         hints: what the program says of values that bytecode makes.
         callees: the states of functions that its linked code calls and that are compiled alone, by code object.
         met: those of them that a call turned out to run about which capture knew nothing, by instruction.
         callee: of such a function, what call sites of linked code are made of; else None.
         callers: the states of functions that call it so.
+        budget, not_before, on_too_early: of functions of whole programs, what may be spent on compiling, the time
+            before which nothing is captured, and what is told where that is too early.
         failures: our own errors, in spite of which the function ran.
         dropped: why all entries were dropped, until it is captured anew; else "".
         uncounted: hits and misses before the last reset.
     """
 
-    def __init__(self, py_func: types.FunctionType, function: types.FunctionType, config: Any) -> None:
+    def __init__(self, py_func: types.FunctionType, function: types.FunctionType, config: Any,
+                 budget: Any = None) -> None:
         self.py_func = py_func
         self.function = function
         self.config = config
@@ -80,12 +89,16 @@ class State:
         self.shared_kernels = kernels_of(py_func.__code__)
         self.slow: Dict[Kernel, Break] = {}
         self.steering = Steering(config.specialize_scalar)
+        self.churn = Churn()
         self.hints = Hints()
         self.callees: Dict[int, State] = {}
         self.met: Dict[int, List[State]] = {}
         self.callee: Optional[_hook.Callee] = None
         self.callers: "weakref.WeakSet[State]" = weakref.WeakSet()
         self._turn = Turn()
+        self.budget: Any = budget
+        self.not_before = 0.0
+        self.on_too_early: Optional[Callable[[float], None]] = None
 
     def __del__(self) -> None:
         self.cache.clear()  # the code object, which may live on, holds it
@@ -112,6 +125,7 @@ class State:
         self.recompiles.clear()
         self.uncounted = self.cache.hits, self.cache.misses
         self.cache.warned, self.steering, self.hints = False, Steering(self.config.specialize_scalar), Hints()
+        self.churn = Churn()
 
     @property
     def counts(self) -> Tuple[int, int]:
@@ -137,7 +151,7 @@ class State:
         if len(self.failures) >= MAX_FAILURES or not self._turn.take():
             return None
         try:
-            return serve(*args)
+            return serve(*args) if self.budget is None else self._within_budget(serve, *args)
         except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError, TypeHintWarning):
             raise  # the hook handles the first; the others are what the user asked for
         except LinkError as error:
@@ -147,6 +161,36 @@ class State:
         finally:
             self._turn.give_back()
         return None
+
+    def _within_budget(self, serve: Callable[..., Any], *args: Any) -> Any:
+        """As serve, for a function of a whole program: if it is too early to compile it, it stays or becomes cold."""
+        if self.not_before > time.perf_counter():
+            return None
+        try:
+            return self.budget.spend(serve, *args)
+        except TooEarly as error:
+            if self.on_too_early is not None:
+                self.on_too_early(error.seconds)
+            else:
+                self.not_before = time.perf_counter() + error.seconds
+            return None
+
+    def warm_up(self) -> None:
+        """Begin to serve calls of a function that was cold, and to count them."""
+        self.cache.clear()
+        self.not_before = 0.0
+        self.uncounted = self.cache.hits, self.cache.misses
+
+    def on_arrival(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
+        """The code that a call which was cold goes on in at a loop's header, or None."""
+        return self._alone(self._begin_at, header, code, roots) if stance.current() != "run_only" else None
+
+    def _begin_at(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
+        if code is not self.function.__code__ or bound_anew(decode(code)):
+            return None  # a call of the function before it got code of its own, or its arguments are not known
+        pending, start = Pending(_weakly(self.on_visit)), Start(header, {})
+        roots = (slots_at_entry(code, roots[0], _hook.UNBOUND),) + roots[1:]
+        return self.add(pending, make_entry(self, code, roots, pending.used, pending, "", start), start)
 
     def fail(self, reason_id: str, error: BaseException) -> None:
         """Note an error of our own; after MAX_FAILURES no more captures are tried."""
@@ -163,18 +207,38 @@ class State:
             if entry.program.retired and entry.program.explain_failure(*roots) is None:
                 return self._observe_anew(entry, code, roots)
         self.pending = [pending for pending in self.pending if not pending.entry.program.dead]
+        if self.churn.is_waiting():
+            return None
         if len(self.cache) + len(self.pending) >= self.cache.limit:
             warn_limit(self.cache, self.py_func.__qualname__, *roots, stacklevel=4)
             return None
         meanwhile = self._served_meanwhile(roots)
         if meanwhile is not None:
             return meanwhile
-        pending = Pending(_weakly(self.on_visit))
         why, self.dropped = stance.allow(self.py_func, self._why_again(roots)), ""
         guards = [guard for entry in self.entries for guard in entry.program.guards]
         self.steering = self.steering.after(guards, *roots)
+        why = self._why_less(roots) or why
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
+        if self.churn.begin_waiting():
+            self._tell_wait(why)
+            return None
+        pending = Pending(_weakly(self.on_visit))
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
+
+    def _why_less(self, roots: Tuple[Any, ...]) -> str:
+        """Leave places out of captures whose objects do not come again; why, if there are new ones."""
+        found = self.churn.changing(self.entries, self.cache.limit, *roots) - self.steering.left_out
+        if not found:
+            return ""
+        self.steering = self.steering._replace(left_out=self.steering.left_out | found)
+        return reason("PJ308", places=", ".join(sorted(map(str, found))))
+
+    def _tell_wait(self, why: str) -> None:
+        """Note that captures wait, and for how many misses."""
+        self.recompiles.append(reason("PJ309", misses=self.churn.wait, last=why))
+        recompiles.log(logging.INFO if self.config.log_recompile else logging.DEBUG, "%s: %s",
+                       self.py_func.__qualname__, self.recompiles[-1])
 
     def _observe_anew(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
         """In place of an entry whose segments no longer fit: the same, and what calls return is observed again."""
@@ -258,7 +322,7 @@ class State:
 
     def callee_of(self, code: types.CodeType, name: str) -> Optional["State"]:
         """The state of a function that this one calls."""
-        callee = self.callees.get(id(code)) or callee_state(code, name, self.config)
+        callee = self.callees.get(id(code)) or callee_state(code, name, self.config, self.budget)
         if callee is not None:
             self.callees[id(code)] = callee
             callee.callers.add(self)
@@ -310,7 +374,7 @@ def attach(py_func: types.FunctionType, config: Any) -> State:
     return state
 
 
-def callee_state(code: types.CodeType, name: str, config: Any) -> Optional[State]:
+def callee_state(code: types.CodeType, name: str, config: Any, budget: Any = None) -> Optional[State]:
     """The state of a function that linked code with these options calls; it lives as long as that of a caller.
 
     None for code of a jitted function, which goes its own way.
@@ -318,7 +382,7 @@ def callee_state(code: types.CodeType, name: str, config: Any) -> Optional[State
     state = _callees.get((id(code), config))
     if state is None and id(code) not in _states:
         function = stand_in(code, name)
-        state = State(function, function, config)
+        state = State(function, function, config, budget)
         state.callee = _hook.Callee(code, state.cache, _weakly(state.on_miss), _weakly(state.on_idle))
         _callees[id(code), config] = state
     return state

@@ -190,6 +190,14 @@ _ROWS = (
            "A value that hash_args names is not what it was, or set_context has set something else: what was compiled "
            "is dropped.",
            "Nothing to do; leave out of hash_args what changes often and matters to no captured value."),
+    Reason("PJ308", "object that is another one in each call",
+           "Guards named a class, function, module or string at this place, and no later call brought it again. The "
+           "place is left out of captures: its operations stay bytecode, and the rest is compiled.",
+           "Make the class or function once, outside of what is called often."),
+    Reason("PJ309", "captures wait",
+           "Each capture served one call, because guards named objects that were made for that call. Misses run the "
+           "original code for a while; then one more capture is tried.",
+           "Make the class or function once, outside of what is called often."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
            "Calling a kernel costs more than these few instructions.",
@@ -211,6 +219,10 @@ _ROWS = (
            "A child has the forking thread alone. LLVM and numba may be half changed in it, so nothing is compiled there; "
            "what was compiled before the fork is used.",
            "Fork before threads call jitted functions, or start processes by the method \"spawn\"."),
+    Reason("PJ407", "cold",
+           "`python -m pijit` compiles functions and loops of a program that have earned it: their calls took longer than "
+           "compiling takes, and no more than a part of the time that the program has run goes into compiling.",
+           "Nothing to do; `--eager`, or the decorator `jit`, compiles a function at its first call."),
     # Gradients.
     Reason("PJ501", "gradients need CPython 3.7 to 3.10",
            "Gradients are computed by rewriting bytecode, and a gradient has no plain Python to fall back to.",

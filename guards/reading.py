@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import collections
 import types
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, List, Optional, Union
 
+from pijit.guards import _evaluate
 from pijit.guards._evaluate import UNBOUND, attribute_rule, find
 from pijit.guards.facts import is_exactly
 
 __all__ = ["NoPlaceError", "SourceError", "class_value", "dict_item", "instance_dict", "is_plain_tuple", "mro_of",
-           "own_value", "read_attribute", "read_class_attribute", "read_item"]
+           "own_value", "read_attribute", "read_class_attribute", "read_item", "trust_getter"]
 
 
 class SourceError(LookupError):
@@ -33,6 +34,26 @@ _DICT_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _PLAIN_ON_TYPES = (types.FunctionType, staticmethod, property, types.GetSetDescriptorType,
                    types.MemberDescriptorType, type(str.join), type(object.__init__),
                    type(collections.namedtuple("_Pair", "first").first))  # type: ignore[attr-defined]
+
+
+_trusted_getters: List[Any] = []
+"""What classes have as `__get__` whose descriptors may be read from classes; see `trust_getter`."""
+
+
+def trust_getter(kind: type) -> None:
+    """Let reads from classes call the `__get__` of descriptors of this class, and of subclasses that inherit it.
+
+    Args:
+        kind: a class whose `__get__` is a C function. Called without an instance it must run no user code.
+    """
+    _evaluate.trust_getter(kind)
+    _trusted_getters[:] = [class_value(kind, "__get__")]
+
+
+def _is_plain_on_types(descriptor: Any) -> bool:
+    """Whether ``descriptor.__get__(None, type)`` runs no user code."""
+    getter = class_value(type(descriptor), "__get__")
+    return is_exactly(descriptor, _PLAIN_ON_TYPES) or any(getter is trusted for trusted in _trusted_getters)
 
 
 def dict_item(container: Dict[Any, Any], key: Any) -> Any:
@@ -135,7 +156,7 @@ def _type_attribute(cls: type, name: str) -> Any:
     if found is UNBOUND:
         return UNBOUND if _has(meta, "__get__") else meta
     if _has(found, "__get__"):
-        return _read_descriptor(found, None, cls) if is_exactly(found, _PLAIN_ON_TYPES) else UNBOUND
+        return _read_descriptor(found, None, cls) if _is_plain_on_types(found) else UNBOUND
     return found
 
 

@@ -189,8 +189,8 @@ class Attr(Source):
     On instances and modules, if the type reads attributes the ordinary way (no `__getattribute__`, no
     `__getattr__`): a slot, else the instance's dict, else a class attribute without `__get__` or a plain
     staticmethod. On classes whose metaclass reads attributes the ordinary way: what the MRO holds, if it has
-    no `__get__` or is a function, staticmethod, property, slot, method descriptor or field of a named tuple.
-    Everything else counts as absent: properties and other descriptors, bound methods, class methods, a
+    no `__get__` or is a function, jitted function, staticmethod, property, slot, method descriptor or field of a
+    named tuple. Everything else counts as absent: properties and other descriptors, bound methods, class methods, a
     module's `__getattr__`.
     """
 

@@ -20,6 +20,7 @@ def usage() -> str:
              "Runs a Python program with each function of its own modules jitted. Its files stay as they are.", "",
              "  -m MODULE       run a module, as python -m does; installed modules are not jitted",
              "  --report FILE   write a page on what was compiled",
+             "  --eager         compile each function at its first call, not when it has earned it",
              "  --check         compare each call with a plain one, and raise if anything differs",
              "  --backend NAME  numba (machine code) or python", "", "commands:"]
     lines += ["  {:{}}  {}".format(name, width, command.text) for name, command in SUBCOMMANDS.items()]

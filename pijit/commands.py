@@ -42,12 +42,13 @@ BACKEND = (("--backend",), {"choices": ("numba", "python"), "default": "numba", 
 CHECK = (("--check",), {"action": "store_true", "help": "compare each call with a plain one"})
 INTERPRET = (("--interpret",), {"default": "", "metavar": "KERNELS", "help": "kernels to run as bytecode, by name"})
 KERNELS = (("--kernels",), {"metavar": "FILE", "help": argparse.SUPPRESS})
+EAGER = (("--eager",), {"action": "store_true", "help": "compile each function at its first call"})
 REPORT = (("--report",), {"metavar": "FILE", "help": "write a page on what was compiled"})
 
 
 def run_program(arguments: List[str]) -> int:
     """`python -m pijit script.py`: run it, write a page if asked to."""
-    return _run(_parsed("", arguments, REPORT, CHECK, BACKEND, INTERPRET, KERNELS, *SCRIPT), _write_files)
+    return _run(_parsed("", arguments, REPORT, CHECK, EAGER, BACKEND, INTERPRET, KERNELS, *SCRIPT), _write_files)
 
 
 def explain_program(arguments: List[str]) -> int:
@@ -57,12 +58,15 @@ def explain_program(arguments: List[str]) -> int:
 
 def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespace], None]) -> int:
     """Run a program and then look at it, however it ends; the exit status is the program's."""
+    from pijit.core.warmth import Budget
     from pijit.program import Program
     from pijit.progress import shown_progress
 
     names = [name for name in getattr(known, "interpret", "").split(",") if name]
     config = {"backend": known.backend, "check": known.check, "interpret": names}
-    program = Program(known.script, config, known.is_module)
+    # Subcommands are about all that could be compiled, and bisection has to compile the same in each run.
+    eager = getattr(known, "eager", True) or known.kernels or names
+    program = Program(known.script, config, known.is_module, None if eager else Budget())
     if not known.is_module and not os.path.isfile(known.script):
         sys.stderr.write("python -m pijit: there is no file {!r}, and no command of that name; see --help\n".format(
             known.script))

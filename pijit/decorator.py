@@ -204,6 +204,12 @@ def _is_jitted(fn: Any) -> bool:
     return function is not None and isinstance(fn, function.Jitted)
 
 
+def can_wait(config: Mapping[str, Any]) -> bool:
+    """Whether functions with these options may run as they are at first: they are not checked, and pijit is on."""
+    checked = config.get("check") or os.environ.get("PIJIT_CHECK", "0") not in ("", "0")
+    return not checked and not _disabled() and why_not_python() is None
+
+
 def warn_if_unsupported(script: Optional[str] = None) -> bool:
     """Whether this Python is not supported; warns once per process, at the code that called pijit.
 
@@ -226,9 +232,10 @@ def _wrap(fn: Any, config: options.Options) -> Any:
     if "pijit.function" not in sys.modules:
         with loading():  # a child that is forked meanwhile could not import it
             importlib.import_module("pijit.function")
+    from pijit.cold import awake
     from pijit.function import Jitted
 
-    if isinstance(fn, Jitted):
+    if isinstance(awake(fn), Jitted):
         return _jit_again(fn, config)
     for kind, wrap in _WRAPS:
         if isinstance(fn, kind):

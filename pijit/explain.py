@@ -103,6 +103,11 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
                   **dict(parts, guards=tuple(sorted(parts["guards"], key=lambda guard: "L['" not in guard))))
 
 
+def cold_report(f: Any) -> Report:
+    """The report on a function of a program that was called and has not earned its kernels."""
+    return _report(f.py_func, REASONS["PJ407"], (), (), ())
+
+
 def _source(item: Any) -> Tuple[Tuple[int, str], ...]:
     """The numbered lines of the source of a function or a class; nothing when the file is not there."""
     item = getattr(item, "__code__", item)

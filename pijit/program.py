@@ -18,8 +18,12 @@ import types
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from pijit import installed, logs
-from pijit.decorator import jit, warn_if_unsupported
-from pijit.explain import explain
+from pijit.cold import Cold, warmths
+from pijit.core.kernel.permission import set_permission
+from pijit.core.warmth import Budget
+from pijit.decorator import can_wait, jit, warn_if_unsupported
+from pijit.explain import cold_report, explain
+from pijit.options import parse
 from pijit.report import Report
 
 HARMLESS = frozenset(["staticmethod", "classmethod", "property", "setter", "getter", "deleter", "abstractmethod",
@@ -39,14 +43,17 @@ class Program:
         script: the path of the file, or the name of the module.
         config: the options of its functions.
         is_module: whether `script` is a module's name, as behind `python -m`.
+        budget: what may be spent on compiling; None: each function is compiled at its first call.
 
     Attributes:
         functions: those that were jitted, in the order in which they were defined.
     """
 
-    def __init__(self, script: str, config: Optional[Dict[str, Any]] = None, is_module: bool = False) -> None:
+    def __init__(self, script: str, config: Optional[Dict[str, Any]] = None, is_module: bool = False,
+                 budget: Optional[Budget] = None) -> None:
         self.script = script
         self.is_module = is_module
+        self.budget = budget
         self.root = _folder_of_module(script) if is_module else os.path.dirname(os.path.realpath(script))
         self.config = config or {}
         self.functions: List[Any] = []
@@ -91,12 +98,16 @@ class Program:
     def serve(self) -> None:
         """Be what the decorators of compiled code call from now on."""
         setattr(builtins, NAME, self.jitted)
+        set_permission(self.budget.permit if self.budget is not None else None)
 
     def jitted(self, function: Any) -> Any:
         """A function that a module defines, jitted if that makes sense."""
         if type(function) is not types.FunctionType or function.__code__.co_flags & _SUSPENDED:
             return function
-        made = jit(function, jit_config=self.config)
+        if self.budget is not None and can_wait(self.config):
+            made: Any = Cold(function, parse(self.config), self.budget)
+        else:
+            made = jit(function, jit_config=self.config)
         if made is not function:
             self.functions.append(made)
         return made
@@ -121,14 +132,18 @@ class Program:
         found = []
         for f in self.functions:
             place = f.py_func.__code__.co_filename, f.py_func.__code__.co_firstlineno
-            if f.state.entries or f.state.failures or f.state.pending or place in inlined:
+            warmth = warmths.get(f)
+            if warmth is not None and warmth.is_cold and not getattr(f.state, "entries", ()):
+                if warmth.called and place not in inlined:
+                    found.append((place, cold_report(f)))
+            elif f.state.entries or f.state.failures or f.state.pending or place in inlined:
                 found.append((place, explain(f)._replace(inlined_at=tuple(inlined.get(place, ())))))
         return [report for _, report in sorted(found, key=lambda one: one[0])]
 
     def _inlined(self) -> Dict[Tuple[str, int], Dict[str, None]]:
         """By file and first line of functions that kernels have as parts: into what they were inlined."""
         found: Dict[Tuple[str, int], Dict[str, None]] = {}
-        states = [f.state for f in self.functions]
+        states = [f.state for f in self.functions if f.state is not None]
         for state in states:
             states += [callee for callee in state.callees.values() if callee not in states]
             for one in (one for entry in state.entries for one in entry.record.inlined):

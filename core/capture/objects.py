@@ -64,7 +64,7 @@ def _initialised(self: Any, made: Abstract, plainly: bool, arguments: List[Abstr
     if not isinstance(made, (Record, Opaque)):
         raise Break("PJ203", operand=describe(made))
     init, cls = class_value(kind, "__init__"), class_object(self, made)
-    if type(init) is not types.FunctionType:
+    if not issubclass(type(init), FUNCTIONS):
         if init is not object.__init__ or not plainly:
             raise Break("PJ230", callee=type_name(kind), because="its __init__ is no Python function")
         self.rely(cls, Holds("__init__", init))

@@ -23,7 +23,7 @@ from pijit.core.capture.values import has_class, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, INT
 from pijit.guards.facts import is_among, type_name
-from pijit.guards.reading import class_value, mro_of
+from pijit.guards.reading import class_value, mro_of, trust_getter
 from pijit.guards.source import UNBOUND, Attr, Constant, Inner, TypeOf
 
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
@@ -33,6 +33,8 @@ COMPARISONS = {"==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__
 """What is asked of the left operand, and of the right one."""
 PLAIN = (int, float, bool, complex, str, bytes, type(None))
 """Classes whose values compare by no code of the user's, and with none of the user's objects."""
+
+trust_getter(JitFunction)  # guards read jitted methods from classes
 
 SUBSCRIPTS = {"BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__"}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, FrozenSet, Iterable, NamedTuple, Optional
 
-from pijit.core.capture.values import Abstract, Const, Number
+from pijit.core.capture.values import Abstract, Const, Number, Unknown
 from pijit.guards.facts import is_exactly
 from pijit.guards.guard import Equals
 from pijit.guards.source import SourceError
@@ -22,10 +22,12 @@ class Steering(NamedTuple):
     Attributes:
         force: the option specialize_scalar. True takes each of them as a constant, False none.
         changing: the sources that had a second value.
+        left_out: the sources whose objects are others in each call; nothing is known of them.
     """
 
     force: Optional[bool] = None
     changing: FrozenSet[Any] = frozenset()
+    left_out: FrozenSet[Any] = frozenset()
 
     def may_be_known(self, value: Abstract) -> bool:
         """Whether capture may rely on the value that a number has now."""
@@ -34,6 +36,8 @@ class Steering(NamedTuple):
 
     def arriving(self, value: Abstract) -> Abstract:
         """A value as it comes from its source."""
+        if self.left_out and value.source in self.left_out:
+            return Unknown("PJ308")
         if self.force and isinstance(value, Number) and is_exactly(value.sample, STEERING):
             return Const(value.sample, value.source, value.born)
         return value

@@ -10,6 +10,7 @@ from typing import Any, Dict, Tuple
 import llvmlite.binding as llvm
 from pijit.core.kernel import forks
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.permission import TooEarly, ask_permission
 from pijit.core.kernel.store import SUPPORTED, Store, kernel_key, logger
 from pijit.core.kernel.symbols import lasts
 from pijit.core.kernel.uninterrupted import uninterrupted
@@ -32,7 +33,7 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_dis
     forks.ensure_usable()
     try:
         return uninterrupted(made)  # type: ignore[no-any-return]
-    except CompileError:
+    except (CompileError, TooEarly):
         raise
     except Exception as error:
         raise CompileError("%s: %s" % (type(error).__name__, error)) from error
@@ -59,6 +60,7 @@ def object_code(source: str, names: Dict[str, Any]) -> bytes:
 
 def library(source: str, names: Dict[str, Any]) -> Any:
     """numba's code library of a source: ``get_llvm_str`` and ``get_asm_str`` show what became of it."""
+    ask_permission(source)
     forks.load(_imports)
     from numba.core.compiler_lock import global_compiler_lock
     from pijit.core.kernel.lower import lower

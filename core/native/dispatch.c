@@ -233,9 +233,13 @@ payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call, Fetched *fe
     PyObject *payload = mark->guards->cache_lookup(mark->cache, call->slots, call->nslots, globals,
                                                    call->builtins, fetched);  /* owned */
     hook_count(payload != NULL);
-    pace_note(pace, dispatch_in_vain(mark->guards, mark->cache, payload));
-    return payload != NULL ? payload
-                           : hook_ask(mark->on_miss, call->code, call->slots, call->nslots, globals, call->builtins);
+    if (payload != NULL) {
+        pace_note(pace, dispatch_in_vain(mark->guards, mark->cache, payload) ? ASKED_IN_VAIN : ASKED_WELL);
+        return payload;
+    }
+    payload = hook_ask(mark->on_miss, call->code, call->slots, call->nslots, globals, call->builtins);
+    pace_note(pace, payload == Py_None ? ASKED_FOR_NOTHING : ASKED_WELL);
+    return payload;
 }
 
 /* Run what a cache or on_miss has for a call; the payload is taken over. */

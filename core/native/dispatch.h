@@ -19,10 +19,15 @@ typedef struct {
 /* After so many calls in a row for which nothing was worth a kernel only each of as many asks. */
 #define PATIENCE 64
 
-/* How often in a row a function had nothing compiled for its calls, and how many calls need not ask again. */
+/* Where no entry served and none was made, the number of calls that do not ask doubles so many times. */
+#define MOST_DOUBLINGS 4
+
+/* How often in a row a function had nothing compiled for its calls, the number of calls that need not ask again, and
+ * how often that number has doubled. */
 typedef struct {
     int in_vain;
     int rest;
+    int doublings;
 } Pace;
 
 typedef enum {
@@ -38,13 +43,25 @@ Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments
 /* dispatch.c: whether the entry that serves a call, and all others of its cache, say that nothing is worth a kernel. */
 int dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload);
 
+/* What came of asking the cache for a call. */
+typedef enum {
+    ASKED_WELL,                  /* compiled code serves the call */
+    ASKED_IN_VAIN,               /* an entry serves that says that nothing is worth a kernel */
+    ASKED_FOR_NOTHING            /* no entry serves, and none was made */
+} Asked;
+
 /* Note a call for which the cache was asked. */
 static inline void
-pace_note(Pace *pace, int in_vain)
+pace_note(Pace *pace, Asked asked)
 {
-    pace->in_vain = in_vain ? pace->in_vain + 1 : 0;
+    pace->in_vain = asked != ASKED_WELL ? pace->in_vain + 1 : 0;
+    if (asked != ASKED_FOR_NOTHING) {
+        pace->doublings = 0;
+    }
     if (pace->in_vain >= PATIENCE) {
-        pace->in_vain = pace->rest = PATIENCE - 1;
+        pace->in_vain = PATIENCE - 1;
+        pace->rest = (PATIENCE - 1) << pace->doublings;
+        pace->doublings += asked == ASKED_FOR_NOTHING && pace->doublings < MOST_DOUBLINGS;
     }
 }
 

@@ -67,7 +67,7 @@ PyObject *hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwfl
 typedef struct HookCall {
     PyCodeObject *code;      /* borrowed from the function being called */
     struct HookCall *outer;  /* the thread's calls under way, innermost first */
-    int in_vain;             /* set if the cache has an entry for its frame, and none is worth a kernel */
+    int asked;               /* what came of asking the cache for its frame: an Asked of dispatch.h */
 } HookCall;
 
 /* hook.c: announce a call on this thread and hold the hook for it. Never fails. */

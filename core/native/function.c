@@ -10,6 +10,7 @@
  * CPython 3.8 to 3.10 do not pass the flags for vectorcall and for unbound method calls on to classes made in
  * Python. So the first object of such a class sets them, unless the class has a __call__ or __get__ of its
  * own, which must then be used. */
+#include "heat.h"
 #include "watch.h"
 #include <structmember.h>
 
@@ -24,6 +25,7 @@ typedef struct {
     PyObject *weakrefs;
     Pace pace;
     Watch watch;
+    Heat heat;
     char enabled;
 } JitFunction;
 
@@ -106,14 +108,10 @@ tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *k
     return function_dispatch(self, py_func, &arguments, run, how);
 }
 
+/* A call of what is not cold, or asks at its loops; `py_func` is the function's own. */
 static PyObject *
-function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
+warm_call(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs)
 {
-    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
-    if (py_func == NULL) {
-        return NULL;
-    }
-    Py_INCREF(py_func);
     PyThreadState *tstate = PyThreadState_Get();
     Dispatched how;
     /* Whoever calls tp_call has counted a level of recursion for it, which the function alone would not cost.
@@ -131,29 +129,46 @@ function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     }
     trial_end(&run, result != NULL);
     tstate->recursion_depth++;
-    Py_DECREF(py_func);
     return result;
 }
 
-#if PY_VERSION_HEX >= 0x03080000
 static PyObject *
-function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
 {
-    JitFunction *self = (JitFunction *)callable;
-    if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
-        self->vectorcall = NULL;  /* the class was given a __call__ since: it is what a call without this runs */
-        return _PyObject_Vectorcall(callable, args, nargsf, kwnames);
-    }
     PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
     if (py_func == NULL) {
         return NULL;
     }
     Py_INCREF(py_func);
+    PyObject *result;  /* owned, given away */
+    if (self->heat.ask == NULL) {
+        result = warm_call(self, py_func, args, kwargs);
+    }
+    else {
+        ColdCall cold;
+        heat_begin(&cold, (PyObject *)self, &self->heat, py_func);
+        if (heat_is_plain(&self->heat)) {
+            PyThreadState_Get()->recursion_depth--;
+            result = PyObject_Call(py_func, args, kwargs);
+            PyThreadState_Get()->recursion_depth++;
+        }
+        else {
+            result = warm_call(self, py_func, args, kwargs);
+        }
+        heat_end(&cold, &self->heat);
+    }
+    Py_DECREF(py_func);
+    return result;
+}
+
+#if PY_VERSION_HEX >= 0x03080000
+/* As warm_call. */
+static inline PyObject *
+warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
     if (self->pace.rest > 0 && !watch_is_on(&self->watch)) {
         self->pace.rest--;
-        PyObject *plain = _PyFunction_Vectorcall(py_func, args, nargsf, kwnames);  /* owned, given away */
-        Py_DECREF(py_func);
-        return plain;
+        return _PyFunction_Vectorcall(py_func, args, nargsf, kwnames);
     }
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     Arguments arguments = {args, nargs, NULL, args + nargs, 0};
@@ -173,6 +188,36 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
         plain_end(quiet);
     }
     trial_end(&run, result != NULL);
+    return result;
+}
+
+static PyObject *
+cold_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    ColdCall cold;
+    heat_begin(&cold, (PyObject *)self, &self->heat, py_func);
+    PyObject *result = heat_is_plain(&self->heat)
+                           ? _PyFunction_Vectorcall(py_func, args, nargsf, kwnames)
+                           : warm_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned, given away */
+    heat_end(&cold, &self->heat);
+    return result;
+}
+
+static PyObject *
+function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    JitFunction *self = (JitFunction *)callable;
+    if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
+        self->vectorcall = NULL;  /* the class was given a __call__ since: it is what a call without this runs */
+        return _PyObject_Vectorcall(callable, args, nargsf, kwnames);
+    }
+    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
+    if (py_func == NULL) {
+        return NULL;
+    }
+    Py_INCREF(py_func);
+    PyObject *result = self->heat.ask == NULL ? warm_vectorcall(self, py_func, args, nargsf, kwnames)
+                                              : cold_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned */
     Py_DECREF(py_func);
     return result;
 }
@@ -242,67 +287,7 @@ function_repr(JitFunction *self)
                                 self);
 }
 
-/* ---- Copying and pickling ------------------------------------------------------------------------------ */
-
-PyObject *
-function_set_rebuild(PyObject *Py_UNUSED(module), PyObject *callable)
-{
-    if (!PyCallable_Check(callable)) {
-        return PyErr_Format(PyExc_TypeError, "a callable is needed, not %.200s", Py_TYPE(callable)->tp_name);
-    }
-    Py_INCREF(callable);
-    Py_XSETREF(rebuild, callable);
-    Py_RETURN_NONE;
-}
-
-/* The object that module.qualname leads to: a NEW reference, or NULL without an exception if there is none.
- * */
-static PyObject *
-global_find(PyObject *module_name, PyObject *qualname)
-{
-    PyObject *found = NULL, *dot = NULL, *parts = NULL;  /* owned; `found` is given away */
-    dot = PyUnicode_FromString(".");
-    if (dot == NULL || (parts = PyUnicode_Split(qualname, dot, -1)) == NULL) {
-        goto error;
-    }
-    found = PyImport_GetModule(module_name);
-    for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(parts); i++) {
-        Py_SETREF(found, PyObject_GetAttr(found, PyList_GET_ITEM(parts, i)));
-    }
-error:
-    PyErr_Clear();
-    Py_XDECREF(dot);
-    Py_XDECREF(parts);
-    return found;
-}
-
-static PyObject *
-function_reduce(JitFunction *self, PyObject *Py_UNUSED(args))
-{
-    PyFunctionObject *py_func = (PyFunctionObject *)function_of(self);  /* borrowed */
-    if (py_func == NULL) {
-        return NULL;
-    }
-    PyObject *global = NULL;  /* owned; only its identity counts */
-    if (py_func->func_module != NULL) {
-        global = global_find(py_func->func_module, py_func->func_qualname);
-    }
-    Py_XDECREF(global);
-    if (global == (PyObject *)self) {
-        Py_INCREF(py_func->func_qualname);
-        return py_func->func_qualname;
-    }
-    PyObject *make = rebuild != NULL ? rebuild : (PyObject *)Py_TYPE(self);  /* borrowed */
-    return Py_BuildValue("O(O)O", make, py_func, self->dict != NULL ? self->dict : Py_None);
-}
-
-/* __copy__ and __deepcopy__: a function is its own copy. */
-static PyObject *
-function_copy(PyObject *self, PyObject *Py_UNUSED(args))
-{
-    Py_INCREF(self);
-    return self;
-}
+#include "function_copies.h"
 
 /* ---- Making and freeing -------------------------------------------------------------------------------- */
 
@@ -378,6 +363,23 @@ function_watch(JitFunction *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *
+function_chill(JitFunction *self, PyObject *args)
+{
+    PyObject *ask;  /* borrowed */
+    int looping = 0;
+    if (!PyArg_ParseTuple(args, "O|p:chill", &ask, &looping) || heat_set(&self->heat, ask, looping) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+function_heat(JitFunction *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong((long long)heat_so_far(&self->heat));
+}
+
 static int
 function_traverse(JitFunction *self, visitproc visit, void *arg)
 {
@@ -387,6 +389,7 @@ function_traverse(JitFunction *self, visitproc visit, void *arg)
     Py_VISIT(self->watch.before);
     Py_VISIT(self->watch.accepted);
     Py_VISIT(self->watch.check);
+    Py_VISIT(self->heat.ask);
     return 0;
 }
 
@@ -398,6 +401,7 @@ function_clear(JitFunction *self)
     Py_CLEAR(self->dict);
     Py_CLEAR(self->watch.before);
     Py_CLEAR(self->watch.check);
+    Py_CLEAR(self->heat.ask);
     Py_CLEAR(self->watch.accepted);
     return 0;
 }
@@ -420,6 +424,8 @@ static PyMethodDef function_methods[] = {
     {"watch", (PyCFunction)function_watch, METH_VARARGS,
      "watch(before, accepted, check)\n--\n\nCall these before each call: before() says whether it has forgotten entries; "
      "check(args, kwargs) where no entry of accepted serves. None: nothing."},
+    {"chill", (PyCFunction)function_chill, METH_VARARGS,
+     "chill(ask, looping=False)\n--\n\nRun calls as they are until ask(ns) answers None; see heat.h. None: compile now."},
     {NULL},
 };
 
@@ -432,6 +438,7 @@ static PyMemberDef function_members[] = {
 
 static PyGetSetDef function_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {"heat", (getter)function_heat, NULL, "Nanoseconds in calls while it was cold.", NULL},
     {NULL},
 };
 

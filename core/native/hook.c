@@ -161,17 +161,23 @@ error_report(PyCodeObject *code)
     Py_XDECREF(traceback);
 }
 
+PyObject *
+hook_question(PyObject *callable, PyObject *args, PyObject *code)
+{
+    pause_begin();
+    PyObject *answer = args != NULL ? PyObject_Call(callable, args, NULL) : NULL;  /* owned, given away */
+    pause_end();
+    if (answer == NULL) {
+        error_report((PyCodeObject *)code);
+    }
+    Py_XDECREF(args);
+    return answer;
+}
+
 void
 hook_tell(PyObject *callable, PyObject *args, PyObject *code)
 {
-    pause_begin();
-    PyObject *done = args != NULL ? PyObject_Call(callable, args, NULL) : NULL;  /* owned */
-    pause_end();
-    if (done == NULL) {
-        error_report((PyCodeObject *)code);
-    }
-    Py_XDECREF(done);
-    Py_XDECREF(args);
+    Py_XDECREF(hook_question(callable, args, code));
 }
 
 #include "call_site.h"

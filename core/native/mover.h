@@ -7,11 +7,12 @@
  *
  *   not in a shadow frame, tracing, MAX_MOVES          ->  None, and nothing is asked
  *   somebody else holds the frame object                ->  None: they would see a frame without locals
- *   visits other than the 2nd, 4th, 8th ...             ->  None at once */
+ *   visits other than the 2nd, 4th, 8th ...             ->  None at once; from LONGEST_STRIDE on each of as many asks */
 #ifndef PIJIT_MOVER_H
 #define PIJIT_MOVER_H
 
 #define MAX_MOVES 3
+#define LONGEST_STRIDE 4096
 
 typedef struct {
     PyObject_HEAD
@@ -97,7 +98,7 @@ mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
     if (++self->visits < self->next) {
         Py_RETURN_NONE;
     }
-    self->next = 2 * self->visits;
+    self->next = self->visits + (self->visits < LONGEST_STRIDE ? self->visits : LONGEST_STRIDE);
     PyThreadState *tstate = PyThreadState_Get();
     ShadowRun *run = mover_run(tstate);
     if (run == NULL || tstate->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {

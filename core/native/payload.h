@@ -68,13 +68,16 @@ payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame, HookC
         payload = hook.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame),
                                             frame->f_globals, frame->f_builtins, NULL);
         if (call != NULL) {
-            call->in_vain = dispatch_in_vain(hook.guards, cache, payload);
+            call->asked = dispatch_in_vain(hook.guards, cache, payload) ? ASKED_IN_VAIN : ASKED_WELL;
         }
     }
     hook_count(payload != NULL);
     if (payload == NULL) {
         payload = hook_ask(on_miss, frame->f_code, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
                            frame->f_builtins);
+        if (call != NULL) {
+            call->asked = payload == Py_None ? ASKED_FOR_NOTHING : ASKED_WELL;
+        }
     }
     Py_XDECREF(cache);
     Py_DECREF(on_miss);

@@ -41,7 +41,7 @@ hooked_end(JitFunction *paced, HookCall *call)
 {
     hook_call_end(call);
     if (paced != NULL) {
-        pace_note(&paced->pace, call->in_vain);
+        pace_note(&paced->pace, (Asked)call->asked);
         Py_DECREF(paced);
     }
 }

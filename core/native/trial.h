@@ -74,4 +74,7 @@ trial_repeat(const GuardsAPI *guards, PyObject *cache, PyObject *const *slots, P
  * `args`, a tuple, or NULL with an exception. Errors are reported as those of `code`. */
 void hook_tell(PyObject *callable, PyObject *args, PyObject *code);
 
+/* hook.c: as hook_tell; the answer, a NEW reference, or NULL without an exception. */
+PyObject *hook_question(PyObject *callable, PyObject *args, PyObject *code);
+
 #endif

@@ -54,7 +54,7 @@ watch_call(const Watch *watch, Pace *pace, PyFunctionObject *function, const Arg
             return -1;
         }
         if (forgotten == Py_True) {
-            *pace = (Pace){0, 0};
+            *pace = (Pace){0, 0, 0};
         }
         Py_DECREF(forgotten);
     }

@@ -293,6 +293,16 @@ module_find(PyObject *module, PyObject *args)
     return value;
 }
 
+static PyObject *
+module_trust_getter(PyObject *module, PyObject *type)
+{
+    if (!PyType_Check(type) || ((PyTypeObject *)type)->tp_descr_get == NULL) {
+        return PyErr_Format(PyExc_TypeError, "type must be a class with __get__, not %R", type);
+    }
+    trusted_getter = ((PyTypeObject *)type)->tp_descr_get;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef module_methods[] = {
     {"set_mirror", module_set_mirror, METH_O,
      "set_mirror(enabled) -> whether it was on: compare every evaluation with the Python twin."},
@@ -300,6 +310,8 @@ static PyMethodDef module_methods[] = {
      "mirror_disagreements() -> how many evaluations so far differed from the twin."},
     {"attribute_rule", module_attribute_rule, METH_O,
      "attribute_rule(object) -> 'instance', 'type' or 'code' (not at all): how its attributes may be read."},
+    {"trust_getter", module_trust_getter, METH_O,
+     "trust_getter(type) -> None: reads from classes may call the C function that is the __get__ of this type."},
     {"find", module_find, METH_VARARGS,
      "find(container, key) -> the value of a dict, the key if a set has it, or UNBOUND; LookupError where a key would be "
      "compared by code of its own."},

@@ -10,8 +10,8 @@
  *               instance's dict. Then the class attribute: refused if it has a __get__ (a function would be
  *               bound anew by every access), except a plain staticmethod.
  *   types       only when tp_getattro is type's. A data descriptor of the metaclass is refused. Then the MRO:
- *               values without __get__, and the builtin descriptors whose __get__(None, type) runs no user
- *               code. Then a metaclass attribute without __get__.
+ *               values without __get__, and the builtin descriptors and jitted functions, whose
+ *               __get__(None, type) runs no user code. Then a metaclass attribute without __get__.
  *
  * A lookup in a dict that would compare with a key of a user class is refused (lookup.h). What the lookup of a class
  * attribute compares is CPython's own affair; so registers hold strong references, and whoever walks a structure
@@ -177,12 +177,14 @@ is_tuple_getter(PyTypeObject *type)
     return !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) && strcmp(type->tp_name, "_collections._tuplegetter") == 0;
 }
 
-/* Whether descriptor.__get__(None, type) is code of CPython that calls nothing of the user. */
+static descrgetfunc trusted_getter;  /* see trust_getter; NULL: none */
+
+/* Whether descriptor.__get__(None, type) calls nothing of the user: code of CPython, or what trust_getter was told. */
 static inline int
 descriptor_is_plain_on_types(PyObject *descriptor)
 {
     PyTypeObject *kind = Py_TYPE(descriptor);
-    return kind == &PyFunction_Type || kind == &PyStaticMethod_Type || kind == &PyMethodDescr_Type
+    return (trusted_getter != NULL && kind->tp_descr_get == trusted_getter) || kind == &PyFunction_Type || kind == &PyStaticMethod_Type || kind == &PyMethodDescr_Type
         || kind == &PyMemberDescr_Type || kind == &PyGetSetDescr_Type || kind == &PyWrapperDescr_Type
         || kind == &PyProperty_Type || is_tuple_getter(kind);
 }

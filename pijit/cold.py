@@ -1,0 +1,46 @@
+"""Functions that `python -m pijit` has not compiled yet. The compiler is imported when the first one needs it."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from typing import Any
+
+from pijit.core._hook import JitFunction
+from pijit.core.warmth import Budget, Warmth
+from pijit.options import Options
+
+
+class Cold(JitFunction):
+    """A function that runs as it is and counts its time; it becomes a jitted function when it has earned that.
+
+    Args:
+        py_func: the function.
+        options: the options that it is compiled with.
+        budget: what the program may spend on compiling.
+    """
+
+    def __init__(self, py_func: types.FunctionType, options: Options, budget: Budget) -> None:
+        super().__init__(py_func, None)
+
+        def warm(function: Any) -> None:
+            from pijit.function import jitted_class
+
+            own = dict(function.__dict__)
+            function.__class__ = kind = jitted_class(options)
+            kind.__init__(function, py_func, options)
+            function.__dict__.update({name: value for name, value in own.items() if name != "__wrapped__"})
+
+        self.state = None
+        warmths[self] = Warmth(self, budget, warm)
+
+
+warmths: "weakref.WeakKeyDictionary[Any, Warmth]" = weakref.WeakKeyDictionary()
+"""By function of the program, what decides when it is compiled."""
+
+
+def awake(f: Any) -> Any:
+    """A function; if it is cold, as the jitted function that it becomes."""
+    if isinstance(f, Cold):
+        warmths[f].end()
+    return f

@@ -1,0 +1,184 @@
+"""Functions and loops of whole programs are compiled when they have earned it, within a budget."""
+
+import builtins
+import textwrap
+
+import pytest
+from tests.harness import mode_config
+
+import pijit
+from pijit.core.kernel.permission import TooEarly, set_permission
+from pijit.core.warmth import Budget
+from pijit.program import NAME, Program
+
+SOURCE = """
+def once(x):
+    return x * 2.0 + 1.0
+
+def never(x):
+    return x
+
+def looping(n):
+    total = 0.0
+    for k in range(n):
+        total = total + k * 0.5
+    return total
+
+def small(x):
+    y = x * 3.0 - 1.0
+    z = y * x + 2.0
+    w = z * y - x + z / (y * y + 1.0)
+    v = w * z + y * 0.5 - w * w
+    return v * w - z + x * y - v / (w * w + 2.0)
+
+def recursive(n):
+    return n if n < 2 else recursive(n - 1) + recursive(n - 2)
+"""
+
+
+class Clock:
+    """A clock that goes on by a step each time it is read."""
+
+    def __init__(self, step):
+        self.now, self.step = 0.0, step
+
+    def __call__(self):
+        self.now += self.step
+        return self.now
+
+
+@pytest.fixture
+def run(request):
+    """Runs the source as a program's with a budget: its functions, and the program."""
+    def run(budget, source=SOURCE):
+        program = Program("nowhere.py", mode_config(), budget)
+        program.serve()
+        names = {"__name__": "nowhere"}
+        exec(program.compiled(textwrap.dedent(source).encode(), "nowhere.py"), names)
+        return names, program
+
+    yield run
+    set_permission(None)
+    delattr(builtins, NAME)
+
+
+def rich(threshold=0.0):
+    """A budget that affords everything."""
+    return Budget(Clock(1000.0), threshold, share=1000.0)
+
+
+def poor():
+    """A budget that affords nothing."""
+    return Budget(Clock(0.0), 0.0)
+
+
+def kernels(f):
+    return sum(len(entry.launchers) for entry in getattr(f.state, "entries", ()))
+
+
+def reasons(program):
+    return {report.name: report.skipped.id for report in program.reports() if report.skipped is not None}
+
+
+def test_cold_functions_have_no_kernels_and_are_reported(run):
+    names, program = run(Budget(threshold=1e6))
+    for _ in range(100):
+        assert names["once"](2.0) == 5.0 and names["looping"](10) == 22.5 and names["recursive"](5) == 5
+    assert not any(map(kernels, program.functions))
+    assert reasons(program) == {"once": "PJ407", "looping": "PJ407", "recursive": "PJ407"}
+    assert "PJ407" in str(program.reports()[0])
+
+
+def test_a_function_that_is_called_often_is_compiled(run):
+    names, program = run(rich())
+    assert len({names["small"](2.0) for _ in range(200)}) == 1
+    assert kernels(names["small"]) and names["small"].cache_info().hits
+    assert "small" not in reasons(program)
+
+
+def test_a_loop_is_compiled_within_one_long_call(run):
+    names, program = run(rich(1e-4))
+    n = 200000
+    assert names["looping"](n) == sum(k * 0.5 for k in range(n))
+    entry = names["looping"].state.entries[0]
+    assert entry.moved_code is not None and entry.launchers
+
+
+def test_the_rest_of_a_long_recursion_is_compiled(run):
+    names, program = run(rich(1e-4))
+    assert names["recursive"](18) == 2584
+    assert names["recursive"].state is not None
+
+
+def test_without_budget_nothing_is_compiled(run):
+    names, program = run(poor())
+    for _ in range(500):
+        names["small"](2.0)
+    assert names["looping"](20000) == 99995000.0
+    assert reasons(program) == {"small": "PJ407", "looping": "PJ407"}
+
+
+def test_a_kernel_that_is_too_early_leaves_the_function_cold(run):
+    budget = rich()
+
+    def refuse(source):
+        raise TooEarly(1e9)
+
+    names, program = run(budget, SOURCE.replace("0.5", "0.508203125"))  # no test has compiled this before
+    set_permission(refuse)
+    assert len({names["small"](2.0) for _ in range(100)}) == 1
+    assert names["looping"](20000) == sum(k * 0.508203125 for k in range(20000))
+    if mode_config().get("backend") != "python":
+        assert not kernels(names["small"]) and not names["small"].state.failures
+        assert reasons(program) == {"small": "PJ407", "looping": "PJ407"}
+
+
+def test_an_explicit_decorator_compiles_at_the_first_call(run):
+    names, _ = run(Budget(threshold=1e6), """
+        from pijit import jit
+
+        @jit
+        def f(n):
+            total = 0.0
+            for k in range(n):
+                total = total + k * 0.5
+            return total
+    """)
+    assert names["f"](10) == 22.5 and names["f"](10) == 22.5
+    assert kernels(names["f"]) and names["f"].cache_info().hits == 1
+
+
+def test_exceptions_and_attributes_are_those_of_the_function(run):
+    names, _ = run(rich(), """
+        def fails(x):
+            for k in range(3):
+                if k == x:
+                    raise ValueError(k)
+            return k
+        fails.note = 7
+    """)
+    for _ in range(50):
+        with pytest.raises(ValueError):
+            names["fails"](1)
+        assert names["fails"](5) == 2
+    assert names["fails"].note == 7 and names["fails"].__name__ == "fails"
+
+
+def test_budget_counts_what_was_spent():
+    now = [10.0]
+    budget = Budget(lambda: now[0], share=0.5)
+    assert not budget.affords(1.0)
+    now[0] = 20.0
+    assert budget.affords(4.0) and not budget.affords(6.0)
+
+    def serve():
+        now[0] += 3.0
+
+    budget.spend(serve)
+    assert not budget.affords(2.0) and budget.affords(1.5)
+
+
+def test_chill_wants_a_callable():
+    f = pijit.jit(lambda x: x)
+    with pytest.raises(TypeError, match="chill: ask must be callable or None, not int"):
+        f.chill(3)
