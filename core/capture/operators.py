@@ -307,13 +307,10 @@ class Operators:
         return Number(double, self.emit("same", [power.value], double))  # type: ignore[attr-defined]
 
     def _float_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
-        """``x ** y`` by the C library; leaves where it is not finite or tiny, which Python may call an overflow."""
+        """``x ** y`` by the C library; leaves where Python or NumPy may raise or warn."""
         args = [self.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
-        result = self.emit("libm", args, FLOAT, {"function": "pow"}, exits=True)
-        smallest = self.emit("const", [], FLOAT, {"value": 2.0 ** -1022})
-        large = self.emit("compare", [self.emit("abs", [result], FLOAT), smallest], FLAG, {"operator": ">="})
-        self.emit("require", [large], None, exits=True)
-        return Number(FLOAT, result)
+        by = "numpy" if any(question.type.family == "np" for question in questions) else "python"
+        return Number(FLOAT, self.emit("power", args, FLOAT, {"by": by}, exits=True))
 
     def convert(self, value: Abstract, have: Any, want: Scalar, exact: bool = False) -> Value:
         """``value`` as operand of an operation whose result is ``want``; Break where the detour could show.

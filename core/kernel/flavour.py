@@ -42,7 +42,7 @@ _AT_ONCE = (frozenset("new_instance changed_instance new_tuple new_list new_dict
 """Operations that need the GIL no longer than they take: what they make is nobody else's yet."""
 
 
-_PURE = (frozenset("const cast same flag compare compare_size libm iterator_part origin require poll where".split())
+_PURE = (frozenset("const cast same flag compare compare_size libm power iterator_part origin require poll where".split())
          | {"gather"}
          | ARRAY_OPERATIONS.keys() | {name for name, _, _ in ROWS})
 

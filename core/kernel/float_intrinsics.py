@@ -176,10 +176,32 @@ def _division_flags(builder: Any, a: Any, b: Any) -> Any:
     return builder.or_(builder.or_(by_zero, lost), builder.not_(fine))
 
 
-def _odd_size(builder: Any, value: Any) -> Any:
-    """Infinite, NaN or subnormal: what a function that rounds once may have reported as a flag or an error."""
-    odd = _tiny(builder, value)
-    return builder.or_(builder.not_(finite(builder, value)), builder.and_(odd, _is_not_zero(builder, value)))
+def _makes_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
+    """Whether a result is NaN or infinite although no operand is."""
+    return rarely(builder, builder.not_(finite(builder, result)), lambda: new_special(builder, result, a, b))
+
+
+def _odd_size(builder: Any, result: Any, a: Any, b: Any) -> Any:
+    """As ``makes_special``, or subnormal: what a function that rounds once may have reported as a flag or an error."""
+    odd = builder.and_(_tiny(builder, result), _is_not_zero(builder, result))
+    return builder.or_(_makes_special(builder, result, a, b), odd)
+
+
+def _power_leaves(reports: bool) -> Callable[..., Any]:
+    """Whether ``result``, the C library's power of ``a`` and ``b``, may come with an exception, or with a flag that
+    NumPy ``reports``. Unlike NumPy, CPython takes no notice of powers that are too small for anything but zero."""
+    def certain(builder: Any, result: Any, a: Any, b: Any) -> Any:
+        infinity = real(a, float("inf"))
+        is_zero = builder.fcmp_ordered("==", result, real(result, 0.0))
+        is_infinite = builder.fcmp_ordered("==", float_call(builder, "llvm.fabs", a), infinity)
+        is_nan = builder.and_(builder.fcmp_unordered("uno", a, a), builder.fcmp_ordered("ord", b, b))
+        if reports:
+            is_zero = builder.and_(is_zero, builder.fcmp_ordered("==", a, real(a, 0.0)))
+        usual = builder.and_(is_infinite, finite(builder, b))
+        return builder.not_(builder.or_(is_zero, builder.or_(is_nan, usual)))
+
+    return lambda builder, result, a, b: rarely(builder, not_normal(builder, result),
+                                                lambda: certain(builder, result, a, b))
 
 
 def _narrow_flags(builder: Any, value: Any) -> Any:
@@ -200,6 +222,9 @@ def _float_rows() -> Dict[str, Any]:
     rows["fmod"] = same_kind(2, lambda builder, a, b: _float_division(builder, a, b)[1])
     rows["fdivision_flags"] = same_kind(2, _division_flags, BOOL)
     rows["special"] = same_kind(1, special, BOOL)
+    rows["makes_special"] = same_kind(3, _makes_special, BOOL)
+    rows["power_raises"] = same_kind(3, _power_leaves(False), BOOL)
+    rows["power_reports"] = same_kind(3, _power_leaves(True), BOOL)
     rows["fsqrt"] = unary(F8_TYPE, F8_TYPE, lambda builder, a: float_call(builder, "llvm.sqrt", a))
     rows["narrow_flags"] = unary(BOOL, F8_TYPE, _narrow_flags)
     rows["narrow"] = unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4))
@@ -223,7 +248,7 @@ FLOAT_INTRINSICS: Dict[str, Intrinsic] = {
     "fneg": same_kind(1, other_sign),
     "froot": same_kind(1, lambda builder, a: float_call(builder, "llvm.sqrt", a)),
     "fabs": same_kind(1, lambda builder, a: float_call(builder, "llvm.fabs", a)),
-    "odd_size": same_kind(1, _odd_size, BOOL),
+    "odd_size": same_kind(3, _odd_size, BOOL),
     "float32": unary(F4_TYPE, F8_TYPE, lambda builder, a: builder.fptrunc(a, F4)),
 }
 FLOAT_INTRINSICS.update(_float_rows())

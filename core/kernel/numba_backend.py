@@ -326,7 +326,8 @@ def _compare_size(emitter: NumbaEmitter, op: Op) -> None:
     emitter.line("if not csquares_tell(%s, %s):" % (number, bound))
     emitter.depth += 1
     size = emitter.let("%s(creal(%s), cimag(%s))" % (emitter.libm("hypot", 2), number, number))
-    emitter.guard(op, "%s(%s)" % ("special" if op.args[0].type.family == "py" else "odd_size", size))
+    test = "makes_special" if op.args[0].type.family == "py" else "odd_size"
+    emitter.guard(op, "%s(%s, creal(%s), cimag(%s))" % (test, size, number, number))
     emitter.define(op.result, "%s %s %s" % (size, symbol, bound))
     emitter.depth -= 1
 
@@ -338,7 +339,18 @@ def _libm(emitter: NumbaEmitter, op: Op) -> None:
         raise CompileError("no libm function %s of %d arguments" % (function, len(op.args)))
     emitter.define(op.result, "%s(%s)" % (emitter.libm(function, arity),
                                           ", ".join(emitter.text[value] for value in op.args)))
-    emitter.guard(op, "special(v%d)" % op.result.id)
+    if "finite" in op.attrs:
+        emitter.guard(op, "special(v%d)" % op.result.id)
+        return
+    operands = [emitter.text[value] for value in (list(op.args) * 2)[:2]]
+    emitter.guard(op, "makes_special(%s)" % ", ".join(["v%d" % op.result.id] + operands))
+
+
+def _power(emitter: NumbaEmitter, op: Op) -> None:
+    operands = ", ".join(emitter.text[value] for value in op.args)
+    emitter.define(op.result, "%s(%s)" % (emitter.libm("pow", 2), operands))
+    test = "power_reports" if op.attrs["by"] == "numpy" else "power_raises"
+    emitter.guard(op, "%s(v%d, %s)" % (test, op.result.id, operands))
 
 
 def _iterator_part(emitter: NumbaEmitter, op: Op) -> None:
@@ -378,6 +390,6 @@ def _where(emitter: NumbaEmitter, op: Op) -> None:
 
 
 _SPECIAL = {"where": _where, "const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare,
-            "compare_size": _compare_size, "libm": _libm,
+            "compare_size": _compare_size, "libm": _libm, "power": _power,
             "iterator_part": _iterator_part, "require": _require, "raised": _raised, "poll": _poll, **OBJECT_OPERATIONS,
             **LIBRARY_OPERATIONS, **GUFUNC_OPERATIONS, **SCATTER_OPERATIONS, **SCAN_OPERATIONS, "gather": write_gather}

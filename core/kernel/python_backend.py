@@ -172,7 +172,11 @@ def _compare(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _libm(emitter: PythonEmitter, op: Op) -> str:
-    return "libm(%r, %s)" % (op.attrs["function"], ", ".join(_args(op)))
+    return "libm(%r, %r, %s)" % (op.attrs["function"], "finite" in op.attrs, ", ".join(_args(op)))
+
+
+def _power(emitter: PythonEmitter, op: Op) -> str:
+    return "power(%r, %s)" % (op.attrs["by"], ", ".join(_args(op)))
 
 
 def _iterator_part(emitter: PythonEmitter, op: Op) -> str:
@@ -280,7 +284,7 @@ def _found(emitter: PythonEmitter, op: Op) -> str:
 
 
 _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
-    "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm,
+    "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm, "power": _power,
     "compare_size": lambda emitter, op: "bool(abs(%s) %s %s)" % (_name(op.args[0]), op.attrs["operator"],
                                                                  _name(op.args[1])),
     "complex": _complex, "part": lambda emitter, op: "%s.%s" % (_name(op.args[0]), op.attrs["which"]),

@@ -57,14 +57,23 @@ def nonzero(value: Any) -> Any:
     return value
 
 
-def libm(name: str, *args: float) -> float:
-    """The libm function through ``math``; raises when the result is not finite."""
+def libm(name: str, finite: bool, *args: float) -> float:
+    """The libm function through ``math``; raises when the result is not finite although the arguments are,
+    or in any case with ``finite``."""
     if name not in LIBM:
         raise ValueError(name)
     result = getattr(math, name)(*args)
-    if not math.isfinite(result):
+    if not math.isfinite(result) and (finite or all(map(math.isfinite, args))):
         raise ValueError("not finite")
     return result
+
+
+def power(by: str, base: float, exponent: float) -> float:
+    """``base ** exponent`` as Python or NumPy computes it of doubles; raises where that raises, warns or is no float."""
+    result = np.float64(base) ** np.float64(exponent) if by == "numpy" else base ** exponent
+    if isinstance(result, complex):
+        raise ValueError("complex")
+    return float(result)
 
 
 ENTRY_ITERATORS = tuple(type(iter(view)) for view in ({}, {}.values(), {}.items(), set()))
@@ -281,7 +290,7 @@ def ignoring(flags: int, compute: Callable[[], Any]) -> Any:
 
 NAMES: Dict[str, Any] = {
     "ignoring": ignoring,
-    "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "nonzero": nonzero,
+    "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "power": power, "nonzero": nonzero,
     "iterator_part": iterator_part,
     "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_fits": ufunc_fits, "by_operator": by_operator, "ufunc_into": ufunc_into,
     "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
