@@ -6,7 +6,7 @@ group:
 
     PJ1xx  the whole function runs as plain Python
     PJ2xx  a break: this instruction stays bytecode, capture goes on behind it
-    PJ3xx  a recompile: why a function was captured again
+    PJ3xx  a recompile: why a function was captured again; from PJ310 on, kernels that are left often
     PJ4xx  a choice: capturable, but bytecode is the better way to run it
     PJ9xx  an error inside pijit: the function runs as plain Python, please report it
 """
@@ -188,6 +188,11 @@ _ROWS = (
            "A value that hash_args names is not what it was, or set_context has set something else: what was compiled "
            "is dropped.",
            "Nothing to do; leave out of hash_args what changes often and matters to no captured value."),
+    # Exits.
+    Reason("PJ310", "leaves the kernel in most iterations",
+           "The operation meets a value for which Python may raise or warn, or that the code was not compiled for: bytecode "
+           "repeats the statement and runs the rest of that iteration, so the line is no faster than without pijit.",
+           "Look at the operation and the reason: treat such values in a branch of their own, or convert them before the loop."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
            "Calling a kernel costs more than these few instructions.",

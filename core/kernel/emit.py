@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Set, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.kernel import structure
+from pijit.core.kernel.causes import Causes
 from pijit.core.kernel.layout import Layout
 
 FLAG_NAME = "_jump"
@@ -35,7 +36,8 @@ def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, 
 class Emitter:
     """Writes the body of one function from a graph.
 
-    A back end gives ``operation``, ``condition``, ``moves`` and ``take``.
+    A back end gives ``operation``, ``condition``, ``moves`` and ``take``. ``leaving`` is the operation because of
+    which the next exit is taken, or None.
     """
 
     def __init__(self, graph: Graph, layout: Layout) -> None:
@@ -44,6 +46,8 @@ class Emitter:
         self.used: Set[Value] = set(graph.uses())
         self.lines: List[str] = []
         self.depth = 1
+        self.leaving: Optional[Op] = None
+        self.causes = Causes()
         self._fresh = 0
 
     # ---- for back ends ----
@@ -69,6 +73,16 @@ class Emitter:
     def take(self, exit: SideExit) -> None:
         """Write the statements that leave the function through an exit."""
         raise NotImplementedError
+
+    def take_because(self, op: Op, exit: SideExit) -> None:
+        """Leave through an exit because of what an operation has met."""
+        before, self.leaving = self.leaving, op
+        self.take(exit)
+        self.leaving = before
+
+    def answer(self, number: int) -> int:
+        """What the function gives where it leaves through a kernel exit: its number, and that of the cause."""
+        return self.causes.answer(number, self.leaving)
 
     def before_jump(self, jump: Jump) -> None:
         """Write what must happen before the parameters of the jump's target change."""

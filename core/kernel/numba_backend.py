@@ -158,7 +158,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             return
         number, values = self.layout.exit(exit)
         self.fills.before_leaving(values)
-        items = ["frame", str(self.layout.output_word), str(number)]
+        items = ["frame", str(self.layout.output_word), str(self.answer(number))]
         texts = {value: self._shown(value) if isinstance(value.type, Array) else self.text[value]
                  for value in dict.fromkeys(values)}
         items += [texts[value] for value in values]
@@ -288,7 +288,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             return
         self.line("if %s:" % condition)
         self.depth += 1
-        self.take(op.exit)
+        self.take_because(op, op.exit)
         self.depth -= 1
 
     def define(self, value: Value, source: str) -> None:

@@ -60,7 +60,7 @@ class PythonEmitter(Emitter):
 
     def take(self, exit: SideExit) -> None:
         number, _ = self.layout.exit(exit)
-        items = [str(number)]
+        items = [str(self.answer(number))]
         instances: List[Any] = []
         for output in exit.outputs:
             items += _answers(output, instances)
@@ -82,7 +82,7 @@ class PythonEmitter(Emitter):
         self.depth -= 1
         self.line("except Exception:")
         self.depth += 1
-        self.take(op.exit)
+        self.take_because(op, op.exit)
         self.depth -= 1
 
     def _compute(self, op: Op, expression: str) -> None:

@@ -1,0 +1,96 @@
+"""Why kernels leave: the operations that may, by numbers which kernels answer beside those of their exits.
+
+A kernel answers the number of the exit and, ``SHIFT`` bits above, that of the cause: 0 where it comes to the end of what
+was captured. Both are constants, so counting costs nothing before a kernel leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from pijit.core.graph.ir import HERE, Op
+
+SHIFT = 32
+
+
+class Cause(NamedTuple):
+    """An operation because of which a kernel may leave through an exit; its line is 0 in an inlined function."""
+
+    exit: int
+    line: int
+    operation: str
+    why: str
+
+
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&", "or": "|",
+            "xor": "^", "shl": "<<", "shr": ">>", "power": "**"}
+_DIVISIONS = ("truediv", "floordiv", "mod")
+
+_WHY = {
+    **dict.fromkeys(("load", "store", "view", "gather", "list_item", "item", "char_at", "byte_at", "char_code",
+                     "store_byte", "rows", "scatter", "add_at"), "an index is out of range, or an item of another type"),
+    **dict.fromkeys(("reshape", "assign", "where"), "shapes do not fit"),
+    **dict.fromkeys(("shl", "shr"), "the result does not fit 64 bits, or the count is negative"),
+    **dict.fromkeys(("dict_item", "find_key", "remove_key", "has_key"), "a key is missing, or its value of another type"),
+    "power": "Python or NumPy may raise or warn, or the result is subnormal",
+    "libm": "the argument has no finite result",
+    "cast": "the value does not fit the type",
+    "poll": "the interpreter has something to do",
+    "raised": "a floating-point flag is raised",
+    "require": "a condition does not hold that the code was compiled for",
+    "invoke": "the function raises, or gives another type",
+    "ufunc": "shapes do not fit, or a floating-point flag is raised",
+    "ufunc_into": "shapes do not fit, or a floating-point flag is raised",
+    "reduce": "the array is empty, or a floating-point flag is raised",
+}
+_OTHERWISE = "what it needs is missing or of another type, or it would raise"
+
+
+def cause_of(op: Op, exit: int) -> Cause:
+    """What an operation says of itself where a kernel leaves because of it."""
+    return Cause(exit, op.lineno if op.origin == HERE else 0, _operation(op), _why(op))
+
+
+def _operation(op: Op) -> str:
+    if op.name in _SYMBOLS:
+        return _SYMBOLS[op.name]
+    if op.name in ("libm", "invoke", "perform"):
+        return str(op.attrs["function"])
+    ufunc = op.attrs.get("ufunc")
+    return ufunc.__name__ if ufunc is not None else op.name
+
+
+def _why(op: Op) -> str:
+    kind = getattr(op.args[0], "type", None) if op.args else None
+    dtype, family = getattr(kind, "dtype", None), getattr(kind, "family", None)
+    if op.name in _WHY or dtype is None or family is None:
+        return _WHY.get(op.name, _OTHERWISE)
+    if op.name in _DIVISIONS and (dtype.kind in "iu" or family == "py"):
+        return "the divisor is zero" if dtype.kind == "f" else "the divisor is zero, or the result does not fit"
+    if dtype.kind in "iu":
+        return "the result does not fit %d bits" % (8 * dtype.itemsize)
+    if dtype.kind in "fc":
+        return "a floating-point flag is raised"
+    return _OTHERWISE
+
+
+class Causes:
+    """The causes of one kernel, numbered from 1 as they are met."""
+
+    def __init__(self) -> None:
+        self._numbers: Dict[Any, int] = {}
+        self._found: List[Cause] = []
+
+    @property
+    def found(self) -> Tuple[Cause, ...]:
+        return tuple(self._found)
+
+    def answer(self, exit: int, op: Optional[Op]) -> int:
+        """What a kernel gives where it leaves through an exit because of an operation, or of none."""
+        if op is None:
+            return exit
+        cause = cause_of(op, exit)
+        if cause not in self._numbers:
+            self._found.append(cause)
+            self._numbers[cause] = len(self._found)
+        return exit | self._numbers[cause] << SHIFT
