@@ -1,12 +1,13 @@
 """Every reason for which something is not compiled: one table, one row each.
 
 A reason has a stable id that users may search for and tests may assert. The same rows feed breaks, `explain`,
-the logs and the page docs/reasons.md, which `python -m pijit reasons` generates. The id's first digit is the
+the logs and the page docs/reasons.md, which `python -m pijit reasons` generates. The id's first digits are the
 group:
 
     PJ1xx  the whole function runs as plain Python
     PJ2xx  a break: this instruction stays bytecode, capture goes on behind it
-    PJ3xx  a recompile: why a function was captured again; from PJ310 on, kernels that are left often
+    PJ30x  a recompile: why a function was captured again
+    PJ31x  an exit: a line at which kernels are left most of the time
     PJ4xx  a choice: capturable, but bytecode is the better way to run it
     PJ9xx  an error inside pijit: the function runs as plain Python, please report it
 """
@@ -35,7 +36,8 @@ class Reason(NamedTuple):
 GROUPS: Tuple[Tuple[str, str], ...] = (
     ("PJ1", "Whole-function skips: the function runs as plain Python"),
     ("PJ2", "Breaks: one instruction stays bytecode, capture goes on behind it"),
-    ("PJ3", "Recompiles: a function was captured again"),
+    ("PJ30", "Recompiles: a function was captured again"),
+    ("PJ31", "Exits: a kernel is left in the middle so often that its line is no faster"),
     ("PJ4", "Choices: capturable, but bytecode is the better way to run it"),
     ("PJ9", "Internal errors: the original function ran; please report them"),
 )

@@ -6,7 +6,7 @@ was captured. Both are constants, so counting costs nothing before a kernel leav
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from pijit.core.graph.ir import HERE, Op
 
@@ -14,7 +14,7 @@ SHIFT = 32
 
 
 class Cause(NamedTuple):
-    """An operation because of which a kernel may leave through an exit; its line is 0 in an inlined function."""
+    """Operations because of which a kernel may leave through an exit; the line is 0 in an inlined function."""
 
     exit: int
     line: int
@@ -46,9 +46,11 @@ _WHY = {
 _OTHERWISE = "what it needs is missing or of another type, or it would raise"
 
 
-def cause_of(op: Op, exit: int) -> Cause:
-    """What an operation says of itself where a kernel leaves because of it."""
-    return Cause(exit, op.lineno if op.origin == HERE else 0, _operation(op), _why(op))
+def cause_of(ops: Sequence[Op], exit: int) -> Cause:
+    """What operations say of themselves where a kernel leaves because of one of them: the line is the first one's."""
+    line = next((op.lineno for op in ops if op.origin == HERE and op.lineno), 0)
+    name = " or ".join(dict.fromkeys(map(_operation, ops)))
+    return Cause(exit, line, name, " or ".join(dict.fromkeys(map(_why, ops))))
 
 
 def _operation(op: Op) -> str:
@@ -85,11 +87,11 @@ class Causes:
     def found(self) -> Tuple[Cause, ...]:
         return tuple(self._found)
 
-    def answer(self, exit: int, op: Optional[Op]) -> int:
-        """What a kernel gives where it leaves through an exit because of an operation, or of none."""
-        if op is None:
+    def answer(self, exit: int, ops: Sequence[Op]) -> int:
+        """What a kernel gives where it leaves through an exit because of one of these operations, or of none."""
+        if not ops:
             return exit
-        cause = cause_of(op, exit)
+        cause = cause_of(ops, exit)
         if cause not in self._numbers:
             self._found.append(cause)
             self._numbers[cause] = len(self._found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.kernel import structure
@@ -36,8 +36,8 @@ def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, 
 class Emitter:
     """Writes the body of one function from a graph.
 
-    A back end gives ``operation``, ``condition``, ``moves`` and ``take``. ``leaving`` is the operation because of
-    which the next exit is taken, or None.
+    A back end gives ``operation``, ``condition``, ``moves`` and ``take``. ``leaving`` are the operations because of
+    one of which the next exit is taken; ``together`` are those that are written at once.
     """
 
     def __init__(self, graph: Graph, layout: Layout) -> None:
@@ -46,7 +46,8 @@ class Emitter:
         self.used: Set[Value] = set(graph.uses())
         self.lines: List[str] = []
         self.depth = 1
-        self.leaving: Optional[Op] = None
+        self.leaving: Sequence[Op] = ()
+        self.together: Sequence[Op] = ()
         self.causes = Causes()
         self._fresh = 0
 
@@ -74,9 +75,9 @@ class Emitter:
         """Write the statements that leave the function through an exit."""
         raise NotImplementedError
 
-    def take_because(self, op: Op, exit: SideExit) -> None:
-        """Leave through an exit because of what an operation has met."""
-        before, self.leaving = self.leaving, op
+    def take_because(self, ops: Sequence[Op], exit: SideExit) -> None:
+        """Leave through an exit because of what one of these operations has met."""
+        before, self.leaving = self.leaving, self.together if ops[0] in self.together else ops
         self.take(exit)
         self.leaving = before
 

@@ -93,5 +93,5 @@ class FloatChecks:
         emitter.depth += 1
         emitter.line("if float_raised(%s):" % ", ".join([heeds, emitter.runtime_address("flags_listened")] + items))
         emitter.depth += 1
-        emitter.take_because(checks[0].op, exit)
+        emitter.take_because([check.op for check in checks], exit)
         emitter.depth -= 2

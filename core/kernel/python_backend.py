@@ -82,7 +82,7 @@ class PythonEmitter(Emitter):
         self.depth -= 1
         self.line("except Exception:")
         self.depth += 1
-        self.take_because(op, op.exit)
+        self.take_because([op], op.exit)
         self.depth -= 1
 
     def _compute(self, op: Op, expression: str) -> None:
