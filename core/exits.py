@@ -15,8 +15,10 @@ POLL = "poll"
 
 
 class Counted(NamedTuple):
-    """A launcher, its kernel and that one's number and first line; of each exit of the graph the line that it leads to, and
-    whether it is a side exit. A kernel without a number is a re-entry."""
+    """A launcher with its kernel, whose number is 0 in re-entries, and the line where that starts.
+
+    ``lines`` and ``side`` say of each exit of the graph where it leads to, and whether it is a side exit.
+    """
 
     launcher: Any
     kernel: Kernel
@@ -35,7 +37,7 @@ class Counted(NamedTuple):
 
     @property
     def missed(self) -> MissReport:
-        """How often it was asked in vain."""
+        """How often it was called and did not run."""
         failed = self.launcher.program.last_failed if self.launcher.program is not None else None
         guard = str(failed) if failed is not None else ""
         return MissReport(self.start, self.name, int(self.launcher.misses), int(self.launcher.calls), guard)

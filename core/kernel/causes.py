@@ -10,7 +10,9 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from pijit.core.graph.ir import HERE, Op
 
-SHIFT = 32
+SHIFT = 48
+MOST = 2 ** 15 - 1
+"""Causes beyond these are not counted."""
 
 
 class Cause(NamedTuple):
@@ -92,7 +94,7 @@ class Causes:
         if not ops:
             return exit
         cause = cause_of(ops, exit)
-        if cause not in self._numbers:
+        if cause not in self._numbers and len(self._found) < MOST:
             self._found.append(cause)
             self._numbers[cause] = len(self._found)
-        return exit | self._numbers[cause] << SHIFT
+        return exit | self._numbers.get(cause, 0) << SHIFT

@@ -197,8 +197,10 @@ def _odd_size(builder: Any, result: Any, a: Any, b: Any) -> Any:
 
 
 def _power_leaves(reports: bool) -> Callable[..., Any]:
-    """Whether ``result``, the C library's power of ``a`` and ``b``, may come with an exception, or with a flag that
-    NumPy ``reports``. Unlike NumPy, CPython takes no notice of powers that are too small for anything but zero."""
+    """Whether Python may raise for ``result``, the C library's power of ``a`` and ``b``.
+
+    With ``reports``: whether NumPy may report a floating-point flag. CPython ignores the underflow to zero.
+    """
     def certain(builder: Any, result: Any, a: Any, b: Any) -> Any:
         infinity = real(a, float("inf"))
         is_zero = builder.fcmp_ordered("==", result, real(result, 0.0))

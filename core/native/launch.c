@@ -21,7 +21,7 @@ typedef struct {
     int returned, landed;
 } Caller;
 
-#define MOST_CAUSES 1000000
+#define MOST_CAUSES 32767
 
 const GuardsAPI *guards_api;
 KernelClock kernel_clock;
