@@ -48,7 +48,7 @@ def outcome(f, *args):
 
 def exits_of(f, kind, values=VALUES):
     """The values for which plain code is silent, and a kernel of the function leaves all the same."""
-    j = jitted(f, {"perf_statistics": False})
+    j = jitted(f, {"perf_statistics": False, "force_breaks": None})
     for _ in range(4):
         with np.errstate(all="ignore"):
             j(kind(2.5), kind(2.0))
@@ -103,7 +103,7 @@ def test_powers_have_the_bits_of_plain_code():
 @pytest.mark.parametrize("kind", (float, np.float64))
 @pytest.mark.parametrize("base, exponent", ((0.0, -1.0), (1e200, 2.0), (-2.0, 0.5), (-0.0, -3.0)))
 def test_powers_that_raise_or_warn_leave(kind, base, exponent):
-    j = jitted(power, {"perf_statistics": False})
+    j = jitted(power, {"perf_statistics": False, "force_breaks": None})
     for _ in range(4):
         j(kind(2.5), kind(2.0))
 
@@ -133,7 +133,7 @@ def lengths(points):
 
 def test_a_loop_over_powers_of_zero_is_not_left():
     points = np.stack([np.arange(50) * 0.3, np.full(50, 200.0)], axis=1)
-    j = jitted(lengths, {"perf_statistics": False})
+    j = jitted(lengths, {"perf_statistics": False, "force_breaks": None})
     for _ in range(4):
         assert j(points).tobytes() == lengths(points).tobytes()
     assert pijit.info(j).exits.exits == ()

@@ -100,7 +100,7 @@ def outcome(f, args):
 
 
 def run(f, usual, odd):
-    j = jitted(f, {"perf_statistics": False})
+    j = jitted(f, {"perf_statistics": False, "force_breaks": None})
     for _ in range(4):
         assert outcome(j, usual) == outcome(f, usual)
     assert pijit.info(j).exits.exits == ()
@@ -134,7 +134,7 @@ def test_the_line_is_marked_as_a_break_is():
 
 
 def test_rare_exits_are_listed_but_not_marked():
-    j = jitted(zero_division, {"perf_statistics": False})
+    j = jitted(zero_division, {"perf_statistics": False, "force_breaks": None})
     for _ in range(12):
         j(1.0, 2.0)
     assert outcome(j, (1.0, 0.0)) == outcome(zero_division, (1.0, 0.0))
@@ -154,7 +154,7 @@ def test_a_loop_that_comes_back_is_not_marked():
     x = np.ones(20000)
     x[::4000] = 0.0
     with np.errstate(all="ignore"):
-        j = jitted(f, {"perf_statistics": False})
+        j = jitted(f, {"perf_statistics": False, "force_breaks": None})
         for _ in range(5):
             assert j(x) == f(x)
     counts = pijit.info(j).exits
