@@ -98,6 +98,7 @@ class Launcher:
     calls: int
     misses: int
     exit_counts: Tuple[int, ...]
+    cause_counts: Tuple[int, ...]
     trial: Optional[LoopTrial]
     """What measures the loop that it is in."""
     clock: bool

@@ -20,6 +20,7 @@ from pijit.core.capture.inline import Inliner
 from pijit.core.capture.values import Abstract
 from pijit.core.causes import break_causes, break_reports
 from pijit.core.errors import Break, LinkError, first_line, is_strict
+from pijit.core.exits import counted
 from pijit.core.frameless import enlist_head, head_of
 from pijit.core.functions import stand_in
 from pijit.core.graph.key import graph_key
@@ -119,13 +120,15 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     if (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:
         for launcher in last:
             launcher.entry = program
+    counters = counted(result.cfg.function.instructions, made) + counted(
+        result.cfg.function.instructions, reentries.values(), is_way=True)
     for one in results:
         one.release()
     called = list({id(callee): callee for found in [*calls.values(), *inner] for callee in found}.values())
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay, called, ways, entrance, seen,
                  lines_of(candidate.captured for _, candidate, _ in kept), record,
-                 patience(config, [candidate.captured for _, candidate, _ in kept]), hinted)
+                 patience(config, [candidate.captured for _, candidate, _ in kept]), hinted, counters)
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:

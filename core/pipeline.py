@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
+import atexit
 import collections
+import logging
 import time
 import types
 import weakref
@@ -26,6 +28,7 @@ from pijit.core.capture.hints import Hints
 from pijit.core.capture.steering import Steering
 from pijit.core.entries import Start, make_entry
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
+from pijit.core.exits import exit_counts
 from pijit.core.functions import stand_in, twin_of
 from pijit.core.hinting import TypeHintWarning
 from pijit.core.kernel.compile import Kernel
@@ -43,6 +46,8 @@ from pijit.guards.program import NO_GUARD
 MAX_FAILURES = 3
 RECOMPILES_KEPT = 100
 recompiles = logging.getLogger("pijit.recompiles")
+
+_exits = logging.getLogger("pijit.exits")
 
 _states: "weakref.WeakValueDictionary[int, State]" = weakref.WeakValueDictionary()
 _callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionary()
@@ -103,8 +108,18 @@ class State:
     def __del__(self) -> None:
         self.cache.clear()  # the code object, which may live on, holds it
 
+    def show_exits(self) -> None:
+        """Log how often kernels were left, to those who asked for it."""
+        if not _exits.isEnabledFor(logging.DEBUG):
+            return
+        for entry in self.entries:
+            for title, reports in exit_counts(entry.counters).lists:
+                for report in reports:
+                    _exits.debug("%s: %s: %s", self.py_func.__qualname__, title, report)
+
     def forget(self, because: str = "") -> None:
         """Forget all entries; what was compiled for them serves again. ``because`` is told when it is captured anew."""
+        self.show_exits()
         self.dropped = reason("PJ307", because=because) if because and self.entries else ""
         self.cache.clear()
         del self.entries[:], self.pending[:], self.failures[:]
@@ -303,6 +318,7 @@ class State:
 
     def on_slow_loop(self, kernels: List[Kernel], error: Break) -> None:
         """A loop lost with these kernels, which answer no more: the next call links it without them."""
+        self.show_exits()
         self.slow.update(dict.fromkeys(kernels, error))
         owners = {id(kernel.owner) for kernel in kernels}
         self.entries = [entry for entry in self.entries
@@ -346,6 +362,13 @@ def reset() -> None:
     """Forget all that captures and calls have shown, of every function."""
     for state in list(_states.values()) + list(_callees.values()):
         state.reset()
+
+
+@atexit.register
+def show_exits() -> None:
+    """Log how often kernels were left, of every function."""
+    for state in list(_states.values()) + list(_callees.values()):
+        state.show_exits()
 
 
 def forget(because: str) -> None:

@@ -1,12 +1,13 @@
 """Every reason for which something is not compiled: one table, one row each.
 
 A reason has a stable id that users may search for and tests may assert. The same rows feed breaks, `explain`,
-the logs and the page docs/reasons.md, which `python -m pijit reasons` generates. The id's first digit is the
+the logs and the page docs/reasons.md, which `python -m pijit reasons` generates. The id's first digits are the
 group:
 
     PJ1xx  the whole function runs as plain Python
     PJ2xx  a break: this instruction stays bytecode, capture goes on behind it
-    PJ3xx  a recompile: why a function was captured again
+    PJ30x  a recompile: why a function was captured again
+    PJ31x  an exit: a line at which kernels are left most of the time
     PJ4xx  a choice: capturable, but bytecode is the better way to run it
     PJ5xx  a gradient that cannot be computed, or that is zero
     PJ9xx  an error inside pijit: the function runs as plain Python, please report it
@@ -36,7 +37,8 @@ class Reason(NamedTuple):
 GROUPS: Tuple[Tuple[str, str], ...] = (
     ("PJ1", "Whole-function skips: the function runs as plain Python"),
     ("PJ2", "Breaks: one instruction stays bytecode, capture goes on behind it"),
-    ("PJ3", "Recompiles: a function was captured again"),
+    ("PJ30", "Recompiles: a function was captured again"),
+    ("PJ31", "Exits: a kernel is left in the middle so often that its line is no faster"),
     ("PJ4", "Choices: capturable, but bytecode is the better way to run it"),
     ("PJ5", "Gradients: a derivative that cannot be computed, or that is zero"),
     ("PJ9", "Internal errors: the original function ran; please report them"),
@@ -198,6 +200,11 @@ _ROWS = (
            "Each capture served one call, because guards named objects that were made for that call. Misses run the "
            "original code for a while; then one more capture is tried.",
            "Make the class or function once, outside of what is called often."),
+    # Exits.
+    Reason("PJ310", "leaves the kernel in most iterations",
+           "The operation meets a value for which Python may raise or warn, or that the code was not compiled for: bytecode "
+           "repeats the statement and runs the rest of that iteration, so the line is no faster than without pijit.",
+           "Look at the operation and the reason: treat such values in a branch of their own, or convert them before the loop."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
            "Calling a kernel costs more than these few instructions.",

@@ -81,6 +81,87 @@ class BreakReport(NamedTuple):
     trail: Tuple[Step, ...] = ()
 
 
+class ExitReport(NamedTuple):
+    """How often kernels have left a line for bytecode because of one operation.
+
+    Attributes:
+        line: the line of the operation, or of the statement that called the function that it is in.
+        kernels: the kernels, "k1", and "re-entry" for those by which control comes back.
+        operation: an operator, or the name of a function or of an operation.
+        why: what that operation leaves for.
+        count: how often it was the reason.
+        runs: how often the kernels ran.
+        reason_id: "PJ310" if most runs ended there after few rounds, or "".
+    """
+
+    line: int
+    kernels: str
+    operation: str
+    why: str
+    count: int
+    runs: int
+    reason_id: str
+
+    @property
+    def message(self) -> str:
+        """One line: how often, and why."""
+        facts = {"operation": self.operation, "because": self.why, "exits": self.count, "runs": self.runs}
+        if self.reason_id:
+            return reason(self.reason_id, **facts)
+        return "%s left %d of %d runs here (operation: %s, because: %s)" % (
+            self.kernels, self.count, self.runs, self.operation, self.why)
+
+    @property
+    def hint(self) -> str:
+        """What the user can do about it; "" where kernels are left now and then."""
+        return REASONS[self.reason_id].hint if self.reason_id else ""
+
+    def __str__(self) -> str:
+        return "line %d: %s" % (self.line, self.message)
+
+
+class ReentryReport(NamedTuple):
+    """How often control came back into a loop that a kernel had left: ``runs`` of the kernel for that, and whether
+    the loop's next rounds are bytecode's (``waits``)."""
+
+    line: int
+    runs: int
+    waits: bool
+
+    def __str__(self) -> str:
+        return "line %d: %d times back in the loop%s" % (self.line, self.runs,
+                                                         ", which now runs as bytecode" if self.waits else "")
+
+
+class MissReport(NamedTuple):
+    """How often a kernel was asked and did not run: ``guard`` is what failed last, "" if nothing of that kind did."""
+
+    line: int
+    kernel: str
+    count: int
+    asked: int
+    guard: str
+
+    def __str__(self) -> str:
+        return "line %d: %s was not run %d of %d times%s" % (
+            self.line, self.kernel, self.count, self.asked, " (guard: %s)" % self.guard if self.guard else "")
+
+
+class ExitCounts(NamedTuple):
+    """What has left and re-entered the kernels of an entry; ``polls`` were for the interpreter, not for the program."""
+
+    exits: Tuple[ExitReport, ...] = ()
+    reentries: Tuple[ReentryReport, ...] = ()
+    polls: int = 0
+    misses: Tuple[MissReport, ...] = ()
+
+    @property
+    def lists(self) -> List[Tuple[str, Tuple[Any, ...]]]:
+        """What is listed of them: titles and reports, those that there are."""
+        found = (("exits", self.exits), ("came back", self.reentries), ("not run", self.misses))
+        return [(title, reports) for title, reports in found if reports]
+
+
 class Entry:
     """A linked code object and the guards under which it holds.
 
@@ -104,6 +185,7 @@ class Entry:
         hinted: by instruction, the lines of values of which the program said what they are like.
         trial: what measures it against the function as it is, as long as that is not decided; see `trials`.
         retired: why it lost, or None.
+        counters: what counts the exits of its kernels, see `exits`.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
@@ -112,7 +194,8 @@ class Entry:
                  stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
                  ways: Sequence[WayReport] = (), entrance: Any = None, seen: Any = None,
                  lines: Optional[Dict[Any, str]] = None, record: Any = None, patience: int = 1,
-                 hinted: Optional[Dict[int, int]] = None) -> None:
+                 hinted: Optional[Dict[int, int]] = None, counters: Sequence[Any] = ()) -> None:
+        self.counters = tuple(counters)
         self.patience = patience
         self.hinted = hinted or {}
         self.record = record

@@ -200,8 +200,8 @@ _HOLDERS: Tuple[Tuple[Any, str], ...] = (
 
 
 def _is_jitted(fn: Any) -> bool:
-    function = sys.modules.get("pijit.function")  # not imported before something is jitted
-    return function is not None and isinstance(fn, function.Jitted)
+    hook = sys.modules.get("pijit.core._hook")  # not imported before something is jitted
+    return hook is not None and isinstance(fn, hook.JitFunction)
 
 
 def can_wait(config: Mapping[str, Any]) -> bool:

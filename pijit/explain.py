@@ -62,7 +62,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     callees = {id(callee): callee for entry in entries[-1:] for callee in entry.callees}
     reports = tuple(_report(callee.py_func, None, callee.entries, callee.recompiles, callee.failures)
                     for callee in callees.values())
-    return _report(py_func, state.skip, entries, state.recompiles, failures)._replace(callees=reports)
+    return _report(py_func, state.skip, entries, state.recompiles, failures, counts_of(state.entries))._replace(callees=reports)
 
 
 def _callable_with(function: types.FunctionType, args: Tuple[Any, ...]) -> bool:
@@ -91,14 +91,14 @@ def _class_report(cls: type) -> Report:
 
 
 def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
-            recompiles: Sequence[str], failures: Sequence[str] = ()) -> Report:
+            recompiles: Sequence[str], failures: Sequence[str] = (), exits: Any = None) -> Report:
     records = tuple(entry.record for entry in entries)
     parts = {name: tuple(item for entry in entries[-1:] for item in getattr(entry, name))
              for name in ("segments", "breaks", "guards", "ways")}
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
                   source=_source(function), skipped=skip, recompiles=tuple(recompiles),
                   failures=tuple(failures), effects=records[-1].effects if records else (), records=records,
-                  inlined=records[-1].inlined if records else (),
+                  exits=exits if exits is not None else counts_of(entries), inlined=records[-1].inlined if records else (),
                   retired=tuple(entry.retired for entry in entries if entry.retired),
                   **dict(parts, guards=tuple(sorted(parts["guards"], key=lambda guard: "L['" not in guard))))
 
@@ -106,6 +106,13 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
 def cold_report(f: Any) -> Report:
     """The report on a function of a program that was called and has not earned its kernels."""
     return _report(f.py_func, REASONS["PJ407"], (), (), ())
+
+
+def counts_of(entries: Sequence[Any]) -> Any:
+    """The exits and re-entries of the kernels of the newest entry, as they are now."""
+    from pijit.core.exits import ExitCounts, exit_counts
+
+    return exit_counts(entries[-1].counters) if entries else ExitCounts()
 
 
 def _source(item: Any) -> Tuple[Tuple[int, str], ...]:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 from pijit.core.pythons import why_not_python
 from pijit.core.reasons import REASONS
 from pijit.differential import unbound
-from pijit.explain import state_of
+from pijit.explain import counts_of, state_of
 from pijit.names import count_of
 
 
@@ -26,6 +26,9 @@ class Info(NamedTuple):
         kernels: of the newest entry.
         breaks: of the newest entry: the instructions that stay bytecode.
         calls: by kernel of the newest entry, how often it ran.
+        exits: how often kernels of the newest entry were left in the middle, and came back: `exits.exits` has line,
+            kernels, operation, why, count, runs, reason_id; `exits.reentries` line, runs, waits; `exits.polls` is how
+            often they left for the interpreter, `exits.misses` has line, kernel, count, asked, guard.
         recompiles: why the function was captured again, oldest first.
         failures: errors inside pijit, in spite of which the function ran.
         callees: the names of the functions that it calls and that are compiled on their own.
@@ -46,6 +49,7 @@ class Info(NamedTuple):
     recompiles: Tuple[str, ...]
     failures: Tuple[str, ...]
     callees: Tuple[str, ...]
+    exits: Any
 
     def __str__(self) -> str:
         lines = ["{} ({}:{})".format(self.name, self.filename, self.lineno)]
@@ -56,9 +60,11 @@ class Info(NamedTuple):
                   "entries: {} of at most {}".format(self.entries, self.limit),
                   "newest entry: {}, {}".format(count_of(self.kernels, "kernel"), count_of(self.breaks, "break"))]
         lines += ["  {} ran {}".format(name, count_of(count, "time")) for name, count in self.calls.items()]
-        for title, items in (("recompiles", self.recompiles), ("internal errors", self.failures),
+        lines += ["  kernels left for the interpreter: {}".format(self.exits.polls)] * bool(self.exits.polls)
+        for title, items in (*self.exits.lists,
+                             ("recompiles", self.recompiles), ("internal errors", self.failures),
                              ("callees compiled on their own", self.callees)):
-            lines += [title + ":"] * bool(items) + ["  " + item for item in items]
+            lines += [title + ":"] * bool(items) + ["  " + str(item) for item in items]
         return "\n".join(lines)
 
 
@@ -94,7 +100,7 @@ def info(f: Callable[..., Any]) -> Info:
         breaks=sum(len(entry.breaks) for entry in newest),
         calls={launcher.name: launcher.calls for launcher in launchers}, recompiles=tuple(state.recompiles),
         failures=tuple(state.failures), callees=tuple(callee.py_func.__qualname__ for entry in newest
-                                                      for callee in entry.callees))
+                                                      for callee in entry.callees), exits=counts_of(newest))
 
 
 def _idle(function: types.FunctionType) -> Info:
@@ -102,4 +108,4 @@ def _idle(function: types.FunctionType) -> Info:
     code = function.__code__
     return Info(name=function.__qualname__, filename=code.co_filename, lineno=code.co_firstlineno, options={},
                 skipped=REASONS["PJ105"], hits=0, misses=0, entries=0, limit=0, kernels=0, breaks=0, calls={},
-                recompiles=(), failures=(), callees=())
+                recompiles=(), failures=(), callees=(), exits=counts_of(()))

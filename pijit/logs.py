@@ -22,6 +22,7 @@ SUBJECTS = {
     "segments": "how each function was split, and the reason where a segment stays bytecode",
     "source": "the source that becomes machine code",
     "cache": "which kernels are not kept on disk or not read from there, and why",
+    "exits": "when the program ends or a function is reset: how often kernels were left in the middle, and why",
     "time": "how long each capture took, phase by phase, and each kernel",
 }
 """What PIJIT_LOGS and `set_logs` accept, and what it shows; the logger of a subject is `pijit.<subject>`."""

@@ -6,6 +6,7 @@ import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from pijit.core.errors import place
+from pijit.core.records import ExitCounts
 from pijit.names import count_of
 
 PLAIN = "py"
@@ -46,6 +47,9 @@ class Report(NamedTuple):
             file if that is not the function's.
         inlined: the functions that are part of its kernels: name, filename, line, and where they are called: caller,
             call_file, call_line, where ("k1").
+        exits: how often kernels were left in the middle since the entry was made, and came back: `exits.exits` has
+            line, kernels, operation, why, count, runs, reason_id; `exits.reentries` line, runs, waits; `exits.polls`
+            is how often they left for the interpreter, `exits.misses` has line, kernel, count, asked, guard.
         inlined_at: in reports on programs, the functions that it is a part of, and the lines of the calls.
         records: the texts of all entries, oldest first, as `pijit.dump` writes them.
         retired: why compiled code is not used although it was made: it was measured and lost.
@@ -67,6 +71,7 @@ class Report(NamedTuple):
     retired: Tuple[str, ...] = ()
     inlined: Tuple[Any, ...] = ()
     inlined_at: Tuple[str, ...] = ()
+    exits: ExitCounts = ExitCounts()
 
     @property
     def kernels(self) -> Tuple[Any, ...]:
@@ -96,7 +101,7 @@ class Report(NamedTuple):
     def lists(self) -> List[Tuple[str, List[Any]]]:
         """What is listed below the source: titles and items, those that there are."""
         callees = ["{} ({}): {}".format(callee.name, callee.filename, callee.counts) for callee in self.callees]
-        found = (("guards", self.guards), ("re-entries", self.ways), ("recompiles", self.recompiles),
+        found = (("guards", self.guards), ("re-entries", self.ways), *self.exits.lists, ("recompiles", self.recompiles),
                  ("retired", self.retired), ("internal errors", self.failures),
                  ("callees compiled on their own", callees), ("inlined", self._inlined()),
                  ("inlined into", self.inlined_at))
@@ -195,6 +200,11 @@ class Report(NamedTuple):
             notes.setdefault(lineno, []).extend(
                 ["^ " + message] + ["  " + by_way_of] * bool(by_way_of) + ["  hint: " + hint] * (hint not in hinted))
             hinted.add(hint)
+        for left in self.exits.exits:
+            if left.reason_id:
+                notes.setdefault(left.line, []).extend(
+                    ["^ " + left.message] + ["  hint: " + left.hint] * (left.hint not in hinted))
+                hinted.add(left.hint)
         for segment in self.segments:
             alone = [line for line in segment.lines if marks.get(line, PLAIN) == PLAIN]
             if segment.kind != "kernel" and alone and not any(line in notes for line in alone):
@@ -213,7 +223,8 @@ class Report(NamedTuple):
             for number in segment.lines:
                 labels.setdefault(number, {})["k{}".format(segment.id)] = None
         marks = {number: ",".join(found) for number, found in labels.items()}
-        for number in {report.lineno for report in self.breaks} & set(marks):
+        often = {left.line for left in self.exits.exits if left.reason_id}
+        for number in ({report.lineno for report in self.breaks} | often) & set(marks):
             marks[number] += "/" + PLAIN
         plain = self.records[-1].bytecode_lines if self.records else ()
         return {**dict.fromkeys(plain, PLAIN), **marks}

@@ -120,7 +120,7 @@ EXP_LIMIT = 708.0
 
 
 def _libm(self: Any, function: str, *args: Value) -> Value:
-    return self.emit("libm", list(args), FLOAT, {"function": function}, exits=True)  # type: ignore[no-any-return]
+    return self.emit("libm", list(args), FLOAT, {"function": function, "finite": True}, exits=True)  # type: ignore[no-any-return]
 
 
 def _exp(self: Any, re: Value, im: Value, number: Value) -> Number:

@@ -51,7 +51,8 @@ OPS: Dict[str, OpInfo] = {
     "select": OpInfo("sss", (), False, "the second operand if the first, a FLAG, is true, else the third, of one type"),
     "flag": OpInfo("s", (), False, "a FLAG as a bool of the result's type (py.bool or np.bool)"),
     "libm": OpInfo("s*", ("function",), False, "the process's libm function on float64; exits when the result is "
-                                               "NaN or infinite and no operand is (domain and range errors)"),
+                                               "NaN or infinite and no operand is (domain and range errors), and with an "
+                                               "attribute ``finite`` always then"),
     "power": OpInfo("ss", ("by",), False, "the process's pow on float64; exits where ``by``, python or numpy, may raise or "
                                           "warn, and where the result is subnormal"),
     "iterator_part": OpInfo("i", ("path",), False, "a WORD (by name) or the array (by number) of an iterator input, as it was "

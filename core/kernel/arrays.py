@@ -274,7 +274,7 @@ class ArrayWriter:
         self.depth += 1
         if op is not None and op.exit is not None:
             self.line(self.runtime("clear_exception"))
-            self.take(op.exit)
+            self.take_because([op], op.exit)
         else:
             self.line("return %d" % _launcher.ERROR)
         self.depth -= 1

@@ -117,9 +117,16 @@ def _float_raised(builder: Any, args: Any) -> Any:
     inner, given = _apart(builder, "raised", [memory.type, I64] + [value.type for value in passed])
     inside = {id(value): argument for value, argument in zip(passed, given[2:])}
     inner_operations = [(kind, inside.get(id(value), value)) for kind, value in operations]
-    if not heeds[1].constant and any(_NAMES[code.constant & ~LAST] not in SUMS for _, code in operations[::4]):
+    counts = not heeds[1].constant and any(_NAMES[code.constant & ~LAST] not in SUMS for _, code in operations[::4])
+    if counts:
         _count(inner, given[0], given[1])
-    raised = _float_flags(inner, inner.load(_field(inner, given[0], _LEAST)), inner_operations)
+    least = _field(inner, given[0], _LEAST)
+    raised = _float_flags(inner, inner.load(least), inner_operations)
+    if counts:
+        listening = inner.fcmp_ordered(">", inner.load(least), real(inner.load(least), 0.0))
+        with inner.if_then(inner.and_(raised, listening), likely=False):
+            _ask(inner, given[0], given[1])
+        raised = _float_flags(inner, inner.load(least), inner_operations)
     inner.store(inner.zext(raised, I64), _field(inner, given[0], _RAISED))
     inner.ret_void()
     builder.call(inner.function, [memory, listened[1]] + passed, cconv=_KEEPING)
@@ -142,14 +149,19 @@ def _count(builder: Any, memory: Any, listened: Any) -> None:
     doubts = builder.add(builder.load(place), ir.Constant(I64, 1))
     builder.store(doubts, place)
     with builder.if_then(builder.icmp_unsigned("==", doubts, ir.Constant(I64, DOUBTS)), likely=False):
-        inner, given = _apart(builder, "ask", [memory.type, I64])
-        least = _field(inner, given[0], _LEAST)
-        answer = call(inner, [(WORD, given[1]), (WORD, ir.Constant(I64, UNDERFLOW))])
-        wanted = inner.icmp_unsigned("!=", answer, ir.Constant(I64, 0))
-        old = inner.load(least)
-        inner.store(inner.select(wanted, old, real(old, -1.0)), least)
-        inner.ret_void()
-        builder.call(inner.function, [memory, listened], cconv=_KEEPING)
+        _ask(builder, memory, listened)
+
+
+def _ask(builder: Any, memory: Any, listened: Any) -> None:
+    """Ask NumPy whether anybody wants to know of underflows, and look at none from then on if not."""
+    inner, given = _apart(builder, "ask", [memory.type, I64])
+    least = _field(inner, given[0], _LEAST)
+    answer = call(inner, [(WORD, given[1]), (WORD, ir.Constant(I64, UNDERFLOW))])
+    wanted = inner.icmp_unsigned("!=", answer, ir.Constant(I64, 0))
+    old = inner.load(least)
+    inner.store(inner.select(wanted, old, real(old, -1.0)), least)
+    inner.ret_void()
+    builder.call(inner.function, [memory, listened], cconv=_KEEPING)
 
 
 def _float_flags(builder: Any, least: Any, operations: Any) -> Any:

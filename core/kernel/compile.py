@@ -12,6 +12,7 @@ from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Tu
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import improve
 from pijit.core.kernel import forks, machine_code, numba_backend, python_backend
+from pijit.core.kernel.causes import Cause
 from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
 from pijit.core.kernel.flavour import PLAIN, Flavour, touches_objects
 from pijit.core.kernel.layout import Layout
@@ -42,6 +43,7 @@ class Written(NamedTuple):
     source: str
     words: int
     make: Callable[[], Tuple[Union[int, Any], Any]]
+    causes: Tuple[Cause, ...]
 
 
 class Kernel:
@@ -80,6 +82,12 @@ class Kernel:
             return self._text().source
         except CompileError as error:
             return "# %s\n" % error
+
+    @property
+    def causes(self) -> Tuple[Cause, ...]:
+        """Why the kernel may leave, by the numbers that launchers count; nothing as long as it is not written."""
+        written = self._written
+        return written.causes if written is not None else ()
 
     def compile(self) -> Tuple[Union[int, Any], Any, int]:
         """Compile unless that is done; returns (kernel, owner, words). Raises CompileError."""
@@ -120,7 +128,7 @@ class Kernel:
         assert not numba or emitter.names.keys() - numba_backend.NAMES.keys() == emitter.symbols.keys(), "see symbols"
         make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk) if numba
                 else functools.partial(_function, source, emitter.names, graph.name))
-        return Written(source, layout.words, make)
+        return Written(source, layout.words, make, emitter.causes.found)
 
 
 def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False,

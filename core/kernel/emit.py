@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.kernel import structure
+from pijit.core.kernel.causes import Causes
 from pijit.core.kernel.layout import Layout
 
 FLAG_NAME = "_jump"
@@ -35,7 +36,8 @@ def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, 
 class Emitter:
     """Writes the body of one function from a graph.
 
-    A back end gives ``operation``, ``condition``, ``moves`` and ``take``.
+    A back end gives ``operation``, ``condition``, ``moves`` and ``take``. ``leaving`` are the operations because of
+    one of which the next exit is taken; ``together`` are those that are written at once.
     """
 
     def __init__(self, graph: Graph, layout: Layout) -> None:
@@ -44,6 +46,9 @@ class Emitter:
         self.used: Set[Value] = set(graph.uses())
         self.lines: List[str] = []
         self.depth = 1
+        self.leaving: Sequence[Op] = ()
+        self.together: Sequence[Op] = ()
+        self.causes = Causes()
         self._fresh = 0
 
     # ---- for back ends ----
@@ -69,6 +74,16 @@ class Emitter:
     def take(self, exit: SideExit) -> None:
         """Write the statements that leave the function through an exit."""
         raise NotImplementedError
+
+    def take_because(self, ops: Sequence[Op], exit: SideExit) -> None:
+        """Leave through an exit because of what one of these operations has met."""
+        before, self.leaving = self.leaving, self.together if ops[0] in self.together else ops
+        self.take(exit)
+        self.leaving = before
+
+    def answer(self, number: int) -> int:
+        """What the function gives where it leaves through a kernel exit: its number, and that of the cause."""
+        return self.causes.answer(number, self.leaving)
 
     def before_jump(self, jump: Jump) -> None:
         """Write what must happen before the parameters of the jump's target change."""

@@ -45,6 +45,7 @@ class Check(NamedTuple):
     operands: List[str]
     kind: Any
     heeded: int
+    op: Op
 
 
 class FloatChecks:
@@ -65,7 +66,7 @@ class FloatChecks:
         if self.waiting and (self.waiting[0].kind != kind or len(self.waiting) >= ENOUGH):
             self.write()
         self.exit = self.exit if self.waiting else op.exit
-        self.waiting.append(Check(what, result, operands, kind, op.attrs.get("heeded", 0)))
+        self.waiting.append(Check(what, result, operands, kind, op.attrs.get("heeded", 0), op))
 
     def make_way(self, op: Op) -> Op:
         """Write what cannot wait for an operation; the operation, which leaves to where those that wait do."""
@@ -92,5 +93,5 @@ class FloatChecks:
         emitter.depth += 1
         emitter.line("if float_raised(%s):" % ", ".join([heeds, emitter.runtime_address("flags_listened")] + items))
         emitter.depth += 1
-        emitter.take(exit)
+        emitter.take_because([check.op for check in checks], exit)
         emitter.depth -= 2

@@ -181,6 +181,15 @@ def _makes_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
     return rarely(builder, builder.not_(finite(builder, result)), lambda: new_special(builder, result, a, b))
 
 
+def _makes_odd(builder: Any, result: Any, a: Any, b: Any) -> Any:
+    """As ``makes_special``, or NaN: CPython has its own NaN."""
+    def certain() -> Any:
+        is_nan = builder.fcmp_unordered("uno", result, result)
+        return builder.or_(is_nan, new_special(builder, result, a, b))
+
+    return rarely(builder, builder.not_(finite(builder, result)), certain)
+
+
 def _odd_size(builder: Any, result: Any, a: Any, b: Any) -> Any:
     """As ``makes_special``, or subnormal: what a function that rounds once may have reported as a flag or an error."""
     odd = builder.and_(_tiny(builder, result), _is_not_zero(builder, result))
@@ -188,20 +197,28 @@ def _odd_size(builder: Any, result: Any, a: Any, b: Any) -> Any:
 
 
 def _power_leaves(reports: bool) -> Callable[..., Any]:
-    """Whether ``result``, the C library's power of ``a`` and ``b``, may come with an exception, or with a flag that
-    NumPy ``reports``. Unlike NumPy, CPython takes no notice of powers that are too small for anything but zero."""
+    """Whether Python may raise for ``result``, the C library's power of ``a`` and ``b``.
+
+    With ``reports``: whether NumPy may report a floating-point flag. CPython ignores the underflow to zero.
+    """
     def certain(builder: Any, result: Any, a: Any, b: Any) -> Any:
         infinity = real(a, float("inf"))
         is_zero = builder.fcmp_ordered("==", result, real(result, 0.0))
-        is_infinite = builder.fcmp_ordered("==", float_call(builder, "llvm.fabs", a), infinity)
-        is_nan = builder.and_(builder.fcmp_unordered("uno", a, a), builder.fcmp_ordered("ord", b, b))
+        is_infinite = [builder.fcmp_ordered("==", float_call(builder, "llvm.fabs", value), infinity) for value in (a, b)]
+        is_nan = builder.xor(*[builder.fcmp_unordered("uno", value, value) for value in (a, b)])
         if reports:
             is_zero = builder.and_(is_zero, builder.fcmp_ordered("==", a, real(a, 0.0)))
-        usual = builder.and_(is_infinite, finite(builder, b))
+        usual = builder.and_(builder.or_(*is_infinite), builder.and_(builder.fcmp_ordered("ord", b, b),
+                                                                     builder.fcmp_ordered("!=", a, real(a, 0.0))))
         return builder.not_(builder.or_(is_zero, builder.or_(is_nan, usual)))
 
     return lambda builder, result, a, b: rarely(builder, not_normal(builder, result),
                                                 lambda: certain(builder, result, a, b))
+
+
+def _power_underflows(builder: Any, result: Any, a: Any, b: Any) -> Any:
+    """Whether a power can have raised no flag but underflow."""
+    return builder.and_(_tiny(builder, result), builder.and_(_all_finite(builder, a, b), _is_not_zero(builder, a)))
 
 
 def _narrow_flags(builder: Any, value: Any) -> Any:
@@ -223,6 +240,8 @@ def _float_rows() -> Dict[str, Any]:
     rows["fdivision_flags"] = same_kind(2, _division_flags, BOOL)
     rows["special"] = same_kind(1, special, BOOL)
     rows["makes_special"] = same_kind(3, _makes_special, BOOL)
+    rows["makes_odd"] = same_kind(3, _makes_odd, BOOL)
+    rows["power_underflows"] = same_kind(3, _power_underflows, BOOL)
     rows["power_raises"] = same_kind(3, _power_leaves(False), BOOL)
     rows["power_reports"] = same_kind(3, _power_leaves(True), BOOL)
     rows["fsqrt"] = unary(F8_TYPE, F8_TYPE, lambda builder, a: float_call(builder, "llvm.sqrt", a))

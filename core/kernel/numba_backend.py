@@ -158,7 +158,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             return
         number, values = self.layout.exit(exit)
         self.fills.before_leaving(values)
-        items = ["frame", str(self.layout.output_word), str(number)]
+        items = ["frame", str(self.layout.output_word), str(self.answer(number))]
         texts = {value: self._shown(value) if isinstance(value.type, Array) else self.text[value]
                  for value in dict.fromkeys(values)}
         items += [texts[value] for value in values]
@@ -232,7 +232,9 @@ class NumbaEmitter(ArrayWriter, Emitter):
         if fused:
             self.fused.update(group)
             write = write_masked if group[0].name == "pick" else write_store
+            self.together = group
             (fusion.write_group if op.name in MAKING else write)(self, group)
+            self.together = ()
             forget_rolled(self, group)
         else:
             self.fills.settle(op)
@@ -288,7 +290,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             return
         self.line("if %s:" % condition)
         self.depth += 1
-        self.take(op.exit)
+        self.take_because([op], op.exit)
         self.depth -= 1
 
     def define(self, value: Value, source: str) -> None:
@@ -326,7 +328,7 @@ def _compare_size(emitter: NumbaEmitter, op: Op) -> None:
     emitter.line("if not csquares_tell(%s, %s):" % (number, bound))
     emitter.depth += 1
     size = emitter.let("%s(creal(%s), cimag(%s))" % (emitter.libm("hypot", 2), number, number))
-    test = "makes_special" if op.args[0].type.family == "py" else "odd_size"
+    test = "makes_odd" if op.args[0].type.family == "py" else "odd_size"
     emitter.guard(op, "%s(%s, creal(%s), cimag(%s))" % (test, size, number, number))
     emitter.define(op.result, "%s %s %s" % (size, symbol, bound))
     emitter.depth -= 1
@@ -339,15 +341,24 @@ def _libm(emitter: NumbaEmitter, op: Op) -> None:
         raise CompileError("no libm function %s of %d arguments" % (function, len(op.args)))
     emitter.define(op.result, "%s(%s)" % (emitter.libm(function, arity),
                                           ", ".join(emitter.text[value] for value in op.args)))
-    operands = [emitter.text[value] for value in (op.args * 2)[:2]]
+    if "finite" in op.attrs:
+        emitter.guard(op, "special(v%d)" % op.result.id)
+        return
+    operands = [emitter.text[value] for value in (list(op.args) * 2)[:2]]
     emitter.guard(op, "makes_special(%s)" % ", ".join(["v%d" % op.result.id] + operands))
 
 
 def _power(emitter: NumbaEmitter, op: Op) -> None:
     operands = ", ".join(emitter.text[value] for value in op.args)
     emitter.define(op.result, "%s(%s)" % (emitter.libm("pow", 2), operands))
-    test = "power_reports" if op.attrs["by"] == "numpy" else "power_raises"
-    emitter.guard(op, "%s(v%d, %s)" % (test, op.result.id, operands))
+    given = "(v%d, %s)" % (op.result.id, operands)
+    if op.attrs["by"] == "python":
+        emitter.guard(op, "power_raises" + given)
+        return
+    emitter.line("if power_reports%s:" % given)
+    emitter.depth += 1
+    emitter.guard(op, "not power_underflows%s or %s != 0" % (given, emitter.underflow_listened([op])))
+    emitter.depth -= 1
 
 
 def _iterator_part(emitter: NumbaEmitter, op: Op) -> None:

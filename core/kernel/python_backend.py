@@ -60,7 +60,7 @@ class PythonEmitter(Emitter):
 
     def take(self, exit: SideExit) -> None:
         number, _ = self.layout.exit(exit)
-        items = [str(number)]
+        items = [str(self.answer(number))]
         instances: List[Any] = []
         for output in exit.outputs:
             items += _answers(output, instances)
@@ -82,7 +82,7 @@ class PythonEmitter(Emitter):
         self.depth -= 1
         self.line("except Exception:")
         self.depth += 1
-        self.take(op.exit)
+        self.take_because([op], op.exit)
         self.depth -= 1
 
     def _compute(self, op: Op, expression: str) -> None:
@@ -172,7 +172,7 @@ def _compare(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _libm(emitter: PythonEmitter, op: Op) -> str:
-    return "libm(%r, %s)" % (op.attrs["function"], ", ".join(_args(op)))
+    return "libm(%r, %r, %s)" % (op.attrs["function"], "finite" in op.attrs, ", ".join(_args(op)))
 
 
 def _power(emitter: PythonEmitter, op: Op) -> str:

@@ -57,12 +57,13 @@ def nonzero(value: Any) -> Any:
     return value
 
 
-def libm(name: str, *args: float) -> float:
-    """The libm function through ``math``; raises when the result is not finite although the arguments are."""
+def libm(name: str, finite: bool, *args: float) -> float:
+    """The libm function through ``math``; raises when the result is not finite although the arguments are,
+    or in any case with ``finite``."""
     if name not in LIBM:
         raise ValueError(name)
     result = getattr(math, name)(*args)
-    if not math.isfinite(result) and all(map(math.isfinite, args)):
+    if not math.isfinite(result) and (finite or all(map(math.isfinite, args))):
         raise ValueError("not finite")
     return result
 

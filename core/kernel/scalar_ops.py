@@ -109,7 +109,7 @@ def _complex_rows() -> Dict[Tuple[str, str, str], Row]:
     rows["real", "*", "c"] = Row("creal({a})")
     rows["imag", "*", "c"] = Row("cimag({a})")
     rows["complex", "*", "f"] = Row("cpair({a}, {b})")
-    rows["abs", "py", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "makes_special({r}, creal({a}), cimag({a}))")
+    rows["abs", "py", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "makes_odd({r}, creal({a}), cimag({a}))")
     rows["abs", "np", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "odd_size({r}, creal({a}), cimag({a}))")
     rows["infinite", "*", "c"] = Row("cinfinite({a})")
     rows["truth", "*", "c"] = Row("ctrue({a})")

@@ -21,6 +21,8 @@ typedef struct {
     int returned, landed;
 } Caller;
 
+#define MOST_CAUSES 32767
+
 const GuardsAPI *guards_api;
 KernelClock kernel_clock;
 
@@ -67,12 +69,32 @@ exit_land(const Exit *exit, int64_t id, ValueSource *source, Left *left)
     Py_RETURN_NONE;
 }
 
-/* The answer for one exit: new reference. */
-static PyObject *
-exit_build(Launcher *self, int64_t id, ValueSource *source, Caller *caller)
+/* Counts why a kernel has left. Causes whose count finds no memory are not counted. */
+static void
+cause_count(Launcher *self, int64_t cause)
 {
-    if (id < 0 || id >= self->nexits) {
-        PyErr_Format(PyExc_SystemError, "kernel of %R returned the unknown exit id %lld", self->name, (long long)id);
+    if (cause > self->ncauses) {
+        long long *causes = cause <= MOST_CAUSES ? PyMem_Realloc(self->causes, cause * sizeof(long long)) : NULL;
+        if (causes == NULL) {
+            return;
+        }
+        memset(causes + self->ncauses, 0, (cause - self->ncauses) * sizeof(long long));
+        self->causes = causes;
+        self->ncauses = cause;
+    }
+    self->causes[cause - 1]++;
+}
+
+/* The answer for one exit: new reference. The GIL is held. */
+static PyObject *
+exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
+{
+    int64_t id = left & (((int64_t)1 << CAUSE_SHIFT) - 1), cause = left >> CAUSE_SHIFT;
+    if (left >= 0 && cause > 0) {
+        cause_count(self, cause);
+    }
+    if (left < 0 || id >= self->nexits) {
+        PyErr_Format(PyExc_SystemError, "kernel of %R returned the unknown exit id %lld", self->name, (long long)left);
         return NULL;
     }
     Exit *exit = &self->exits[id];

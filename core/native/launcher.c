@@ -206,6 +206,7 @@ launcher_dealloc(Launcher *self)
     Py_XDECREF(self->name);
     inputs_free(self->inputs, self->ninputs);
     PyMem_Free(self->slots);
+    PyMem_Free(self->causes);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -329,6 +330,21 @@ launcher_get_exit_counts(Launcher *self, void *closure)
 }
 
 static PyObject *
+launcher_get_cause_counts(Launcher *self, void *closure)
+{
+    PyObject *counts = PyTuple_New(self->ncauses);  /* new: the result */
+    for (Py_ssize_t i = 0; counts != NULL && i < PyTuple_GET_SIZE(counts); i++) {
+        PyObject *count = PyLong_FromLongLong(self->causes[i]);  /* moved into the tuple */
+        if (count == NULL) {
+            Py_CLEAR(counts);
+            break;
+        }
+        PyTuple_SET_ITEM(counts, i, count);
+    }
+    return counts;
+}
+
+static PyObject *
 launcher_get_address(Launcher *self, void *closure)
 {
     return PyLong_FromVoidPtr((void *)self->kernel);
@@ -355,6 +371,7 @@ static PyGetSetDef launcher_getset[] = {
     {"enabled", (getter)launcher_get_enabled, (setter)launcher_set_enabled, "False: every call answers MISS", NULL},
     {"trial", (getter)launcher_get_trial, (setter)launcher_set_trial, "the LoopTrial that measures it, or None", NULL},
     {"exit_counts", (getter)launcher_get_exit_counts, NULL, "how often each exit was taken", NULL},
+    {"cause_counts", (getter)launcher_get_cause_counts, NULL, "how often the kernel left for each cause, from 1 on", NULL},
     {"address", (getter)launcher_get_address, NULL, "the kernel's address, 0 for a Python kernel", NULL},
     {NULL},
 };

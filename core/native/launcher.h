@@ -222,6 +222,8 @@
 #define LAUNCHER_MISS (-1)
 #define LAUNCHER_ERROR (-2)
 
+#define CAUSE_SHIFT 48           /* answers from 0 on: the exit's number, and above it that of the cause or 0 */
+
 typedef int64_t (*KernelFunction)(int64_t *frame);
 
 /* Offsets in a descriptor. */

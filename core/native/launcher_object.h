@@ -31,6 +31,8 @@ typedef struct {
     Py_ssize_t words;
     Py_ssize_t output_word;
     Py_ssize_t width;
+    long long *causes;          /* owned, or NULL: how often each was why the kernel left, from number 1 on */
+    Py_ssize_t ncauses;
     long long calls;
     long long misses;
     int enabled;

@@ -1,0 +1,100 @@
+"""Why kernels leave: the operations that may, by numbers which kernels answer beside those of their exits.
+
+A kernel answers the number of the exit and, ``SHIFT`` bits above, that of the cause: 0 where it comes to the end of what
+was captured. Both are constants, so counting costs nothing before a kernel leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+
+from pijit.core.graph.ir import HERE, Op
+
+SHIFT = 48
+MOST = 2 ** 15 - 1
+"""Causes beyond these are not counted."""
+
+
+class Cause(NamedTuple):
+    """Operations because of which a kernel may leave through an exit; the line is 0 in an inlined function."""
+
+    exit: int
+    line: int
+    operation: str
+    why: str
+
+
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&", "or": "|",
+            "xor": "^", "shl": "<<", "shr": ">>", "power": "**"}
+_DIVISIONS = ("truediv", "floordiv", "mod")
+
+_WHY = {
+    **dict.fromkeys(("load", "store", "view", "gather", "list_item", "item", "char_at", "byte_at", "char_code",
+                     "store_byte", "rows", "scatter", "add_at"), "an index is out of range, or an item of another type"),
+    **dict.fromkeys(("reshape", "assign", "where"), "shapes do not fit"),
+    **dict.fromkeys(("shl", "shr"), "the result does not fit 64 bits, or the count is negative"),
+    **dict.fromkeys(("dict_item", "find_key", "remove_key", "has_key"), "a key is missing, or its value of another type"),
+    "power": "Python or NumPy may raise or warn, or the result is subnormal",
+    "libm": "the argument has no finite result",
+    "cast": "the value does not fit the type",
+    "poll": "the interpreter has something to do",
+    "raised": "a floating-point flag is raised",
+    "require": "a condition does not hold that the code was compiled for",
+    "invoke": "the function raises, or gives another type",
+    "ufunc": "shapes do not fit, or a floating-point flag is raised",
+    "ufunc_into": "shapes do not fit, or a floating-point flag is raised",
+    "reduce": "the array is empty, or a floating-point flag is raised",
+}
+_OTHERWISE = "what it needs is missing or of another type, or it would raise"
+
+
+def cause_of(ops: Sequence[Op], exit: int) -> Cause:
+    """What operations say of themselves where a kernel leaves because of one of them: the line is the first one's."""
+    line = next((op.lineno for op in ops if op.origin == HERE and op.lineno), 0)
+    name = " or ".join(dict.fromkeys(map(_operation, ops)))
+    return Cause(exit, line, name, " or ".join(dict.fromkeys(map(_why, ops))))
+
+
+def _operation(op: Op) -> str:
+    if op.name in _SYMBOLS:
+        return _SYMBOLS[op.name]
+    if op.name in ("libm", "invoke", "perform"):
+        return str(op.attrs["function"])
+    ufunc = op.attrs.get("ufunc")
+    return ufunc.__name__ if ufunc is not None else op.name
+
+
+def _why(op: Op) -> str:
+    kind = getattr(op.args[0], "type", None) if op.args else None
+    dtype, family = getattr(kind, "dtype", None), getattr(kind, "family", None)
+    if op.name in _WHY or dtype is None or family is None:
+        return _WHY.get(op.name, _OTHERWISE)
+    if op.name in _DIVISIONS and (dtype.kind in "iu" or family == "py"):
+        return "the divisor is zero" if dtype.kind == "f" else "the divisor is zero, or the result does not fit"
+    if dtype.kind in "iu":
+        return "the result does not fit %d bits" % (8 * dtype.itemsize)
+    if dtype.kind in "fc":
+        return "a floating-point flag is raised"
+    return _OTHERWISE
+
+
+class Causes:
+    """The causes of one kernel, numbered from 1 as they are met."""
+
+    def __init__(self) -> None:
+        self._numbers: Dict[Any, int] = {}
+        self._found: List[Cause] = []
+
+    @property
+    def found(self) -> Tuple[Cause, ...]:
+        return tuple(self._found)
+
+    def answer(self, exit: int, ops: Sequence[Op]) -> int:
+        """What a kernel gives where it leaves through an exit because of one of these operations, or of none."""
+        if not ops:
+            return exit
+        cause = cause_of(ops, exit)
+        if cause not in self._numbers and len(self._found) < MOST:
+            self._found.append(cause)
+            self._numbers[cause] = len(self._found)
+        return exit | self._numbers.get(cause, 0) << SHIFT
