@@ -1,6 +1,6 @@
 """Results that are an argument, or share memory with one: what is one object in Python is one with kernels.
 
-The calls are those of `returned_arguments`; that module's tables have one for each library function.
+Module returned_arguments lists the calls. It has some for each library function.
 """
 
 import warnings
@@ -42,7 +42,7 @@ MADE = {np.ndarray: "x * 1", list: "[v for v in x]"}
 
 
 def arguments(kind):
-    """What the calls name: x, y, o, i, m, s and w."""
+    """The values of the names in the calls."""
     x, y = KINDS[kind](), KINDS[kind]()
     plain = np.array(np.asarray(x))
     out = np.zeros_like(plain) if plain.dtype.names is None else np.zeros(2)
@@ -212,6 +212,13 @@ def test_results_that_are_written(kind):
         except Exception:
             continue
         agrees(f, kind, "python")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_view_that_warns_does_so_once(backend):
+    """Of arrays in Fortran's order older versions of NumPy warn, but of those with one element."""
+    agrees(function(["r = x.view(np.uint8)", "return r, x, z - w"]), "columns", backend)
+    agrees(function(["x = x * 1", "r = x.view(np.uint8)", "return r, x, z - w"]), "columns", backend)
 
 
 # ---- lists ----
