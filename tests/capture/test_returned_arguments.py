@@ -1,7 +1,4 @@
-"""Results that are an argument, or share memory with one: what is one object in Python is one with kernels.
-
-Module returned_arguments lists the calls. It has some for each library function.
-"""
+"""Results that are an argument, or share memory with one: the calls are in returned_arguments.py."""
 
 import warnings
 
@@ -217,6 +214,8 @@ def test_results_that_are_written(kind):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_view_that_warns_does_so_once(backend):
     """Of arrays in Fortran's order older versions of NumPy warn, but of those with one element."""
+    if not succeeds("x.view(np.uint8)", "columns"):
+        pytest.skip("this NumPy refuses the view")
     agrees(function(["r = x.view(np.uint8)", "return r, x, z - w"]), "columns", backend)
     agrees(function(["x = x * 1", "r = x.view(np.uint8)", "return r, x, z - w"]), "columns", backend)
 
