@@ -250,3 +250,27 @@ def test_a_list_that_is_its_own_difference(backend):
         check(of_a_given_list, given, np.arange(4.0), config={"backend": backend})
     check(written_afterwards, given, np.arange(4.0), others=[([1.0, 2.0, 3.0], np.arange(4.0))],
           config={"backend": backend})
+
+
+class Pair(tuple):
+    pass
+
+
+def of_a_tuple(x, w):
+    y = tuple(x)
+    z = tuple(y)
+    return y, z, w * 2.0 + 1.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_tuple_of_a_tuple_is_that_tuple(backend):
+    w = np.arange(4.0)
+    long = tuple(k * 0.5 for k in range(40))
+    with fail_unless_captured():
+        check(of_a_tuple, tuple([2.5, 1.0]), w, config={"backend": backend}, others=[
+            ([2.5, 1.0], w), (Pair([2.5, 1.0]), w), ((), w), (long, w), (tuple([w, 1]), w), ("text", w)])
+        check(of_a_tuple, long, w, config={"backend": backend}, others=[([2.5, 1.0], w), (Pair(long), w), (3, w)])
+    for given in (tuple([2.5, 1.0]), long):
+        j = jitted(of_a_tuple, {"backend": backend})
+        for _ in range(3):
+            assert all(one is given for one in j(given, w)[:2])
