@@ -206,10 +206,11 @@ def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     only(arguments, keywords, "tuple", 0, 1)
     if not arguments:
         return Const(())
+    if class_of(arguments[0]) is tuple:
+        return self.use(arguments[0])  # type: ignore[no-any-return]
     items = _known_items(self, arguments[0])
     if items is not None:
-        known = isinstance(arguments[0], (Sequence, Const))
-        return arguments[0] if known else self.new_tuple([self.use(item) for item in items])
+        return self.new_tuple([self.use(item) for item in items])  # type: ignore[no-any-return]
     made = call_list(self, arguments, {})
     if isinstance(made, Known):
         return self.new_tuple(list(made.items))  # type: ignore[no-any-return]

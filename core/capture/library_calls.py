@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import numpy as np
 from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.library_samples import result_types
-from pijit.core.capture.listed_arrays import many_as_array
+from pijit.core.capture.listed_arrays import expected_list, many_as_array
 from pijit.core.capture.operators import describe, operand_of
 from pijit.core.capture.sampling import Operand
 from pijit.core.capture.values import Abstract, Const, Instance, Known, Number, Slice, Tensor, class_of, number_type
@@ -36,6 +36,8 @@ from pijit.guards.facts import is_among, is_exactly
 TAKEN_AS_ARRAYS = frozenset("a x m xp fp y v ar arr ar1 ar2 weights w p b".split())
 """Parameters that NumPy's functions make arrays of."""
 PLAIN = (str, type(None), type(Ellipsis))
+SAMPLED_ITEMS = 3
+"""How many items a list has that stands for one that may become an array."""
 
 
 class LibraryCalls:
@@ -52,12 +54,8 @@ class LibraryCalls:
     def invoke(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """The result of a call of a library function, or Break."""
         names = parameter_names(row, len(arguments), keywords)
-        if row.path.split(".")[0] not in MODULES:
-            arguments = [many_as_array(self, value) if name in TAKEN_AS_ARRAYS else value
-                         for name, value in zip(names, arguments)]
+        arguments, kinds = self._with_arrays(row, names, arguments, keywords)
         values = arguments + list(keywords.values())
-        questions = self.questions_of(row, arguments, keywords)
-        kinds = result_types(row.path, questions, tuple(keywords))
         if row.needs:
             named = {name.strip("*#"): value for name, value in zip(names, values)}
             NEEDS[row.needs](self, named)
@@ -77,6 +75,27 @@ class LibraryCalls:
         items = [typed(kind, self.emit("item", [made], kind, {"index": k}, exits=True))  # type: ignore[list-item]
                  for k, kind in enumerate(kinds)]
         return Tuple_(items, value=made)
+
+    def _with_arrays(self, row: Function, names: List[str], arguments: List[Abstract],
+                     keywords: Arguments) -> Tuple[List[Abstract], Any]:
+        """The arguments, where long lists are arrays if that cannot show, and the types of the result.
+
+        A function that gives a list itself back gives another type for an array: it gets the list.
+        """
+        taken = arguments
+        if row.path.split(".")[0] not in MODULES:
+            taken = [many_as_array(self, value) if name in TAKEN_AS_ARRAYS else value
+                     for name, value in zip(names, arguments)]
+        questions = self.questions_of(row, taken, keywords)
+        kinds = result_types(row.path, questions, tuple(keywords))
+        listed = [k for k, (one, other) in enumerate(zip(arguments, taken)) if one is not other]
+        if listed:
+            asked = list(questions)
+            for k in listed:
+                asked[k] = (list, self.list_question(expected_list(arguments[k]))[1][:1] * SAMPLED_ITEMS)
+            if result_types(row.path, tuple(asked), tuple(keywords)) != kinds:
+                return arguments, result_types(row.path, self.questions_of(row, arguments, keywords), tuple(keywords))
+        return taken, kinds
 
     def questions_of(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Tuple[Any, ...]:
         """What stands for the arguments of a call in samples, keywords last."""

@@ -24,12 +24,20 @@ WARNED = (COMPLEX_WARNING, DeprecationWarning, FutureWarning, PendingDeprecation
 """What a call would warn with at its caller's line: such calls are bytecode's."""
 
 
+WARNS = object()
+"""The answer of a sample that such a warning is given for."""
+
+
 @lru_cache(maxsize=1024)
 def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...]) -> Any:
-    """The type of the call's result, or a tuple of types where that is a tuple."""
+    """The type of the call's result, or a tuple of types where that is a tuple.
+
+    Break where all samples of one size warn: arrays of that size would.
+    """
     least = LEAST_EDGE.get(path, 1)
-    answers = [(edge, kind) for edge, kind in _answers(path, questions, keywords, _kind_of) if edge >= least]
-    if not answers:
+    found = [(edge, kind) for edge, kind in _answers(path, questions, keywords, _kind_of) if edge >= least]
+    answers = [(edge, kind) for edge, kind in found if kind is not WARNS]
+    if {edge for edge, _ in found} - {edge for edge, _ in answers} or not answers:
         raise Break("PJ203", operands=_described(questions))
     return _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in _arrays(questions)), questions)
 
@@ -76,7 +84,7 @@ def _common(answers: Sequence[Tuple[int, Type]], scattered: bool, questions: Any
 @lru_cache(maxsize=1024)
 def written_by(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...]) -> None:
     """Break unless a function that has no result takes such arguments."""
-    if not any(done for _, done in _answers(path, questions, keywords, lambda result: result is None)):
+    if not any(done is True for _, done in _answers(path, questions, keywords, lambda result: result is None)):
         raise Break("PJ203", operands=_described(questions))
 
 
@@ -96,8 +104,7 @@ def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
                     result = function(*values[:split], **dict(zip(keywords, values[split:])))
                 except Exception:
                     continue
-                if not warned:
-                    yield edge, answer(result)
+                yield edge, WARNS if warned else answer(result)
                 del warned[:]
 
 

@@ -36,7 +36,7 @@ def array_of(self: Any, value: Abstract, dtype: Optional[np.dtype] = None) -> Op
         return None
     if self.is_short(value):
         return _of_few(self, value, dtype)
-    expected = _expected(value)
+    expected = expected_list(value)
     return _of_many(self, value, expected, dtype) if expected is not None else None
 
 
@@ -50,7 +50,7 @@ def many_as_array(self: Any, value: Abstract) -> Abstract:
     return as_array(self, value) if class_of(value) is list and not self.is_short(value) else value
 
 
-def _expected(value: Abstract) -> Any:
+def expected_list(value: Abstract) -> Any:
     """The type of a list whose items are alike, or None."""
     if isinstance(value, Opaque) and type(value.sample) is list:
         return list_like(value.sample[:LOOKED_AT])
