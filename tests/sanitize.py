@@ -28,29 +28,30 @@ FOUND = ("ERROR: AddressSanitizer", "runtime error:")
 
 def main(arguments: List[str]) -> int:
     """Run pytest on the arguments, or all runs; return the status."""
-    _check_build()
     runs = [({}, arguments)] if arguments else [
         (variables, [str(TESTS / folder) for folder in folders]) for variables, folders in RUNS]
-    options = ["-q", "-p", "no:cacheprovider"]
+    options = ["-q", "-s", "-p", "no:cacheprovider"]  # pytest would keep what passing tests write to stderr
     options += ["--deselect=tests/" + name for name in DESELECTED]
     with tempfile.TemporaryDirectory() as logs:
-        statuses = [subprocess.call([sys.executable, "-m", "pytest"] + options + chosen,
-                                    env=dict(_environment(logs), **variables)) for variables, chosen in runs]
+        environment = _environment(logs)
+        _check_build(environment)
+        with open(os.path.join(logs, "stderr"), "wb") as errors:
+            statuses = [subprocess.call([sys.executable, "-m", "pytest"] + options + chosen, stderr=errors,
+                                        env=dict(environment, **variables)) for variables, chosen in runs]
         found = [text for text in (path.read_text(errors="replace") for path in sorted(Path(logs).iterdir()))
                  if any(words in text for words in FOUND)]
     for text in found:
         print(text, file=sys.stderr)
-    print("sanitizers: {} processes with findings".format(len(found)), file=sys.stderr)
+    print("sanitizers: {} logs with findings".format(len(found)), file=sys.stderr)
     return max(statuses + [int(bool(found))])
 
 
-def _check_build() -> None:
+def _check_build(environment: Dict[str, str]) -> None:
     """End with a message if the C parts were built without sanitizers."""
-    import pijit.guards
-
-    (module,) = Path(pijit.guards.__file__).parent.glob("_evaluate.*.so")
-    if b"__asan_init" not in module.read_bytes():
-        raise SystemExit("{} is built without sanitizers: set PIJIT_BUILD_SANITIZE=1 and build again".format(module))
+    path = subprocess.check_output([sys.executable, "-c", "import pijit.guards._evaluate as m; print(m.__file__)"],
+                                   env=environment, universal_newlines=True).strip()
+    if b"__asan_init" not in Path(path).read_bytes():
+        raise SystemExit("{} is built without sanitizers: set PIJIT_BUILD_SANITIZE=1 and build again".format(path))
 
 
 def _environment(logs: str) -> Dict[str, str]:
@@ -59,7 +60,9 @@ def _environment(logs: str) -> Dict[str, str]:
                  for name in LIBRARIES]
     # Leaks are left out: an interpreter does not free all it has. MemoryError instead of an end is what tests expect.
     asan = {"detect_leaks": 0, "allocator_may_return_null": 1, "log_path": os.path.join(logs, "asan")}
-    ubsan = {"print_stacktrace": 1, "log_path": os.path.join(logs, "ubsan")}
+    # With both libraries, undefined behaviour is reported on stderr, whatever the path. It ends the process, so that a test
+    # fails that starts one and reads its stderr.
+    ubsan = {"print_stacktrace": 1, "halt_on_error": 1}
     return dict(os.environ, LD_PRELOAD=" ".join(preloaded), PYTHONMALLOC="malloc", PIJIT_TEST_BACKEND="numba",
                 ASAN_OPTIONS=_joined(asan), UBSAN_OPTIONS=_joined(ubsan))
 
