@@ -1,8 +1,8 @@
 """Run tests of the C parts with GCC's sanitizers: `tox -e sanitize`, or `python tests/sanitize.py [pytest arguments]`.
 
 pijit has to be built with PIJIT_BUILD_SANITIZE=1. Without arguments, the tests of the hook, the launcher and the guards
-run, and a tenth of those of captures. What the sanitizers find, in subprocesses too, is written to stderr; the status is
-that of pytest, or 1 if they found anything.
+run, and a tenth of those of captures. Findings are written to stderr. The status is 0 if all tests pass and there are no
+findings, else 1.
 """
 
 import os
@@ -38,12 +38,12 @@ def main(arguments: List[str]) -> int:
         with open(os.path.join(logs, "stderr"), "wb") as errors:
             statuses = [subprocess.call([sys.executable, "-m", "pytest"] + options + chosen, stderr=errors,
                                         env=dict(environment, **variables)) for variables, chosen in runs]
-        found = [text for text in (path.read_text(errors="replace") for path in sorted(Path(logs).iterdir()))
-                 if any(words in text for words in FOUND)]
-    for text in found:
+        texts = [path.read_text(errors="replace") for path in sorted(Path(logs).iterdir())]
+    found = [text for text in texts if any(words in text for words in FOUND)]
+    for text in texts if any(statuses) else found:
         print(text, file=sys.stderr)
     print("sanitizers: {} logs with findings".format(len(found)), file=sys.stderr)
-    return max(statuses + [int(bool(found))])
+    return int(bool(found) or any(statuses))
 
 
 def _check_build(environment: Dict[str, str]) -> None:
@@ -60,8 +60,8 @@ def _environment(logs: str) -> Dict[str, str]:
                  for name in LIBRARIES]
     # Leaks are left out: an interpreter does not free all it has. MemoryError instead of an end is what tests expect.
     asan = {"detect_leaks": 0, "allocator_may_return_null": 1, "log_path": os.path.join(logs, "asan")}
-    # With both libraries, undefined behaviour is reported on stderr, whatever the path. It ends the process, so that a test
-    # fails that starts one and reads its stderr.
+    # Undefined behaviour is reported on stderr, whatever the path: libasan's setting hides that of libubsan. It ends the
+    # process, so that tests fail that start one and read its stderr.
     ubsan = {"print_stacktrace": 1, "halt_on_error": 1}
     return dict(os.environ, LD_PRELOAD=" ".join(preloaded), PYTHONMALLOC="malloc", PIJIT_TEST_BACKEND="numba",
                 ASAN_OPTIONS=_joined(asan), UBSAN_OPTIONS=_joined(ubsan))
