@@ -18,6 +18,9 @@ from setuptools.errors import CompileError, ExecError, LinkError, PlatformError
 FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310"}
 """What the names of the C files end in that are written for some versions of CPython."""
 
+SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
+"""With PIJIT_BUILD_SANITIZE: what finds wrong accesses of memory and undefined behaviour; see docs/extending.md."""
+
 NO_COMPILER = """
 pijit needs a C compiler to build its extension modules, and building them failed:
 
@@ -59,23 +62,26 @@ def extensions():
         flags.append("-falign-functions=64")  # where functions begin decides up to a quarter of a call
     if os.environ.get("PIJIT_BUILD_DEBUG"):
         flags += ["-O0", "-g", "-UNDEBUG"]
+    sanitizers = SANITIZE if os.environ.get("PIJIT_BUILD_SANITIZE") else []
+    flags += sanitizers
     headers = sorted(glob.glob("core/native/*.h") + glob.glob("guards/native/*.h"))
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
                   ["core/native/hook.c", "core/native/dispatch.c", "core/native/trial.c", "core/native/function.c",
                    "core/native/frame_%s.c" % family],
-                  depends=headers, include_dirs=["core/native"], extra_compile_args=flags),
+                  depends=headers, include_dirs=["core/native"], extra_compile_args=flags, extra_link_args=sanitizers),
         Extension("pijit.core._launcher",
                   ["core/native/launcher.c", "core/native/launch.c", "core/native/hand_over.c", "core/native/runtime.c",
                    "core/native/loop_trial.c", "core/native/pool.c", "core/native/breaker_%s.c" % family],
                   depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers,
-                  extra_compile_args=flags + ["-pthread"], extra_link_args=["-pthread"]),
+                  extra_compile_args=flags + ["-pthread"], extra_link_args=["-pthread"] + sanitizers),
         Extension("pijit.guards._evaluate",
                   ["guards/native/evaluate.c"],
                   depends=headers,
-                  include_dirs=["guards/native"] + numpy_headers, extra_compile_args=flags),
+                  include_dirs=["guards/native"] + numpy_headers, extra_compile_args=flags,
+                  extra_link_args=sanitizers),
     ]
     only = os.environ.get("PIJIT_ONLY")
     return [module for module in modules if only in (None, module.name)]
