@@ -403,6 +403,6 @@ def is_lossy(left: State, right: State) -> bool:
         return knows_nothing(both) or entries and not isinstance(both, Known) or mixed
 
     others = right.locals
-    pairs = [(value, others[name]) for name, value in left.locals.items() if name in others and others[name] is not value]
-    return (any(loses(a, b) for a, b in pairs)
+    return (any(loses(value, others[name]) for name, value in left.locals.items()
+                if name in others and others[name] is not value)
             or any(loses(a, b) for a, b in zip(left.stack, right.stack)))

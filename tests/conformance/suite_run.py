@@ -34,7 +34,7 @@ def _group(item: Any) -> str:
 
 
 class Plugin:
-    """Runs tests in an order that is everywhere in the suite early, and writes a line for each to the log."""
+    """Runs tests in a fixed random order, and writes a line for each to the log."""
 
     def __init__(self, task: Dict[str, Any], jitting: Optional[Any]) -> None:
         self.task = task
@@ -110,8 +110,9 @@ def main(path: str) -> int:
         jitting = Jitting(task["places"], task["config"], task["but"])
     faulthandler.enable()
     plugins = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:xdist", "-p", "no:logging"]
-    return int(pytest.main(["-q", "--assert=plain", "--continue-on-collection-errors", "-c", os.devnull, "--rootdir", os.getcwd(), "--tb=short"] + plugins
-                           + ["--pyargs"] + task["tests"], plugins=[Plugin(task, jitting)]))
+    options = ["-q", "--assert=plain", "--continue-on-collection-errors", "--tb=short", "-c", os.devnull,
+               "--rootdir", os.getcwd()]
+    return int(pytest.main(options + plugins + ["--pyargs"] + task["tests"], plugins=[Plugin(task, jitting)]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command that runs others' tests with their functions jitted: a slice of it for each kind of suite, and its findings."""
+"""The command over test suites: a slice of each kind of suite passes jitted, and what goes wrong is found."""
 
 import importlib.util
 import os
