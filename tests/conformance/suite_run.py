@@ -19,6 +19,7 @@ from _pytest.runner import runtestprotocol
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHOWN = 1200  # characters of a failure
+ALL_AGAIN = frozenset(["test_main"])  # functions that run the other tests of their module
 OFTEN = 20  # tests between two lines of counts
 
 
@@ -57,7 +58,7 @@ class Plugin:
                 done = {line["test"] for line in map(json.loads, log) if "outcome" in line}
         only = None if self.task["only"] is None else set(self.task["only"])
         items[:] = [item for item in items if _name(item) not in done and (only is None or _name(item) in only)
-                    and self.task["select"] in _name(item)]
+                    and self.task["select"] in _name(item) and item.name not in ALL_AGAIN]
         items.sort(key=lambda item: hashlib.md5(_group(item).encode()).digest())
 
     def pytest_collection_finish(self) -> None:
@@ -70,7 +71,7 @@ class Plugin:
         if time.monotonic() > self.until:
             item.session.shouldstop = "the time is up"
             return True
-        self.log(start=_name(item))
+        self.log(start=_name(item), at=time.time())
         faulthandler.dump_traceback_later(self.task["patience"], exit=True)
         start, outcome, text = time.process_time(), "passed", ""
         for number in range(self.task["rounds"]):

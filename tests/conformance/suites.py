@@ -114,12 +114,12 @@ class Log:
         """The last result of each test."""
         return {line["test"]: line for line in self.lines() if "outcome" in line}
 
-    def unfinished(self) -> Optional[str]:
-        """The test that was running when its process ended, or None."""
+    def unfinished(self) -> Optional[Dict[str, Any]]:
+        """The line of the test that was running when its process ended, or None."""
         running = None
         for line in self.lines():
             if "start" in line:
-                running = line["start"]
+                running = line
             elif "outcome" in line:
                 running = None
         return running
@@ -151,7 +151,9 @@ def run(name: str, mode: str, folder: str, seconds: float, options: Dict[str, An
         code = _run_process(task, folder, name, mode)
         died = log.unfinished()
         if died is not None:
-            log.add(test=died, outcome="ended the process (%d)" % code, seconds=0.0, text="")
+            stopped = time.time() - died["at"] >= PATIENCE[mode]
+            how = "was stopped after %d seconds" % PATIENCE[mode] if stopped else "ended the process (%d)" % code
+            log.add(test=died["start"], outcome=how, seconds=0.0, text="")
         elif not log.lines() or "end" not in log.lines()[-1]:
             log.add(faults=["the process ended with %d: see its output" % code])
             break
