@@ -43,6 +43,7 @@ class Plugin:
         self.until = time.monotonic() + task["seconds"]
         self.number = 0
         self.told = 0
+        self.shown_at = os.dup(2)  # tests have another one
 
     def log(self, **line: Any) -> None:
         """Add a line, at once: the process may end any time."""
@@ -72,7 +73,7 @@ class Plugin:
             item.session.shouldstop = "the time is up"
             return True
         self.log(start=_name(item), at=time.time())
-        faulthandler.dump_traceback_later(self.task["patience"], exit=True)
+        faulthandler.dump_traceback_later(self.task["patience"], exit=True, file=self.shown_at)
         start, outcome, text = time.process_time(), "passed", ""
         for number in range(self.task["rounds"]):
             for report in runtestprotocol(item, log=number == self.task["rounds"] - 1, nextitem=nextitem):
@@ -109,7 +110,7 @@ def main(path: str) -> int:
         from suite_jit import Jitting
 
         jitting = Jitting(task["places"], task["config"], task["but"])
-    faulthandler.enable()
+    faulthandler.enable(os.dup(2))
     plugins = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:xdist", "-p", "no:logging"]
     options = ["-q", "--assert=plain", "--continue-on-collection-errors", "--tb=short", "-c", os.devnull,
                "--rootdir", os.getcwd()]
