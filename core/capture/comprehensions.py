@@ -7,6 +7,7 @@ has a name is made where the kernel leaves, if it is still called behind that.
 
 from __future__ import annotations
 
+import dis
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -30,6 +31,7 @@ BEFORE_MAKE = 3
 STORES = frozenset(["STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
 COMPREHENSIONS = frozenset(["<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"])
 WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
+WRITING = frozenset(dis.opmap[name] for name in WRITES)
 
 
 class Comprehensions:
@@ -186,5 +188,11 @@ def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[
         suits = not depth and not code.co_flags & GENERATOR and not reads_all_locals(function)
     else:
         suits = code.co_name.startswith("<")
-    written = any(inner.opname in WRITES and inner.value in code.co_freevars for inner in decode(code).instructions)
-    return code if suits and not written else None
+    return code if suits and not _writes_around(code) else None
+
+
+def _writes_around(code: types.CodeType) -> bool:
+    """Whether a function writes a variable of the one around it: most have no such instruction, and are not decoded."""
+    if not code.co_freevars or WRITING.isdisjoint(code.co_code[::2]):
+        return False
+    return any(inner.opname in WRITES and inner.value in code.co_freevars for inner in decode(code).instructions)

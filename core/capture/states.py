@@ -402,5 +402,7 @@ def is_lossy(left: State, right: State) -> bool:
         mixed = class_of(both) is list and None in item_kinds(both) and None not in item_kinds(a) | item_kinds(b)
         return knows_nothing(both) or entries and not isinstance(both, Known) or mixed
 
-    return (any(loses(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals)
+    others = right.locals
+    return (any(loses(value, others[name]) for name, value in left.locals.items()
+                if name in others and others[name] is not value)
             or any(loses(a, b) for a, b in zip(left.stack, right.stack)))

@@ -1,7 +1,8 @@
-"""Jits every Python function whose code comes from given files, when it first runs, and counts what that came to."""
+"""Jits the Python functions of given files when they first run, and counts entries and kernels."""
 
 from __future__ import annotations
 
+import gc
 import logging
 from types import CodeType, FunctionType
 from typing import Any, Dict, List, Sequence
@@ -32,6 +33,7 @@ class Jitting(logging.Handler):
         """Jit what runs from now on, from its second call on."""
         logging.getLogger("pijit").addHandler(self)
         _hook.set_error_handler(lambda code, error: self.faults.append("%s: %r" % (code.co_name, error)))
+        gc.freeze()  # collections leave out all that was imported
         _hook.set_code_filter(self._attach)
         _hook.hold()
 
@@ -45,8 +47,8 @@ class Jitting(logging.Handler):
     def counts(self) -> Dict[str, int]:
         """How many functions were met, captures made and kept, kernels in these, and calls of kernels."""
         entries = [entry for state in self.states for entry in state.entries]
-        launchers = {id(launcher): launcher for entry in entries for launcher in list(entry.launchers) + list(entry.reentries)
-                     if launcher is not None}.values()
+        found = [launcher for entry in entries for launcher in list(entry.launchers) + list(entry.reentries)]
+        launchers = {id(launcher): launcher for launcher in found if launcher is not None}.values()
         return {
             "functions": len(self.states),
             "entries": len(entries),

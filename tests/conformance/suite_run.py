@@ -19,6 +19,7 @@ from _pytest.runner import runtestprotocol
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHOWN = 1200  # characters of a failure
+ALL_AGAIN = frozenset(["test_main"])  # functions that run the other tests of their module
 OFTEN = 20  # tests between two lines of counts
 
 
@@ -34,7 +35,7 @@ def _group(item: Any) -> str:
 
 
 class Plugin:
-    """Runs tests in an order that is everywhere in the suite early, and writes a line for each to the log."""
+    """Runs tests in a fixed random order, and writes a line for each to the log."""
 
     def __init__(self, task: Dict[str, Any], jitting: Optional[Any]) -> None:
         self.task = task
@@ -42,6 +43,7 @@ class Plugin:
         self.until = time.monotonic() + task["seconds"]
         self.number = 0
         self.told = 0
+        self.shown_at = os.dup(2)  # tests have another one
 
     def log(self, **line: Any) -> None:
         """Add a line, at once: the process may end any time."""
@@ -57,7 +59,7 @@ class Plugin:
                 done = {line["test"] for line in map(json.loads, log) if "outcome" in line}
         only = None if self.task["only"] is None else set(self.task["only"])
         items[:] = [item for item in items if _name(item) not in done and (only is None or _name(item) in only)
-                    and self.task["select"] in _name(item)]
+                    and self.task["select"] in _name(item) and item.name not in ALL_AGAIN]
         items.sort(key=lambda item: hashlib.md5(_group(item).encode()).digest())
 
     def pytest_collection_finish(self) -> None:
@@ -70,8 +72,8 @@ class Plugin:
         if time.monotonic() > self.until:
             item.session.shouldstop = "the time is up"
             return True
-        self.log(start=_name(item))
-        faulthandler.dump_traceback_later(self.task["patience"], exit=True)
+        self.log(start=_name(item), at=time.time())
+        faulthandler.dump_traceback_later(self.task["patience"], exit=True, file=self.shown_at)
         start, outcome, text = time.process_time(), "passed", ""
         for number in range(self.task["rounds"]):
             for report in runtestprotocol(item, log=number == self.task["rounds"] - 1, nextitem=nextitem):
@@ -108,10 +110,11 @@ def main(path: str) -> int:
         from suite_jit import Jitting
 
         jitting = Jitting(task["places"], task["config"], task["but"])
-    faulthandler.enable()
+    faulthandler.enable(os.dup(2))
     plugins = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:xdist", "-p", "no:logging"]
-    return int(pytest.main(["-q", "--assert=plain", "--continue-on-collection-errors", "-c", os.devnull, "--rootdir", os.getcwd(), "--tb=short"] + plugins
-                           + ["--pyargs"] + task["tests"], plugins=[Plugin(task, jitting)]))
+    options = ["-q", "--assert=plain", "--continue-on-collection-errors", "--tb=short", "-c", os.devnull,
+               "--rootdir", os.getcwd()]
+    return int(pytest.main(options + plugins + ["--pyargs"] + task["tests"], plugins=[Plugin(task, jitting)]))
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@
     python -m tests.conformance.suites numpy.ma --minutes 30 --backend python
 
 Each suite runs in processes of its own: pytest collects it by name, `suite_run.py` runs it, and `suite_jit.py` jits the
-functions. The jitted run has a time limit. The plain run does the same tests. What was done is kept in a folder (--keep):
-a later command with the same folder goes on behind it. The exit code is 1 if a difference or an internal error was found.
+functions. The jitted run has a time limit. The plain run does the same tests. Logs in a folder (--keep) hold the results:
+a later command with the same folder runs the other tests. The exit code is 1 if a difference or an internal error was
+found.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESTARTS = 12
-"""How often a run begins again behind a test that ended its process."""
+"""How often a run begins again after a test that ended its process."""
 
 PATIENCE = {"plain": 60.0, "jitted": 150.0}
 """Seconds after which a test is stopped."""
@@ -81,7 +82,7 @@ COLUMNS = ("suite", "plain", "jitted", "differ", "errors", "functions", "entries
 
 
 def place_of(name: str) -> str:
-    """The folder of a package, the file of a module; "" if there is none."""
+    """The folder of a package or the file of a module; "" if there is none."""
     try:
         spec = importlib.util.find_spec(name)
     except ImportError:
@@ -92,7 +93,7 @@ def place_of(name: str) -> str:
 
 
 class Log:
-    """The file with a line for each thing that the runs of a suite in one mode did."""
+    """The file with a line of JSON for each event of the runs of a suite in one mode."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -113,12 +114,12 @@ class Log:
         """The last result of each test."""
         return {line["test"]: line for line in self.lines() if "outcome" in line}
 
-    def unfinished(self) -> Optional[str]:
-        """The test that was running when its process ended, or None."""
+    def unfinished(self) -> Optional[Dict[str, Any]]:
+        """The line of the test that was running when its process ended, or None."""
         running = None
         for line in self.lines():
             if "start" in line:
-                running = line["start"]
+                running = line
             elif "outcome" in line:
                 running = None
         return running
@@ -144,12 +145,15 @@ def run(name: str, mode: str, folder: str, seconds: float, options: Dict[str, An
     deadline = time.monotonic() + seconds
     places = [place for place in map(place_of, suite.jitted) if place]
     for _ in range(RESTARTS):
-        task = dict(options, mode=mode, tests=suite.tests, places=places, but="" if options["own"] else suite.but, log=log.path, patience=PATIENCE[mode],
+        task = dict(options, mode=mode, tests=suite.tests, places=places, log=log.path, patience=PATIENCE[mode],
+                    but="" if options["own"] else suite.but,
                     seconds=deadline - time.monotonic(), only=None if only is None else sorted(only))
         code = _run_process(task, folder, name, mode)
         died = log.unfinished()
         if died is not None:
-            log.add(test=died, outcome="ended the process (%d)" % code, seconds=0.0, text="")
+            stopped = time.time() - died["at"] >= PATIENCE[mode]
+            how = "was stopped after %d seconds" % PATIENCE[mode] if stopped else "ended the process (%d)" % code
+            log.add(test=died["start"], outcome=how, seconds=0.0, text="")
         elif not log.lines() or "end" not in log.lines()[-1]:
             log.add(faults=["the process ended with %d: see its output" % code])
             break
@@ -197,8 +201,8 @@ def table(rows: List[List[Any]]) -> str:
     """The rows below their titles, in columns."""
     texts = [[str(cell) for cell in row] for row in [list(COLUMNS)] + rows]
     widths = [max(map(len, column)) for column in zip(*texts)]
-    return "\n".join("  ".join([row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])])
-                     for row in texts)
+    lines = [[row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])] for row in texts]
+    return "\n".join(map("  ".join, lines))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -209,7 +213,7 @@ def parser() -> argparse.ArgumentParser:
     parsed.add_argument("--minutes", type=float, default=2.0, help="the time limit of each jitted run (2)")
     parsed.add_argument("--backend", choices=("numba", "python"), default="numba", help="what runs segments (numba)")
     parsed.add_argument("--force-breaks", choices=("every",), default=None, help="break wherever that is possible")
-    parsed.add_argument("--rounds", type=int, default=2, help="how often each test runs: later ones run what was captured (2)")
+    parsed.add_argument("--rounds", type=int, default=2, help="how often each test runs (2)")
     parsed.add_argument("--own", action="store_true", help="jit the functions of packages' tests too")
     parsed.add_argument("--select", default="", help="only tests with this in their names")
     parsed.add_argument("--keep", default=None, help="a folder for logs, from which a later run goes on")
@@ -224,6 +228,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         parser().error("no suites: %s; there are %s" % (", ".join(unknown), ", ".join(SUITES)))
     folder = os.path.abspath(given.keep or tempfile.mkdtemp(prefix="pijit-suites-"))
     os.makedirs(folder, exist_ok=True)
+    # Entries that are measured may be given up, and what is given up finds nothing.
     config = {"backend": given.backend, "force_breaks": given.force_breaks, "perf_statistics": False}
     options = {"config": config, "rounds": given.rounds, "select": given.select, "own": given.own}
     rows, found = [], []

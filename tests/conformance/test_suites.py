@@ -1,4 +1,4 @@
-"""The command that runs others' tests with their functions jitted: a slice of it for each kind of suite, and its findings."""
+"""The command over test suites: a slice of each kind of suite passes jitted, and what goes wrong is found."""
 
 import importlib.util
 import os
@@ -71,8 +71,8 @@ def test_a_run_goes_on_behind_the_last(tmp_path):
     log = Log(str(tmp_path / "log"))
     log.add(start="a")
     log.add(test="a", outcome="passed", seconds=0.5, text="")
-    log.add(start="b")
-    assert log.unfinished() == "b"
+    log.add(start="b", at=1.0)
+    assert log.unfinished() == {"start": "b", "at": 1.0}
     log.add(test="b", outcome="failed", seconds=0.5, text="why")
     log.add(process=1, counts={"calls": 1})
     log.add(process=1, counts={"calls": 3})
