@@ -86,7 +86,7 @@ class Analysis:
         self.unhandled: Set[int] = set()
         self.parted: Dict[int, Outcomes] = {}
         self.peeled: Set[int] = set()
-        self.onlookers = Onlookers()
+        self.onlookers = Onlookers(cfg.function)
         self.shown: Dict[int, FrozenSet[str]] = {}
         self.made: Dict[Any, Optional[Abstract]] = {}
         self.wanted = 0
