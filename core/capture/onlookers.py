@@ -18,7 +18,8 @@ import numpy as np
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.callees import CALLEE_BELOW, sample_of
 from pijit.core.capture.fallback import is_shuffle, pops
-from pijit.core.capture.values import Abstract, Bound, Keywords, Method, Null, Sequence, Unknown, class_of
+from pijit.core.capture.managers import Manager
+from pijit.core.capture.values import Abstract, Bound, Const, Keywords, Method, Null, Sequence, Unknown, class_of
 from pijit.guards.facts import is_among, is_exactly, is_heap_type
 from pijit.guards.reading import UNBOUND, class_value
 
@@ -58,7 +59,7 @@ SILENT = frozenset([
     "LIST_APPEND", "LIST_TO_TUPLE", "DUP_TOP_TWO", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP", "SETUP_FINALLY",
     "SETUP_EXCEPT", "POP_BLOCK", "POP_EXCEPT", "BEGIN_FINALLY", "BREAK_LOOP", "CONTINUE_LOOP", "RETURN_VALUE",
     "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START", "GET_LEN", "JUMP_IF_NOT_EXC_MATCH", "RERAISE",
-    "END_FINALLY",
+    "END_FINALLY", "WITH_EXCEPT_START", "WITH_CLEANUP_START", "WITH_CLEANUP_FINISH",
 ])
 """Instructions that run no code of the program's, apart from the ends of objects."""
 
@@ -83,6 +84,8 @@ class Onlookers:
         name = instr.opname
         if name in SILENT or is_shuffle(instr):
             return False
+        if name == "RAISE_VARARGS":  # a traceback shows the frame
+            return True
         if name in CALLEE_BELOW and name not in READ:
             return self._call_may_look(instr, stack)
         count = pops(instr)
@@ -93,14 +96,18 @@ class Onlookers:
             if name == "LOAD_METHOD":
                 self._plain[instr.index] = is_plain(stack[-1])
             return not plain
-        return not all(map(is_plain, stack[-count:]))
+        return not all(map(self._is_passed, stack[-count:]))
 
     def _call_may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         above = CALLEE_BELOW[instr.opname](instr.arg or 0)
         if above >= len(stack):
             return True
         callee, arguments = stack[-1 - above], stack[len(stack) - above:]
+        if len(arguments) == 3 and all(value == Const(None) for value in arguments):  # __exit__ of a with statement
+            return False
         looked_up = instr.opname == "CALL_METHOD" and self._plain.get(callee.born, False)
+        if isinstance(callee, Manager):
+            return False
         name = "" if looked_up else self._name_of(callee)
         if name is None or name in READERS:
             return True
