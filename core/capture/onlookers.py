@@ -84,6 +84,8 @@ class Onlookers:
         name = instr.opname
         if name in SILENT or is_shuffle(instr):
             return False
+        if name == "SETUP_WITH" and stack and isinstance(stack[-1], Bound):  # a manager that the capture knows
+            return False
         if name == "RAISE_VARARGS":  # a traceback shows the frame
             return True
         if name in CALLEE_BELOW and name not in READ:
