@@ -86,8 +86,9 @@ class Analysis:
         self.unhandled: Set[int] = set()
         self.parted: Dict[int, Outcomes] = {}
         self.peeled: Set[int] = set()
-        self.onlookers = Onlookers()
+        self.onlookers = Onlookers(cfg.function)
         self.shown: Dict[int, FrozenSet[str]] = {}
+        self.looked: Dict[int, FrozenSet[str]] = {}
         self.made: Dict[Any, Optional[Abstract]] = {}
         self.wanted = 0
         self.entry = entry
@@ -106,7 +107,12 @@ class Analysis:
             known, self.wanted = self._turned_out(), len(self.facts.base.objects)
             for index, names in self.shown.items():
                 self.liveness.show(index, names)
+            looked: Dict[int, FrozenSet[str]] = {}
+            self.looked = looked
             self._propagate_all()
+            if known == self._turned_out() and looked:  # not before, as calls that break may not do so in a later run
+                self.shown.update(looked)
+                known = None
             if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
                 self.unhandled.update(index for index, outcomes in self.parted.items() if outcomes.raises())
                 self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items()
@@ -261,7 +267,7 @@ class Analysis:
         if index not in self.shown:
             hidden = self.usedef.ever_bound(index) - self.liveness.live_in(index)
             if hidden:
-                self.shown[index] = hidden
+                self.looked[index] = hidden
 
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
         """Note of an exception that was not made and has to be that bytecode raises it; whether there is one."""

@@ -15,10 +15,11 @@ from typing import Any, Dict, FrozenSet, List, Optional
 
 import numpy as np
 
-from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.callees import CALLEE_BELOW, sample_of
 from pijit.core.capture.fallback import is_shuffle, pops
-from pijit.core.capture.values import Abstract, Bound, Keywords, Method, Null, Sequence, class_of
+from pijit.core.capture.managers import Manager
+from pijit.core.capture.values import Abstract, Bound, Const, Keywords, Method, Null, Sequence, Unknown, class_of
 from pijit.guards.facts import is_among, is_exactly, is_heap_type
 from pijit.guards.reading import UNBOUND, class_value
 
@@ -57,7 +58,8 @@ SILENT = frozenset([
     "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "BUILD_SLICE", "MAKE_FUNCTION", "IMPORT_NAME", "IMPORT_FROM",
     "LIST_APPEND", "LIST_TO_TUPLE", "DUP_TOP_TWO", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP", "SETUP_FINALLY",
     "SETUP_EXCEPT", "POP_BLOCK", "POP_EXCEPT", "BEGIN_FINALLY", "BREAK_LOOP", "CONTINUE_LOOP", "RETURN_VALUE",
-    "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START", "GET_LEN", "JUMP_IF_NOT_EXC_MATCH",
+    "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START", "GET_LEN", "JUMP_IF_NOT_EXC_MATCH", "RERAISE",
+    "END_FINALLY", "WITH_EXCEPT_START", "WITH_CLEANUP_START", "WITH_CLEANUP_FINISH",
 ])
 """Instructions that run no code of the program's, apart from the ends of objects."""
 
@@ -69,11 +71,12 @@ PASSED_ON = (types.FunctionType, staticmethod, classmethod, types.MemberDescript
 
 
 class Onlookers:
-    """What of one function's bytecode may look at its frame; ``plain`` are lookups of methods that cannot."""
+    """What of one function's bytecode may look at its frame."""
 
-    __slots__ = ("_plain",)
+    __slots__ = ("_function", "_plain")
 
-    def __init__(self) -> None:
+    def __init__(self, function: Function) -> None:
+        self._function = function
         self._plain: Dict[int, bool] = {}
 
     def may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
@@ -81,6 +84,10 @@ class Onlookers:
         name = instr.opname
         if name in SILENT or is_shuffle(instr):
             return False
+        if name == "SETUP_WITH" and stack and isinstance(stack[-1], Bound):  # a manager that the capture knows
+            return False
+        if name == "RAISE_VARARGS":  # a traceback shows the frame
+            return True
         if name in CALLEE_BELOW and name not in READ:
             return self._call_may_look(instr, stack)
         count = pops(instr)
@@ -91,24 +98,34 @@ class Onlookers:
             if name == "LOAD_METHOD":
                 self._plain[instr.index] = is_plain(stack[-1])
             return not plain
-        return not all(map(is_plain, stack[-count:]))
+        return not all(map(self._is_passed, stack[-count:]))
 
     def _call_may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         above = CALLEE_BELOW[instr.opname](instr.arg or 0)
         if above >= len(stack):
             return True
         callee, arguments = stack[-1 - above], stack[len(stack) - above:]
-        name = self._name_of(callee)
+        if len(arguments) == 3 and all(value == Const(None) for value in arguments):  # __exit__ of a with statement
+            return False
+        looked_up = instr.opname == "CALL_METHOD" and self._plain.get(callee.born, False)
+        if isinstance(callee, Manager):
+            return False
+        name = "" if looked_up else self._name_of(callee)
         if name is None or name in READERS:
             return True
-        return name not in INERT and not all(map(is_plain, arguments))
+        return name not in INERT and not all(map(self._is_passed, arguments))
 
-    def _name_of(self, callee: Abstract) -> Optional[str]:
+    def _is_passed(self, value: Abstract) -> bool:
+        """Whether a function in C may have a value: a plain one, or one of which nothing is known, functions apart."""
+        made = self._function.instructions[value.born:value.born + 1] if value.born >= 0 else ()
+        is_function = any(instr.opname == "MAKE_FUNCTION" for instr in made)
+        return is_plain(value) or isinstance(value, Unknown) and not is_function
+
+    @staticmethod
+    def _name_of(callee: Abstract) -> Optional[str]:
         """The name of a function in C of the libraries, else None."""
         if isinstance(callee, Method):
             return callee.name
-        if self._plain.get(callee.born):
-            return ""
         sample = sample_of(callee)
         if is_exactly(sample, C_CALLABLES):
             owner = getattr(sample, "__self__", None)

@@ -126,7 +126,7 @@ def in_a_with_statement(x, looker):
     part = x[0] * 3.0
     with looker as seen:
         part = part + 1.0
-    return seen, looker.left
+    return seen
 
 
 def in_a_callback(x, n):

@@ -42,14 +42,6 @@ def numbers(x, n):
     return x[r]
 
 
-def bound_again(x, n):
-    k = n - 1
-    k = x[0] * 2.0
-    m = k + 1.0
-    k = "text"
-    return x[n + 50]
-
-
 def raised_by_name(x, n):
     p = x[0] * n
     q = p + 1.0
@@ -87,7 +79,7 @@ def caught(x, n):
         return sorted(sys.exc_info()[2].tb_frame.f_locals)
 
 
-@pytest.mark.parametrize("f", [numbers, bound_again, raised_by_name, deleted, of_a_callee, caught],
+@pytest.mark.parametrize("f", [numbers, raised_by_name, deleted, of_a_callee, caught],
                          ids=lambda f: f.__name__)
 def test_tracebacks_show_numbers_that_nothing_reads(f):
     compiled = jitted(f, CONFIG)
