@@ -18,7 +18,6 @@ import types
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from pijit import installed, logs
-from pijit.cold import Cold, warmths
 from pijit.core.kernel.permission import set_permission
 from pijit.core.warmth import Budget
 from pijit.decorator import can_wait, jit, warn_if_unsupported
@@ -105,6 +104,8 @@ class Program:
         if type(function) is not types.FunctionType or function.__code__.co_flags & _SUSPENDED:
             return function
         if self.budget is not None and can_wait(self.config):
+            from pijit.cold import Cold  # needs an extension module, which a Python that is not supported lacks
+
             made: Any = Cold(function, parse(self.config), self.budget)
         else:
             made = jit(function, jit_config=self.config)
@@ -128,6 +129,10 @@ class Program:
 
     def reports(self) -> List[Report]:
         """Reports on the functions that were called, or were inlined into such, by file and line."""
+        if not self.functions:
+            return []
+        from pijit.cold import warmths  # needs an extension module
+
         inlined = self._inlined()
         found = []
         for f in self.functions:
