@@ -56,9 +56,17 @@ def explain_program(arguments: List[str]) -> int:
     return _run(_parsed("explain", arguments, CHECK, BACKEND, *SCRIPT), _print_reports)
 
 
+def _budget() -> Any:
+    """What a program may spend on compiling; None where nothing is compiled."""
+    if why_not_python() is not None:
+        return None
+    from pijit.core.warmth import Budget  # needs an extension module
+
+    return Budget()
+
+
 def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespace], None]) -> int:
     """Run a program and then look at it, however it ends; the exit status is the program's."""
-    from pijit.core.warmth import Budget
     from pijit.program import Program
     from pijit.progress import shown_progress
 
@@ -66,7 +74,7 @@ def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespac
     config = {"backend": known.backend, "check": known.check, "interpret": names}
     # Subcommands are about all that could be compiled, and bisection has to compile the same in each run.
     eager = getattr(known, "eager", True) or known.kernels or names
-    program = Program(known.script, config, known.is_module, None if eager else Budget())
+    program = Program(known.script, config, None if eager else _budget(), known.is_module)
     if not known.is_module and not os.path.isfile(known.script):
         sys.stderr.write("python -m pijit: there is no file {!r}, and no command of that name; see --help\n".format(
             known.script))

@@ -15,15 +15,17 @@ import os
 import runpy
 import sys
 import types
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from pijit import installed, logs
 from pijit.core.kernel.permission import set_permission
-from pijit.core.warmth import Budget
 from pijit.decorator import can_wait, jit, warn_if_unsupported
 from pijit.explain import cold_report, explain
 from pijit.options import parse
 from pijit.report import Report
+
+if TYPE_CHECKING:
+    from pijit.core.warmth import Budget  # needs an extension module
 
 HARMLESS = frozenset(["staticmethod", "classmethod", "property", "setter", "getter", "deleter", "abstractmethod",
                       "lru_cache", "cache", "cached_property", "jit", "ms_function", "override", "final"])
@@ -41,15 +43,15 @@ class Program:
     Args:
         script: the path of the file, or the name of the module.
         config: the options of its functions.
-        is_module: whether `script` is a module's name, as behind `python -m`.
         budget: what may be spent on compiling; None: each function is compiled at its first call.
+        is_module: whether `script` is a module's name, as behind `python -m`.
 
     Attributes:
         functions: those that were jitted, in the order in which they were defined.
     """
 
-    def __init__(self, script: str, config: Optional[Dict[str, Any]] = None, is_module: bool = False,
-                 budget: Optional[Budget] = None) -> None:
+    def __init__(self, script: str, config: Optional[Dict[str, Any]] = None, budget: Optional[Budget] = None,
+                 is_module: bool = False) -> None:
         self.script = script
         self.is_module = is_module
         self.budget = budget

@@ -156,7 +156,7 @@ def test_pages_of_programs_list_functions_that_were_only_inlined(tmp_path):
         return subprocess.check_output(command, cwd=str(tmp_path), universal_newlines=True, timeout=300,
                                        env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
 
-    run("--backend", "python", "--report", "page.html")
+    run("--eager", "--backend", "python", "--report", "page.html")
     page, path = (tmp_path / "page.html").read_text(), os.path.realpath(str(tmp_path / "tools.py"))
     assert [name for name in ("put", "scaled", "fill", "never") if "<h1>{}</h1>".format(name) in page] == [
         "put", "scaled", "fill"]

@@ -57,7 +57,7 @@ def test_a_line_on_a_terminal(script):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     try:
-        out = subprocess.check_output([sys.executable, "-m", "pijit", "--backend", "python", script],
+        out = subprocess.check_output([sys.executable, "-m", "pijit", "--eager", "--backend", "python", script],
                                       universal_newlines=True, stderr=theirs, timeout=60)
     finally:
         os.close(theirs)
