@@ -26,7 +26,7 @@ def run(*arguments):
 
 @needs_pipeline
 def test_program(tmp_path):
-    (program,) = blocks("python")
+    program, _ = blocks("python")
     script = tmp_path / "program.py"
     script.write_text(program + "\nplain = np.zeros(10001)\nplain[5000] = 1.0\n"
                                 "assert smooth.py_func(plain, 300).tobytes() == x.tobytes()\n"
@@ -36,6 +36,16 @@ def test_program(tmp_path):
     (shown,) = blocks("text")
     printed = "\n".join(line.replace(str(script), "example.py") for line in lines) + "\n"
     assert re.sub(r" at 0x[0-9a-f]+", "", printed).startswith(shown)
+
+
+@needs_pipeline
+def test_gradient(tmp_path):
+    script = tmp_path / "gradient.py"
+    script.write_text(blocks("python")[1] + "x = np.array([0.0, 1.0, 4.0, 9.0])\n"
+                      "f = lambda k, h: energy(x + h * (np.arange(4) == k))\n"
+                      "d = np.array([(f(k, 1e-6) - f(k, -1e-6)) / 2e-6 for k in range(4)])\n"
+                      "assert np.allclose(pijit.grad(energy)(x.copy()), d)\n")
+    assert run(script).startswith("[")
 
 
 @needs_pipeline
