@@ -65,20 +65,17 @@ class Analysis:
     """The result: versions of all reachable blocks.
 
     ``forced`` are instructions that must stay bytecode, ``refused`` those that could not be built, with why.
-    ``peeled`` are headers of loops over generators whose first round is kept apart. ``shown`` are the variables that
-    nothing but code which looks at the frame reads, by the instructions that run it.
+    ``peeled`` are headers of loops over generators whose first round is kept apart.
     """
 
     propagator = TypePropagator
 
     def __init__(self, cfg: CFG, liveness: Liveness, facts: Facts, entry: State,
                  forced: FrozenSet[int] = frozenset()) -> None:
-        self.cfg = cfg
-        self.function = cfg.function
+        self.cfg, self.function = cfg, cfg.function
         self.liveness = liveness
         self.usedef = UseDef(cfg)
-        self.facts = facts
-        self.forced = forced
+        self.facts, self.forced = facts, forced
         self.poisoned: Dict[int, Optional[Break]] = {}
         self.rarely_poisoned: Dict[int, Optional[Break]] = {}
         self.known_rarely: FrozenSet[int] = frozenset()
@@ -87,11 +84,8 @@ class Analysis:
         self.parted: Dict[int, Outcomes] = {}
         self.peeled: Set[int] = set()
         self.onlookers = Onlookers(cfg.function)
-        self.shown: Dict[int, FrozenSet[str]] = {}
-        self.looked: Dict[int, FrozenSet[str]] = {}
         self.made: Dict[Any, Optional[Abstract]] = {}
-        self.wanted = 0
-        self.entry = entry
+        self.wanted, self.entry = 0, entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
         self.behind: Dict[Version, Dict[int, Tuple[int, State]]] = {}
@@ -105,13 +99,9 @@ class Analysis:
         while known != self._turned_out():
             self.forget()
             known, self.wanted = self._turned_out(), len(self.facts.base.objects)
-            for index, names in self.shown.items():
-                self.liveness.show(index, names)
-            looked: Dict[int, FrozenSet[str]] = {}
-            self.looked = looked
+            self.onlookers.begin(self.liveness)
             self._propagate_all()
-            if known == self._turned_out() and looked:  # not before, as calls that break may not do so in a later run
-                self.shown.update(looked)
+            if known == self._turned_out() and self.onlookers.settle():  # calls that break may not do so in a later run
                 known = None
             if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
                 self.unhandled.update(index for index, outcomes in self.parted.items() if outcomes.raises())
@@ -142,7 +132,7 @@ class Analysis:
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),
                 len(facts.changed), len(facts.places),
                 len(facts.base.texts), len(facts.base.objects), len(facts.base.by_bytecode), len(facts.looping),
-                len(facts.leaving), len(self.shown), len(facts.base.seen.stored))
+                len(facts.leaving), len(self.onlookers.shown), len(facts.base.seen.stored))
 
     def forget(self) -> None:
         """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
@@ -264,10 +254,8 @@ class Analysis:
     def _show(self, index: int) -> None:
         """Code that an instruction runs may look at the frame: it finds all variables that have values."""
         self.facts.shown.add(index)
-        if index not in self.shown:
-            hidden = self.usedef.ever_bound(index) - self.liveness.live_in(index)
-            if hidden:
-                self.looked[index] = hidden
+        if index not in self.onlookers.shown:
+            self.onlookers.looked[index] = self.usedef.ever_bound(index) - self.liveness.live_in(index)
 
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
         """Note of an exception that was not made and has to be that bytecode raises it; whether there is one."""

@@ -1,8 +1,7 @@
 """Inlining: the body of a called Python function is interpreted in place of the call.
 
-A call is inlined if all of the callee that can return is captured. What would raise, or stay bytecode on the way to a
-``raise``, is a side exit of the caller's statement: bytecode makes the whole call then, so that tracebacks, frames
-and warnings are Python's own.
+A call is inlined if all of the callee that can return is captured. What would raise is a side exit of the caller's statement:
+bytecode makes the whole call then, so that tracebacks, frames and warnings are Python's own.
 """
 
 from __future__ import annotations
@@ -161,7 +160,9 @@ class CalleeAnalysis(Analysis):
         returning = [version for version in self.versions if version in self.returned]
         if not returning:
             raise next(iter(self.left.values()), never)
-        self.written = sorted(name for name in set().union(*self.facts.stores.values()) if self._is_present(name))
+        present = {place.name for place in self.facts.places.values()}  # not items of a list that changed anywhere
+        self.written = sorted(name for name in set().union(*self.facts.stores.values())
+                              if name.startswith(LENT) or name in present)
         self._sort(returning)
         loops = self.cfg.loops and self.yields is None
         results = [outcome for outcome in self.outcomes if not isinstance(outcome.result, Thrown)]
@@ -177,10 +178,6 @@ class CalleeAnalysis(Analysis):
         if not few or not all(outcome.is_known() for outcome in self.outcomes):
             raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
-
-    def _is_present(self, name: str) -> bool:
-        """Whether a place is still one: a list's items are none once it is changed at unknown positions."""
-        return name.startswith(LENT) or any(place.name == name for place in self.facts.places.values())
 
     def _is_caught(self, version: Version) -> bool:
         """Whether what a path raises is handled in the callee, or is what the call gives: it returns after all."""

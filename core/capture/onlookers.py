@@ -16,6 +16,7 @@ from typing import Any, Dict, FrozenSet, List, Optional
 import numpy as np
 
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.callees import CALLEE_BELOW, sample_of
 from pijit.core.capture.fallback import is_shuffle, pops
 from pijit.core.capture.managers import Manager
@@ -71,13 +72,32 @@ PASSED_ON = (types.FunctionType, staticmethod, classmethod, types.MemberDescript
 
 
 class Onlookers:
-    """What of one function's bytecode may look at its frame."""
+    """What of one function's bytecode may look at its frame.
 
-    __slots__ = ("_function", "_plain")
+    Attributes:
+        shown: by instruction, the variables that only the code it runs may read from the frame.
+        looked: the same, as this round of the analysis finds them.
+    """
+
+    __slots__ = ("_function", "_plain", "shown", "looked")
 
     def __init__(self, function: Function) -> None:
         self._function = function
         self._plain: Dict[int, bool] = {}
+        self.shown: Dict[int, FrozenSet[str]] = {}
+        self.looked: Dict[int, FrozenSet[str]] = {}
+
+    def begin(self, liveness: Liveness) -> None:
+        """Begin a round of the analysis: variables that were found to be shown are live."""
+        self.looked.clear()
+        for index, names in self.shown.items():
+            liveness.show(index, names)
+
+    def settle(self) -> bool:
+        """Keep what a round has found; whether that makes more variables live."""
+        found = {index: names for index, names in self.looked.items() if names}
+        self.shown.update(found)
+        return bool(found)
 
     def may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         """Whether an instruction may read the frame's locals when bytecode runs it on this operand stack."""

@@ -1,4 +1,4 @@
-"""Recorded versions of callees: builtins, conversions, methods of ufuncs, and functions that store."""
+"""Recorded versions of callees: builtins, functions of `math` and methods of ufuncs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy as np
 from pijit.core.graph.derivatives import FUNCTIONS
 from pijit.core.graph.derivatives.adjoints import spread
 from pijit.core.tape import operations
-from pijit.core.tape.calls import call, guarded, record
+from pijit.core.tape.calls import call, record
 from pijit.core.tape.callables import HANDLERS
 from pijit.core.tape.errors import INSTRUMENTED, refusal
 from pijit.core.tape.operations import (BINARY, INPLACE, apply_elementwise, attribute, iterate, load, python_method, store,
                                         taint)
-from pijit.core.tape.records import frozen, record_result, record_store, stored_value_give
+from pijit.core.tape.records import frozen, record_result
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import Run, Tape
 
@@ -90,7 +90,7 @@ def _conversion(kind: type) -> Callable[..., Any]:
         r = call(method, (args[0],)) if method else kind(*args)
         if len(args) == 1 and r is not args[0]:
             for tape in watching(args[0]):
-                record_result(tape, r, _identity_give(tape, args[0]))
+                record_result(tape, r, identity_give(tape, args[0]))
         elif len(args) > 1 and watching(*args):
             raise refusal("PJ502", what=kind.__name__)
         return r
@@ -124,7 +124,8 @@ for _scalar in (np.float16, np.float32, np.float64, np.longdouble, np.complex64,
     HANDLERS[_scalar] = _conversion(_scalar)
 
 
-def _identity_give(tape: Tape, x: Any) -> Any:
+def identity_give(tape: Tape, x: Any) -> Any:
+    """The contributions of a copy or conversion: the adjoint itself."""
     source, shape = frozen(x), np.shape(x)
     return lambda run, g, r: tape.give(run, source, run(np.reshape, g, shape))
 
@@ -253,13 +254,13 @@ def _log(x: Any, *base: Any) -> Any:
     if not watching(x, *base):
         return r
     quotient = BINARY["truediv"](_log(x), _log(base[0]))
-    return _named(quotient, r)
+    return renamed(quotient, r)
 
 
-def _named(x: Any, r: Any) -> Any:
+def renamed(x: Any, r: Any) -> Any:
     """``r`` with the derivative of ``x``: the same quantity, computed by other operations."""
     for tape in watching(x):
-        record_result(tape, r, _identity_give(tape, x))
+        record_result(tape, r, identity_give(tape, x))
     return r
 
 
@@ -290,7 +291,7 @@ def _ufunc_reduce(ufunc: Any, a: Any, axis: Any = 0, dtype: Any = None, out: Any
     if "dtype" not in rule.signature.parameters or dtype is None:
         del named["dtype"]
     del named["out"]
-    return _recorded(known, lambda: ufunc.reduce(a, axis, dtype, out, keepdims, **kwargs), (a,), named)
+    return recorded(known, lambda: ufunc.reduce(a, axis, dtype, out, keepdims, **kwargs), (a,), named)
 
 
 def _soft_maximum(ufunc: Any, r: Any, a: Any, axis: Any, keepdims: bool) -> Any:
@@ -309,7 +310,7 @@ def _ufunc_accumulate(ufunc: Any, a: Any, axis: int = 0, *rest: Any, **kwargs: A
     run = functools.partial(ufunc.accumulate, a, axis, *rest, **kwargs)
     if known is None or rest or kwargs:
         return _tainted(ufunc.accumulate, (a, axis) + rest, kwargs) if reached(a) else run()
-    return _recorded(known, run, (a,), {"axis": axis})
+    return recorded(known, run, (a,), {"axis": axis})
 
 
 @handles("outer")
@@ -357,149 +358,6 @@ def _tainted(function: Any, args: Tuple[Any, ...], kwargs: Any) -> Any:
     return r
 
 
-def _recorded(known: Any, run: Callable[[], Any], args: Tuple[Any, ...], kwargs: Any) -> Any:
+def recorded(known: Any, run: Callable[[], Any], args: Tuple[Any, ...], kwargs: Any) -> Any:
+    """Run a function and record it by a known rule."""
     return record(known, args, kwargs, run)
-
-
-# Arrays: conversions and stores by function.
-
-@handles("ndarray.astype")
-def _astype(x: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-    r = x.astype(dtype, *args, **kwargs)
-    for tape in watching(x):
-        if np.asarray(r).dtype.kind not in "fc":
-            tape.cut("astype({})".format(np.asarray(r).dtype))
-        elif r is not x:
-            record_result(tape, r, _identity_give(tape, x))
-    return r
-
-
-@handles("ndarray.item")
-def _item(x: Any, *index: Any) -> Any:
-    r = x.item(*index)
-    if not isinstance(x, np.ndarray):
-        return r if r is x else _named(x, r)
-    place = np.unravel_index(index[0], x.shape) if len(index) == 1 and isinstance(index[0], int) else \
-        index[0] if index and isinstance(index[0], tuple) else index or (0,) * x.ndim
-    for tape in watching(x):
-        record_result(tape, r, _place_give(tape, x, tuple(place)))
-    return r
-
-
-def _place_give(tape: Tape, x: Any, place: Any) -> Any:
-    return lambda run, g, r: tape.give_at(run, x, place, g)
-
-
-@handles("ndarray.tolist")
-def _tolist(x: Any) -> Any:
-    if not isinstance(x, np.ndarray) or not watching(x):
-        return x.tolist() if isinstance(x, np.ndarray) else _item(x)
-    return _item(x) if x.ndim == 0 else [_tolist(one) if x.ndim > 1 else _item(x, k) for k, one in enumerate(x)]
-
-
-@handles("ndarray.flatten")
-def _flatten(x: Any, order: str = "C") -> Any:
-    return _recorded(np.ravel, lambda: x.flatten(order), (x,), {"order": order if order in "CF" else "C"})
-
-
-@handles("ndarray.ravel")
-def _ravel(x: Any, order: str = "C") -> Any:
-    return _recorded(np.ravel, lambda: x.ravel(order), (x,), {"order": order if order in "CF" else "C"})
-
-
-@handles("ndarray.__copy__", "ndarray.__deepcopy__")
-def _copied(x: Any, *memo: Any) -> Any:
-    return _recorded(np.copy, x.copy, (x,), {})
-
-
-@handles("ndarray.__array_wrap__", "ndarray.__array_prepare__")
-def _wrapped(x: Any, r: Any, *context: Any) -> Any:
-    return r
-
-
-_converter: Any = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
-_converter = getattr(_converter, "_array_converter", None)
-
-
-@handles(_converter)
-def _array_converter(*values: Any) -> Any:
-    """NumPy's own helper that converts arguments and wraps results."""
-    return _converter(*(call(np.asarray, (one,)) if isinstance(one, (list, tuple)) and reached(one) else one
-                        for one in values))
-
-
-@handles("_array_converter.wrap")
-def _wrap(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-    r = function(x, *args, **kwargs)
-    return r if r is x or any(tape.active(r) for tape in STATE.tapes) else _named(x, r)
-
-
-@handles(np.broadcast)
-def _broadcast(*values: Any) -> Any:
-    """Used for its shape; `iterate` refuses to look at its items."""
-    return np.broadcast(*values)
-
-
-@handles(np.fromiter)
-def _fromiter(items: Any, dtype: Any, count: int = -1, **kwargs: Any) -> Any:
-    listed = list(iterate(items))
-    return call(np.array, (listed if count < 0 else listed[:count],), {"dtype": dtype}) if reached(listed) else \
-        np.fromiter(listed, dtype, count, **kwargs)
-
-
-@handles("ndarray.fill")
-def _fill(x: Any, value: Any) -> None:
-    store(value, x, ...)
-
-
-@handles(np.copyto)
-def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    if not reached(dst, src):
-        undo = [(tape, tape.note_store(dst, ...)) for tape in STATE.tapes]
-        np.copyto(dst, src, casting, where)
-        for tape, back in undo:
-            tape.record(back)
-        return
-    undo = [(tape, tape.note_store(dst, ...)) for tape in STATE.tapes]
-    np.copyto(dst, src, casting, where)
-    for tape, back in undo:
-        give = stored_value_give(tape, src, None if where is True else np.broadcast_to(where, dst.shape))
-        record_store(tape, dst, ..., back, operations.unmasked(tape, dst, where, give), tape.reaches(src))
-
-
-@handles(np.fill_diagonal)
-def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    rows = np.arange(min(a.shape))
-    if wrap:
-        raise refusal("PJ502", what="fill_diagonal with wrap")
-    store(val, a, (rows,) * a.ndim)
-
-
-@handles(np.put)
-def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    if mode != "raise" and reached(a, v):
-        raise refusal("PJ502", what="put with mode={!r}".format(mode))
-    store(np.resize(v, np.size(ind)) if not reached(v) else v, a, np.unravel_index(np.asarray(ind) % a.size, a.shape))
-
-
-@handles("ndarray.put")
-def _put_method(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
-    _put(a, indices, values, mode)
-
-
-@handles("ndarray.sort")
-def _sort(a: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-    if not watching(a):
-        guarded(a.sort, (axis,), {}, extra=(a,))
-        return
-    store(call(np.sort, (a, axis)), a, ...)
-
-
-@handles(np.modf)
-def _modf(x: Any, **kwargs: Any) -> Any:
-    fraction, whole = np.modf(x, **kwargs)
-    for tape in watching(x):
-        record_result(tape, fraction, _identity_give(tape, x))
-        tape.cut("modf")
-    return fraction, whole
-
