@@ -167,3 +167,87 @@ def test_the_log_tells_exits_when_a_function_is_reset(caplog):
         pijit.reset()
     assert any("zero_division: exits: line" in record.getMessage() for record in caplog.records)
     assert pijit.info(j).exits.exits == ()
+
+
+def caught(x, n):
+    s = 0.0
+    for i in range(n):
+        try:
+            s += x[i] * 2.0
+        except IndexError:
+            s -= 1.0
+    return s
+
+
+def underflow(a, b):
+    for i in range(8):
+        c = a * 0.5
+        d = c ** b
+    return d + 1.0
+
+
+def outgrown(n):
+    s = 1
+    for i in range(n):
+        s = s * 3
+    return s
+
+
+def unbound(a, n):
+    for i in range(n):
+        last = a * i
+    return last
+
+
+def long_sum(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] / (x[i] - 3.0)
+    return s
+
+
+def test_exits_of_kernels_without_the_lock_are_counted():
+    values = np.arange(6.0)
+    j = jitted(long_sum, {"perf_statistics": False, "force_breaks": None, "nogil": True})
+    for _ in range(3):
+        assert outcome(j, (values[:3],)) == outcome(long_sum, (values[:3],))
+    for _ in range(CALLS):
+        assert outcome(j, (values,)) == outcome(long_sum, (values,))
+    exits = pijit.info(j).exits.exits
+    assert sum(left.count for left in exits) == CALLS and exits[0].line == long_sum.__code__.co_firstlineno + 3
+
+
+def test_an_integer_that_outgrows_its_word_is_counted_once_for_each_call():
+    j = jitted(outgrown, {"perf_statistics": False, "force_breaks": None})
+    for _ in range(3):
+        assert j(10) == 3 ** 10
+    for _ in range(CALLS):
+        assert j(45) == 3 ** 45
+    (left,) = [left for left in pijit.info(j).exits.exits if left.count]
+    assert (left.line, left.count) == (outgrown.__code__.co_firstlineno + 3, CALLS)
+
+
+def test_an_exception_that_the_loop_catches_is_no_exit_or_is_counted():
+    j = jitted(caught, {"perf_statistics": False, "force_breaks": None})
+    for _ in range(4):
+        assert outcome(j, (ROWS, 6)) == outcome(caught, (ROWS, 6))
+    for _ in range(CALLS):
+        assert outcome(j, (ROWS, 9)) == outcome(caught, (ROWS, 9))
+    assert sum(left.count for left in pijit.info(j).exits.exits) in (0, CALLS, 3 * CALLS)
+
+
+def test_a_variable_that_has_no_value_raises_as_in_python():
+    j = jitted(unbound, {"perf_statistics": False, "force_breaks": None})
+    for _ in range(3):
+        assert outcome(j, (2.0, 4)) == outcome(unbound, (2.0, 4))
+    for _ in range(CALLS):
+        assert outcome(j, (2.0, 0)) == outcome(unbound, (2.0, 0))
+    assert pijit.info(j).exits.polls == 0
+
+
+def test_small_powers_that_are_common_do_not_leave():
+    j = jitted(underflow, {"perf_statistics": False, "force_breaks": None})
+    for a, b in ((2.0, 2), (0.0, 2), (-0.0, 3), (-3.0, 2.0), (float("inf"), 2), (float("nan"), 2.0)):
+        for _ in range(3):
+            assert outcome(j, (a, b)) == outcome(underflow, (a, b))
+        assert not [left for left in pijit.info(j).exits.exits if left.count], (a, b)
