@@ -154,7 +154,7 @@ class State:
         if stance.current() == "run_only":
             serving = (one.entry for one in self.pending if one.entry.program.check(*roots) is not None)
             return next((entry.linked_code for entry in serving), None)
-        return self._alone(self._serve_miss, code, roots)
+        return self._alone(self._serve_miss, code, roots, busy=Ellipsis)
 
     def on_visit(self, pending: Pending, header: int, code: types.CodeType, slots: List[Any], globals: Dict[str, Any],
                  builtins: Dict[str, Any]) -> Any:
@@ -162,9 +162,12 @@ class State:
         roots = slots, globals, builtins
         return self._alone(self._move, pending, header, code, roots) if stance.current() != "run_only" else None
 
-    def _alone(self, serve: Callable[..., Any], *args: Any) -> Any:
-        if len(self.failures) >= MAX_FAILURES or not self._turn.take():
+    def _alone(self, serve: Callable[..., Any], *args: Any, busy: Any = None) -> Any:
+        """What ``serve`` answers; None after too many failures, and ``busy`` while another thread captures."""
+        if len(self.failures) >= MAX_FAILURES:
             return None
+        if not self._turn.take():
+            return busy
         try:
             return serve(*args) if self.budget is None else self._within_budget(serve, *args)
         except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError, TypeHintWarning):

@@ -95,7 +95,8 @@ class Onlookers:
 
     def settle(self) -> bool:
         """Keep what a round has found; whether that makes more variables live."""
-        found = {index: names for index, names in self.looked.items() if names}
+        named = {index: frozenset(filter(_is_named, names)) for index, names in self.looked.items()}
+        found = {index: names for index, names in named.items() if names}
         self.shown.update(found)
         return bool(found)
 
@@ -155,6 +156,11 @@ class Onlookers:
             return getattr(sample, "__name__", "") if known else None
         is_class = type(sample) is type and is_plain_class(sample)
         return sample.__name__ if is_class else None
+
+
+def _is_named(name: str) -> bool:
+    """Whether a variable has a name in the source; the iterator of a comprehension has none."""
+    return not name.startswith(".")
 
 
 def is_plain(value: Abstract) -> bool:

@@ -237,8 +237,9 @@ payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call, Fetched *fe
         pace_note(pace, dispatch_in_vain(mark->guards, mark->cache, payload) ? ASKED_IN_VAIN : ASKED_WELL);
         return payload;
     }
-    payload = hook_ask(mark->on_miss, call->code, call->slots, call->nslots, globals, call->builtins);
-    pace_note(pace, payload == Py_None ? ASKED_FOR_NOTHING : ASKED_WELL);
+    Asked asked;
+    payload = hook_ask(mark->on_miss, call->code, call->slots, call->nslots, globals, call->builtins, &asked);
+    pace_note(pace, asked);
     return payload;
 }
 

@@ -99,9 +99,9 @@ typedef struct {
 int hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark);
 
 /* hook.c: what on_miss answers for the slots of a frame (locals, cells, free variables): a NEW reference, or NULL
- * with the exception of on_miss set. */
+ * with the exception of on_miss set. *asked is what came of it. */
 PyObject *hook_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots,
-                   PyObject *globals, PyObject *builtins);
+                   PyObject *globals, PyObject *builtins, Asked *asked);
 
 /* hook.c: a NEW reference to the code object that is to run for `payload`; NULL for the original, a payload that is
  * none of `code` being reported. */

@@ -30,11 +30,13 @@ slots_list(PyObject *const *slots, Py_ssize_t count)
 }
 
 /* Close to the recursion limit on_miss is not asked: there is no room to compile, and up to CPython 3.8 a
- * RecursionError that is caught there lets the next one abort the process. */
+ * RecursionError that is caught there lets the next one abort the process. An answer of Ellipsis says that another
+ * thread captures: the call runs as it is, and that tells nothing of the function. */
 PyObject *
 hook_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots, PyObject *globals,
-         PyObject *builtins)
+         PyObject *builtins, Asked *asked)
 {
+    *asked = ASKED_FOR_NOTHING;
     if (PyThreadState_Get()->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
         Py_RETURN_NONE;
     }
@@ -52,6 +54,14 @@ hook_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize
         PyErr_Clear();
         answer = Py_None;
         Py_INCREF(answer);
+    }
+    else if (answer == Py_Ellipsis) {
+        *asked = ASKED_WELL;
+        Py_DECREF(answer);
+        Py_RETURN_NONE;
+    }
+    else if (answer != Py_None) {
+        *asked = ASKED_WELL;
     }
     return answer;
 }
@@ -73,10 +83,11 @@ payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame, HookC
     }
     hook_count(payload != NULL);
     if (payload == NULL) {
+        Asked asked;
         payload = hook_ask(on_miss, frame->f_code, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
-                           frame->f_builtins);
+                           frame->f_builtins, &asked);
         if (call != NULL) {
-            call->asked = payload == Py_None ? ASKED_FOR_NOTHING : ASKED_WELL;
+            call->asked = asked;
         }
     }
     Py_XDECREF(cache);

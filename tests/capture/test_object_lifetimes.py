@@ -109,7 +109,7 @@ def test_an_argument_type_is_collected_and_its_entry_makes_room():
             collect()
             assert alive() is None
     assert len(f.state.entries) == 1 and f.cache_info().currsize == 1
-    assert all("of another type Fresh" in why for why in f.state.recompiles)
+    assert all("of another type Fresh" in why or "PJ308" in why for why in f.state.recompiles)
 
 
 def test_living_entries_outlast_dead_ones():
@@ -227,7 +227,7 @@ def test_nothing_grows_over_many_classes_of_one_function():
     def work():
         f(new_instance(1.0), X)
     assert grown(work, CYCLES) < 100
-    assert f.cache_info().misses > CYCLES and len(f.state.entries) < 32
+    assert f.cache_info().misses < CYCLES < sum(f.cache_info()[:2]) and len(f.state.entries) < 32
 
 
 def test_nothing_grows_over_many_jitted_classes():
