@@ -32,12 +32,13 @@ WARNS = object()
 def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...]) -> Any:
     """The type of the call's result, or a tuple of types where that is a tuple.
 
-    Break where all samples of one size warn: arrays of that size would.
+    Break where all samples of one size warn: arrays of that size would. Samples of one element do not count: indices
+    are out of range there, which is an error for larger ones.
     """
     least = LEAST_EDGE.get(path, 1)
     found = [(edge, kind) for edge, kind in _answers(path, questions, keywords, _kind_of) if edge >= least]
     answers = [(edge, kind) for edge, kind in found if kind is not WARNS]
-    if {edge for edge, _ in found} - {edge for edge, _ in answers} or not answers:
+    if {edge for edge, _ in found if edge > 1} - {edge for edge, _ in answers} or not answers:
         raise Break("PJ203", operands=_described(questions))
     return _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in _arrays(questions)), questions)
 
