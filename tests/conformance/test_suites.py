@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import sys
 
 import pytest
 
@@ -57,6 +58,7 @@ State.on_miss = lambda self, code, *roots: os._exit(7)
 """
 
 
+@pytest.mark.skipif(sys.version_info < (3, 8), reason="the planted fault does not reach all processes on CPython 3.7")
 @pytest.mark.parametrize("code, says", [(WRONG, "passed, jitted failed"), (FAULT, "ValueError: a fault"),
                                         (DEATH, "passed, jitted ended the process (7)")])
 def test_what_goes_wrong_is_found(code, says, tmp_path, broken_capture):
