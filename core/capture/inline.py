@@ -1,8 +1,5 @@
-"""Inlining: the body of a called Python function is interpreted in place of the call.
-
-A call is inlined if all of the callee that can return is captured. What would raise is a side exit of the caller's statement:
-bytecode makes the whole call then, so that tracebacks, frames and warnings are Python's own.
-"""
+"""Inlining: the body of a called Python function is interpreted in place of the call, if all that can return is captured.
+Exceptions are side exits of the caller's statement: bytecode makes the whole call, and tracebacks are Python's own."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ typedef struct {
 /* After so many calls in a row for which nothing was worth a kernel only each of as many asks. */
 #define PATIENCE 64
 
-/* Where no entry served and none was made, the number of calls that do not ask doubles so many times. */
+/* Where no entry served and none was made, the number of calls that do not ask doubles at most N times. */
 #define MOST_DOUBLINGS 4
 
 /* How often in a row a function had nothing compiled for its calls, the number of calls that need not ask again, and

@@ -8,7 +8,7 @@
 
 #include "dispatch.h"
 
-#define HEAT_EARLY 32        /* so many first calls are timed one by one */
+#define HEAT_EARLY 32        /* the number of first calls that are timed one by one */
 #define HEAT_STRIDE 16       /* of later calls one in this number is timed */
 #define HEAT_NESTED 1024     /* of calls inside a call one in this number looks at the clock */
 

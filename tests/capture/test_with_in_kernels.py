@@ -450,7 +450,7 @@ def methods(timed, x, y, often):
 
 
 def methods_alone(timed, x, y):
-    """Without a call of unknown code behind the loop: that could read the managers from the frame."""
+    """Without a call of unknown code after the loop: that could read the managers from the frame."""
     s = 0.0
     for i in range(len(x)):
         with timed.deeper() as outer, timed.deeper(by=2) as inner:
