@@ -8,6 +8,10 @@ import types
 LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
 """Packages whose functions have handlers of their own or are compiled already; none is inlined by default."""
 
+COMPUTING = ("pijit.ms.arrays", "pijit.ms.cell", "pijit.ms.dtype", "pijit.ms.nn", "pijit.ms.numpy", "pijit.ms.ops",
+             "pijit.ms.parameter", "pijit.ms.tensor")
+"""How the names of modules of `pijit.ms` begin whose functions compute with arrays, and are inlined as a program's are."""
+
 SWITCHES = "pijit.control"
 """The module of the functions that `pijit.disable` and `pijit.stance` make: none is inlined, whatever is allowed."""
 
@@ -25,8 +29,9 @@ def module_of(function: types.FunctionType) -> str:
 
 
 def in_library(function: types.FunctionType) -> bool:
-    """Whether a function belongs to one of ``LIBRARIES``."""
-    return module_of(function).split(".")[0] in LIBRARIES
+    """Whether a function belongs to one of ``LIBRARIES``; not what `pijit.ms` computes, which is plain NumPy code."""
+    module = module_of(function)
+    return module.split(".")[0] in LIBRARIES and not module.startswith(COMPUTING)
 
 
 def in_standard_library(function: types.FunctionType) -> bool:

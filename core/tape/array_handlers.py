@@ -20,7 +20,7 @@ from pijit.core.tape.tape import Tape
 def _astype(x: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     r = x.astype(dtype, *args, **kwargs)
     for tape in watching(x):
-        if np.asarray(r).dtype.kind not in "fc":
+        if not tape.carries(np.asarray(r)):
             tape.cut("astype({})".format(np.asarray(r).dtype))
         elif r is not x:
             record_result(tape, r, identity_give(tape, x))

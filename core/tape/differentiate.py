@@ -65,7 +65,7 @@ class Recorded:
             with recording(self.tape):
                 self.result = call(function, tuple(values), named)
         except BaseException as error:
-            raise error.with_traceback(_without_tape(error.__traceback__))
+            raise error.with_traceback(without_tape(error.__traceback__))
         finally:
             for argument in reversed(self._arguments):
                 argument.restore()
@@ -173,7 +173,7 @@ def _separate(tape: Tape, function: Callable[..., Any], places: Sequence[Key], v
                    [str(place) for place in places])
 
 
-def _without_tape(trace: Any) -> Any:
+def without_tape(trace: Any) -> Any:
     """A traceback without the frames of the tape: what the program shows without a gradient."""
     kept: List[Any] = []
     while trace is not None:

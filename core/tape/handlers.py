@@ -333,7 +333,7 @@ def _ufunc_at(ufunc: Any, a: Any, index: Any, *operand: Any) -> None:
     sign = 1.0 if ufunc is np.add else -1.0
     for (tape, back), active in zip(undo, flows):
         tape.record(back)
-        if active and a.dtype.kind in "fc":
+        if active and tape.carries(a):
             tape.start(a)
             tape.record(_at_back(tape, a, index, operand[0], sign))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
 from pijit.core.tape.errors import refusal
-from pijit.core.tape.records import (elementwise_give, frozen, function_give, leaves, record_result, record_store,
+from pijit.core.tape.records import (elementwise_give, frozen, function_give, record_result, record_store,
                                      stored_value_give, winners_of)
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import NUMBERS, Run, Tape
@@ -74,7 +74,7 @@ def taint(tape: Tape, r: Any, function: Any) -> None:
     error = refusal("PJ502", what=getattr(function, "__name__", None) or repr(function))
     if opaque(r):
         raise error
-    if not any(map(leaves, r if isinstance(r, (list, tuple)) else [r])) and r is not None:
+    if not any(map(tape.carries, r if isinstance(r, (list, tuple)) else [r])) and r is not None:
         tape.cut(getattr(function, "__name__", None) or repr(function))
 
     def give(run: Run, g: Any, _: Any) -> None:
@@ -325,7 +325,7 @@ def attribute(x: Any, name: str) -> Any:
     """`x.name`."""
     if not STATE.tapes:
         return getattr(x, name)
-    if isinstance(x, (np.ndarray,) + NUMBERS):
+    if isinstance(x, (np.ndarray, np.integer) + NUMBERS):
         return _array_attribute(x, name)
     if isinstance(x, type) or isinstance(x, PLAIN):
         return getattr(x, name)

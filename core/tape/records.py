@@ -10,15 +10,10 @@ from pijit.core.graph.derivatives.adjoints import strong_zero
 from pijit.core.graph.derivatives.table import ElementwiseRule, FunctionRule
 from pijit.core.reasons import reason
 from pijit.core.tape.errors import refusal
-from pijit.core.tape.tape import NUMBERS, Run, Tape, cleared, same_values
+from pijit.core.tape.tape import Run, Tape, cleared, same_values
 
 Give = Callable[[Run, Any, Any], None]
 """Takes (run, g, r): gives to the operands what reaches them."""
-
-
-def leaves(r: Any) -> bool:
-    """Whether a result can carry an adjoint."""
-    return isinstance(r, NUMBERS) or isinstance(r, np.ndarray) and r.dtype.kind in "fc"
 
 
 def elementwise_give(tape: Tape, rule: ElementwiseRule, args: Tuple[Any, ...], where: Any = True) -> Give:
@@ -76,7 +71,7 @@ def record_result(tape: Tape, r: Any, give: Give) -> None:
         return
     if isinstance(r, np.ndarray) and r.dtype.kind == "O":
         raise refusal("PJ502", what="an array of objects")
-    if not leaves(r) or tape.active(r):
+    if not tape.carries(r) or tape.active(r):
         return
     tape.start(r)
     r = frozen(r)
@@ -89,11 +84,11 @@ def record_result(tape: Tape, r: Any, give: Give) -> None:
 
 
 def _record_several(tape: Tape, results: Any, give: Give) -> None:
-    carriers = [one for one in results if leaves(one) and not tape.active(one)]
+    carriers = [one for one in results if tape.carries(one) and not tape.active(one)]
     if not carriers:
         return
     tape.start(carriers)
-    marks = [leaves(one) and any(one is other for other in carriers) for one in results]
+    marks = [tape.carries(one) and any(one is other for other in carriers) for one in results]
     results = list(map(frozen, results))
 
     def back(run: Run) -> None:
@@ -116,7 +111,7 @@ def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[Run
         flows: whether an operand is active.
     """
     target = frozen(target)
-    if target.dtype.kind not in "fc":
+    if not tape.carries(target):
         if flows:
             tape.cut(reason("PJ507", dtype=target.dtype))
         tape.record(undo)

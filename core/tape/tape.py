@@ -64,14 +64,17 @@ class Tape:
 
     Args:
         beneath: calls a function recorded by the tapes around this one alone.
+        integers: whether integers are differentiated too, as if they were real; adjoints are then integers.
 
     Attributes:
         cuts: (place, name) of operations on active values whose derivative is zero.
         lines: places of the operations that were recorded, for `explain`.
     """
 
-    def __init__(self, beneath: Run) -> None:
+    def __init__(self, beneath: Run, integers: bool = False) -> None:
         self.beneath = beneath
+        self._kinds = "fciu" if integers else "fc"
+        self._number_types = NUMBERS + ((np.integer,) if integers else ())
         self._numbers: Dict[int, Number] = {}
         self._memory: Dict[int, Memory] = {}
         self._back: List[Callable[[Run], None]] = []
@@ -80,25 +83,29 @@ class Tape:
 
     # Activity.
 
+    def carries(self, x: Any) -> bool:
+        """Whether a value can carry an adjoint: a number or an array of a kind that is differentiated."""
+        return isinstance(x, self._number_types) or isinstance(x, np.ndarray) and x.dtype.kind in self._kinds
+
     def active(self, x: Any) -> bool:
         """Whether a number or an array depends on an active argument."""
         if isinstance(x, np.ndarray):
             memory = self._memory.get(id(owner_of(x)))
-            return memory is not None and memory.active and x.dtype.kind in "fc"
-        return id(x) in self._numbers and isinstance(x, NUMBERS)
+            return memory is not None and memory.active and x.dtype.kind in self._kinds
+        return id(x) in self._numbers and isinstance(x, self._number_types)
 
     def reaches(self, x: Any, depth: int = DEPTH) -> bool:
         """Whether a value is active or leads to an active one."""
-        if isinstance(x, np.ndarray) or isinstance(x, NUMBERS):
+        if isinstance(x, (np.ndarray,) + self._number_types):
             return self.active(x) or isinstance(x, np.ndarray) and x.dtype.kind == "O" and any(map(self.active, x.flat))
         return any(self.reaches(one, depth - 1) for one in _parts(x)) if depth else False
 
     def start(self, x: Any) -> None:
         """Make the numbers and float arrays of a value active."""
         if isinstance(x, np.ndarray):
-            if x.dtype.kind in "fc":
+            if self.carries(x):
                 self.memory(x).active = True
-        elif isinstance(x, NUMBERS):
+        elif isinstance(x, self._number_types):
             self._numbers.setdefault(id(x), Number(x))
         elif isinstance(x, (list, tuple)):
             for one in x:

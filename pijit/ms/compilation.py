@@ -1,0 +1,205 @@
+"""`jit` as MindSpore spells it, and what programs ask about jitted functions."""
+
+from __future__ import annotations
+
+import functools
+import types
+import weakref
+from typing import Any, Callable, Dict, Mapping, Optional
+
+import pijit
+from pijit import options
+from pijit.code_extra import CodeExtra
+from pijit.code_extra import get_code_extra as extra_of
+from pijit.names import closest
+
+CAPTURE_MODES = {"bytecode": "PIJit", "ast": "PSJit", "trace": "PIJit"}
+"""The mode for each `capture_mode`."""
+
+_twins: "weakref.WeakKeyDictionary[Any, Dict[Any, Any]]" = weakref.WeakKeyDictionary()
+"""The jitted functions of a function, by their options: a function that is jitted twice is one function."""
+
+_switch = {"on": True}
+
+
+def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, hash_args: Any = None,
+        jit_config: Optional[Mapping[str, Any]] = None, compile_once: bool = False, *, capture_mode: Optional[str] = None,
+        jit_level: str = "O0", dynamic: int = 0, fullgraph: bool = False, backend: str = "", fn: Any = None,
+        **other: Any) -> Any:
+    """Compile the numeric parts of a function over tensors, or of a cell's `construct`.
+
+    Works as `@jit`, `@jit(...)` and `jit(f, ...)`. Answers are those of the undecorated function.
+
+    Args:
+        function: a function, method, cell or class.
+        mode: "PIJit" or "PSJit", as for `pijit.jit`.
+        input_signature: tensors that describe the arguments.
+        hash_args: values on which the function depends, as for `pijit.jit`.
+        jit_config: options of `pijit.jit`; other keys of MindSpore are accepted, without effect.
+        capture_mode: "bytecode" (PIJit), "ast" (PSJit) or "trace".
+        fullgraph: make a break an error.
+        jit_level, dynamic, backend, compile_once, **other: accepted, without effect.
+
+    Returns:
+        The jitted function. A method gives a method, a cell the cell with its `construct` jitted.
+
+    Raises:
+        TypeError: `function` has no Python code.
+        ValueError: an unknown mode.
+
+    Example:
+        >>> @jit(capture_mode="bytecode")
+        ... def f(x, y):
+        ...     return x * y
+    """
+    if capture_mode is not None:
+        if capture_mode not in CAPTURE_MODES:
+            raise ValueError("jit: capture_mode must be {}".format(closest(capture_mode, CAPTURE_MODES)))
+        mode = CAPTURE_MODES[capture_mode]
+    settings = known_options(jit_config)
+    if fullgraph:
+        settings["fullgraph"] = True
+    given = fn if function is None else function
+    make = functools.partial(_jitted, signature=input_signature, hash_args=hash_args, settings=settings, mode=mode)
+    return make if given is None else make(given)
+
+
+def known_options(jit_config: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
+    """The options of `pijit.jit` out of a configuration of MindSpore's."""
+    given = getattr(jit_config, "jit_config_dict", jit_config) or {}
+    names = {one.name for one in options.ALL}
+    return {name: value for name, value in given.items() if name in names and name not in ("mode", "backend")}
+
+
+def _jitted(function: Any, signature: Any, hash_args: Any, settings: Dict[str, Any], mode: str) -> Any:
+    from pijit.ms.cell import Cell
+
+    if not _switch["on"]:
+        return function
+    if isinstance(function, Cell):
+        function.construct = _jitted(function.construct, signature, hash_args, settings, mode)  # type: ignore
+        return function
+    if isinstance(function, types.MethodType):
+        return types.MethodType(_jitted(function.__func__, signature, hash_args, settings, mode), function.__self__)
+    if not isinstance(function, types.FunctionType):
+        return pijit.jit(function, None, hash_args, settings, mode)
+    key = (mode, repr(sorted(settings.items())), id(signature), id(hash_args))
+    twins = _twins.setdefault(function, {})
+    if key not in twins:
+        twins[key] = pijit.jit(function, described(signature), hash_args, settings, mode)
+    return twins[key]
+
+
+def described(signature: Any) -> Any:
+    """An `input_signature` of tensors; it is checked by rank and type in calls, so nothing is compiled before."""
+    return None
+
+
+def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None) -> Any:
+    """The same as `jit(..., mode="PSJit")`: the function is to be one graph.
+
+    Example:
+        >>> @ms_function
+        ... def f(x, y):
+        ...     return x + y
+    """
+    return jit(fn, "PSJit", input_signature, hash_args, jit_config)
+
+
+def ms_class(cls: type) -> type:
+    """Mark a class that jitted functions use; returns the class.
+
+    Raises:
+        TypeError: `cls` is no class.
+    """
+    if not isinstance(cls, type):
+        raise TypeError("ms_class: cls must be a class; not {!r}".format(cls))
+    return cls
+
+
+jit_class = ms_class
+
+
+def ms_memory_recycle() -> None:
+    """Accepted: memory is given back as Python does it."""
+
+
+def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
+    """The value; what changes between calls needs no mark here.
+
+    Raises:
+        TypeError: `input_data` is not a number, tensor, list, tuple or dict.
+    """
+    from pijit.ms.tensor import Tensor
+
+    if not isinstance(input_data, (int, float, Tensor, list, tuple, dict)):
+        raise TypeError("mutable: input_data must be a number, Tensor, list, tuple or dict; not {!r}".format(input_data))
+    return input_data
+
+
+def constexpr(fn: Any = None, get_instance: bool = True, name: Any = None, reuse_result: bool = True, check: bool = True) -> Any:
+    """The function; what is constant is found out."""
+    return (lambda function: function) if fn is None else fn
+
+
+class JitConfig:
+    """Options of `jit` as an object; unknown ones are kept without effect."""
+
+    def __init__(self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", **kwargs: Any) -> None:
+        self.jit_config_dict = dict(kwargs, **({"jit_syntax_level": jit_syntax_level} if jit_syntax_level else {}))
+
+
+def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
+    """What pijit holds for a function: see `pijit.get_code_extra`. A function stands for what `jit` made of it."""
+    found = extra_of(f)
+    function = getattr(f, "__func__", f)
+    if found is not None or not isinstance(function, types.FunctionType):
+        return found
+    extras = [extra_of(one) for one in _twins.get(function, {}).values()]
+    return next((one for one in extras if one is not None), None)
+
+
+def jit_mode_pi_enable() -> None:
+    """Let `jit` compile functions again."""
+    _switch["on"] = True
+
+
+def jit_mode_pi_disable() -> None:
+    """Let `jit` return functions as they are from now on."""
+    _switch["on"] = False
+
+
+def jit_mode_pi_compile(*args: Any, **kwargs: Any) -> bool:
+    """Accepted: functions are compiled when they are called."""
+    return True
+
+
+def update_pijit_default_config(**kwargs: Any) -> None:
+    """Accepted; options are those of each `jit`."""
+
+
+class PIJitCaptureContext:
+    """Jits functions that it is put on; as a context manager it changes nothing.
+
+    Args:
+        fullgraph: make a break an error.
+        jit_config: options, as for `jit`.
+
+    Example:
+        >>> @PIJitCaptureContext()
+        ... def f(x):
+        ...     return x * 2
+    """
+
+    def __init__(self, fullgraph: bool = False, jit_config: Any = None, input_signature: Any = None) -> None:
+        self.fullgraph, self.jit_config, self.input_signature = fullgraph, jit_config, input_signature
+
+    def __call__(self, fn: Any) -> Any:
+        """The jitted function."""
+        return jit(fn, "PIJit", self.input_signature, None, self.jit_config, fullgraph=self.fullgraph)
+
+    def __enter__(self) -> "PIJitCaptureContext":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        return None

@@ -1,0 +1,127 @@
+"""`install`: this process' `import mindspore` gives `pijit.ms`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import opcode
+import sys
+import types
+from typing import Any, Dict, Optional
+
+from pijit.names import nearest
+
+NAME = "mindspore"
+
+MODULES: Dict[str, str] = {
+    "": "pijit.ms", "nn": "pijit.ms.nn", "ops": "pijit.ms.ops", "context": "pijit.ms.context", "numpy": "pijit.ms.numpy",
+    "dtype": "pijit.ms.dtype", "mint": "pijit.ms.ops", "mint.nn": "pijit.ms.nn", "mint.nn.functional": "pijit.ms.ops",
+    "common": "pijit.ms.common", "common.dtype": "pijit.ms.dtype", "common.tensor": "pijit.ms.tensor",
+    "common.parameter": "pijit.ms.parameter", "common.api": "pijit.ms.compilation",
+    "common.initializer": "pijit.ms.initializer", "common.seed": "pijit.ms.ops.creation",
+    "common._pijit_context": "pijit.ms.compilation", "common.jit_config": "pijit.ms.compilation",
+    "common.mutable": "pijit.ms.compilation", "_c_expression": "pijit.ms.compilation", "_extends": "pijit.ms.extends",
+    "_extends.parse": "pijit.ms.extends", "ops.operations": "pijit.ms.ops", "ops.functional": "pijit.ms.ops",
+    "ops.function": "pijit.ms.ops", "ops.composite": "pijit.ms.ops", "ops.primitive": "pijit.ms.ops.primitive",
+    "ops.operations.math_ops": "pijit.ms.ops", "ops.operations.nn_ops": "pijit.ms.ops", "ops.operations.array_ops": "pijit.ms.ops",
+    "ops.operations._grad_ops": "pijit.ms.ops", "ops.operations._inner_ops": "pijit.ms.ops", "ops.auto_generate": "pijit.ms.ops",
+    "ops._grad.grad_base": "pijit.ms.derivatives", "ops._grad": "pijit.ms.derivatives",
+    "ops._grad_experimental.grad_base": "pijit.ms.derivatives", "ops._grad_experimental": "pijit.ms.derivatives",
+    "nn.cell": "pijit.ms.cell", "nn.layer": "pijit.ms.nn", "nn.loss": "pijit.ms.nn", "nn.optim": "pijit.ms.nn",
+    "nn.wrap": "pijit.ms.nn", "nn.wrap.cell_wrapper": "pijit.ms.nn", "log": "pijit.ms.log", "train": "pijit.ms.train",
+    "train.serialization": "pijit.ms.train", "communication": "pijit.ms.communication",
+    "communication.management": "pijit.ms.communication", "parallel": "pijit.ms.communication",
+}
+"""For each module below `mindspore`, the module that answers for it."""
+
+
+class _Facade(types.ModuleType):
+    """A module named as MindSpore's, whose attributes are those of a module of `pijit.ms`."""
+
+    def __init__(self, name: str, answers: types.ModuleType) -> None:
+        super().__init__(name, answers.__doc__)
+        self.__dict__["_answers"] = answers
+        self.__dict__["__path__"] = []
+
+    def __getattr__(self, name: str) -> Any:
+        answers = self.__dict__["_answers"]
+        if hasattr(answers, name) and not name.startswith("__"):
+            return getattr(answers, name)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        message = "{}.{} is not part of pijit.ms; the nearest name that is there is {!r}".format(
+            self.__name__, name, nearest(name, self._public()))
+        if _is_imported(sys._getframe(1), name):
+            raise ImportError(message, name=self.__name__)
+        raise AttributeError(message)
+
+    def _public(self) -> Any:
+        answers = self.__dict__["_answers"]
+        return [one for one in dir(answers) if not one.startswith("_")] or ["Tensor"]
+
+    def __dir__(self) -> Any:
+        return sorted(set(self._public()) | set(self.__dict__))
+
+
+def _is_imported(frame: types.FrameType, name: str) -> bool:
+    """Whether a frame is at `from module import name`."""
+    at = frame.f_lasti
+    code = frame.f_code.co_code
+    return 0 <= at < len(code) and opcode.opname[code[at]] == "IMPORT_FROM"
+
+
+class _Finder:
+    """Finds `mindspore` and the modules below it."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[importlib.machinery.ModuleSpec]:
+        """The spec of a module below `mindspore`."""
+        if name != NAME and not name.startswith(NAME + "."):
+            return None
+        below = name[len(NAME) + 1:]
+        if below not in MODULES:
+            raise ModuleNotFoundError("{} is not part of pijit.ms; the nearest module that is there is {!r}".format(
+                name, NAME + "." + nearest(below, [one for one in MODULES if one])), name=name)
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        """The module."""
+        return _Facade(spec.name, importlib.import_module(MODULES[spec.name[len(NAME) + 1:]]))
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """The module is complete already."""
+
+
+_finder = _Finder()
+
+
+def install(shadow: bool = False) -> None:
+    """Let `import mindspore` give `pijit.ms` in this process.
+
+    Args:
+        shadow: do so even if a package of that name is installed.
+
+    Raises:
+        RuntimeError: a package of that name is installed or imported already.
+
+    Example:
+        >>> install()
+        >>> import mindspore
+    """
+    if _finder in sys.meta_path:
+        return
+    other = sys.modules.get(NAME) or importlib.util.find_spec(NAME)
+    if other is not None and not shadow:
+        raise RuntimeError("pijit.ms.install: a package {!r} is installed; call install(shadow=True) to use pijit.ms in its place".format(
+            NAME))
+    for name in [one for one in sys.modules if one == NAME or one.startswith(NAME + ".")]:
+        del sys.modules[name]
+    sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]
+
+
+def uninstall() -> None:
+    """Undo `install`; modules that were imported stay with those who have them."""
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)  # type: ignore[arg-type]
+        for name in [one for one in sys.modules if one == NAME or one.startswith(NAME + ".")]:
+            del sys.modules[name]

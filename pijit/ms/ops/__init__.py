@@ -1,0 +1,57 @@
+"""Operations on tensors: functions such as `add`, and classes such as `Add`, from one table."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict
+
+from pijit.ms.derivatives import (GradOperation, bprop_getters, get_grad, grad, stop_gradient,  # noqa: F401
+                                  value_and_grad)
+from pijit.ms.ops import creation, elementwise, layers, movement, products, reductions
+from pijit.ms.ops.composite import (HookBackward, HyperMap, InsertGradientOf, Map, MultitypeFuncGraph, Print,  # noqa: F401
+                                    absolute, clip_by_global_norm, core, partial, print_, scalar_to_tensor)
+from pijit.ms.ops.methods import OWN
+from pijit.ms.ops.primitive import (Primitive, PrimitiveWithCheck, PrimitiveWithInfer, REQUIRED, Row,  # noqa: F401
+                                    primitive_class)
+from pijit.ms.ops.table import CLASSES, ROWS  # noqa: F401
+from pijit.ms.tensor import Tensor, is_tensor  # noqa: F401
+
+MODULES = (creation, elementwise, layers, movement, products, reductions)
+
+HELPERS = frozenset(["as_array", "as_numpy", "as_shape", "array_of", "made", "operands", "binary", "divide", "promoted",
+                     "floating", "axes", "pair", "paddings", "reduced", "generator", "builtins", "np", "math"])
+"""Names in the modules of operations that are none."""
+
+FUNCTIONS: Dict[str, Callable[..., Any]] = {
+    name: one for module in MODULES for name, one in vars(module).items()
+    if callable(one) and not isinstance(one, type) and not name.startswith("_") and name not in HELPERS}
+"""The functions, by name."""
+
+ALIASES = {"concatenate": "concat", "gather_d": "gather_elements", "inplace_sub_": "inplace_sub", "absolute": "abs",
+           "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg", "norm_": "norm", "gt": "greater",
+           "ge": "greater_equal", "lt": "less", "le": "less_equal", "ne": "not_equal", "eq": "equal", "arcsin": "asin",
+           "arccos": "acos", "arctan": "atan", "reduce_all": "all", "reduce_any": "any", "reduce_prod": "prod"}
+
+globals().update(FUNCTIONS)
+globals().update({name: FUNCTIONS[one] for name, one in ALIASES.items()})
+globals().update(CLASSES)
+
+METHODS: Dict[str, str] = {name: name for name in (
+    "abs add sub mul div floor ceil round trunc rint sign square sqrt rsqrt exp log log1p log2 log10 sin cos tan asin acos atan "
+    "sinh cosh tanh neg reciprocal pow maximum minimum less less_equal greater greater_equal equal not_equal logical_and "
+    "logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_xor isnan isinf isfinite sigmoid sum mean prod argmax "
+    "argmin all any std var norm cumsum cumprod reshape flatten swapaxes expand_dims unsqueeze squeeze broadcast_to tile "
+    "masked_fill masked_select gather gather_elements index_select nonzero sort argsort topk flip roll tril triu diag matmul bmm "
+    "dot outer amax amin median repeat_interleave split chunk unbind clamp erf hypot atan2 fmod floor_div invert conj where "
+    "select unique").split()}
+METHODS.update(clip="clip_by_value", absolute="abs", subtract="sub", multiply="mul", negative="neg", true_divide="div",
+               divide="div", mm="matmul", take="gather", relu_="relu")
+"""Methods of tensors, and the functions that they are."""
+
+for _name, _function in METHODS.items():
+    setattr(Tensor, _name, FUNCTIONS[_function])
+for _name, _method in OWN.items():
+    setattr(Tensor, _name, _method)
+
+__all__ = sorted(set(FUNCTIONS) | set(CLASSES) | set(ALIASES) | {
+    "GradOperation", "HookBackward", "HyperMap", "InsertGradientOf", "Map", "MultitypeFuncGraph", "Primitive", "bprop_getters",
+    "get_grad", "grad", "partial", "stop_gradient", "value_and_grad", "is_tensor"})

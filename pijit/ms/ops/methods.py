@@ -1,0 +1,163 @@
+"""Methods of tensors that are not the same as a function of the same name."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from pijit.ms import dtype as types
+from pijit.ms.dtype import as_numpy
+from pijit.ms.ops import movement, reductions
+from pijit.ms.tensor import Tensor, array_of, made
+
+
+def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
+    """The tensor in another element type."""
+    return made(self._array.astype(as_numpy(dtype, "astype")))
+
+
+def to(self: Tensor, dtype: Any, *args: Any) -> Tensor:
+    """The tensor in another element type; the name of the device "CPU" is accepted."""
+    return self if dtype == "CPU" else astype(self, dtype)
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the element type of another one."""
+    return made(self._array.astype(other._array.dtype))
+
+
+def _conversion(kind: Any, name: str) -> Callable[[Tensor], Tensor]:
+    def convert(self: Tensor) -> Tensor:
+        return made(self._array.astype(kind.nptype))
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = "The tensor as {}.".format(kind)
+    return convert
+
+
+def copy(self: Tensor) -> Tensor:
+    """A copy."""
+    return made(np.array(self._array))
+
+
+def view(self: Tensor, *shape: Any) -> Tensor:
+    """The elements in another shape."""
+    return movement.reshape(self, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+
+
+def reshape(self: Tensor, *shape: Any) -> Tensor:
+    """The elements in another shape."""
+    return movement.reshape(self, shape[0] if len(shape) == 1 else shape)
+
+
+def transpose(self: Tensor, *axes: Any) -> Tensor:
+    """The dimensions in another order, reversed without arguments."""
+    if not axes:
+        return self.T
+    return movement.transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes)
+
+
+def max(self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
+        return_indices: bool = False) -> Any:
+    """The greatest values, and their places if asked for."""
+    if return_indices:
+        return reductions.max(self, axis, keepdims)
+    return made(np.max(self._array, axis=reductions.axes(axis), keepdims=keepdims))
+
+
+def min(self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
+        return_indices: bool = False) -> Any:
+    """The smallest values, and their places if asked for."""
+    if return_indices:
+        return reductions.min(self, axis, keepdims)
+    return made(np.min(self._array, axis=reductions.axes(axis), keepdims=keepdims))
+
+
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor broadcast to the shape of another one."""
+    return movement.broadcast_to(self, other.shape)
+
+
+def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
+    """The tensor broadcast to a shape."""
+    return movement.broadcast_to(self, shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+
+
+def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
+    """Zeros of the same element type."""
+    return made(np.zeros(size, self._array.dtype if dtype is None else as_numpy(dtype, "new_zeros")))
+
+
+def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
+    """Ones of the same element type."""
+    return made(np.ones(size, self._array.dtype if dtype is None else as_numpy(dtype, "new_ones")))
+
+
+def dim(self: Tensor) -> int:
+    """The number of dimensions."""
+    return self._array.ndim
+
+
+def numel(self: Tensor) -> int:
+    """The number of elements."""
+    return self._array.size
+
+
+def value(self: Tensor) -> Tensor:
+    """The tensor."""
+    return self
+
+
+def init_data(self: Tensor, *args: Any) -> Tensor:
+    """The tensor; its values are there from the beginning."""
+    return self
+
+
+def contiguous(self: Tensor) -> Tensor:
+    """The tensor; its elements are in order."""
+    return self
+
+
+def is_contiguous(self: Tensor) -> bool:
+    """Whether the elements are in order."""
+    return bool(self._array.flags.c_contiguous)
+
+
+def add_(self: Tensor, other: Any) -> Tensor:
+    """Add in place."""
+    self._array[...] = (self + other)._array
+    return self
+
+
+def sub_(self: Tensor, other: Any) -> Tensor:
+    """Subtract in place."""
+    self._array[...] = (self - other)._array
+    return self
+
+
+def mul_(self: Tensor, other: Any) -> Tensor:
+    """Multiply in place."""
+    self._array[...] = (self * other)._array
+    return self
+
+
+def div_(self: Tensor, other: Any) -> Tensor:
+    """Divide in place."""
+    self._array[...] = (self / other)._array
+    return self
+
+
+def itemset(self: Tensor, *args: Any) -> Tensor:
+    """Store a number; the arguments before it say where."""
+    self._array[args[0] if len(args) == 2 and isinstance(args[0], tuple) else args[:-1] or ...] = array_of(args[-1])
+    return self
+
+
+OWN = {one.__name__: one for one in (
+    astype, to, type_as, copy, view, reshape, transpose, max, min, expand_as, broadcast_to, new_zeros, new_ones, dim, numel,
+    value, init_data, contiguous, is_contiguous, add_, sub_, mul_, div_, itemset)}
+OWN.update({name: _conversion(kind, name) for name, kind in (
+    ("float", types.float32), ("half", types.float16), ("double", types.float64), ("int", types.int32), ("long", types.int64),
+    ("short", types.int16), ("bool", types.bool_), ("byte", types.uint8), ("char", types.int8))})
+OWN.update(permute=transpose, clone=copy, ndimension=dim, nelement=numel)
+"""Methods of tensors, by name."""

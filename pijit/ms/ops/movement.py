@@ -1,0 +1,343 @@
+"""Operations that move elements: shapes, joining, splitting, selecting, sorting."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from pijit.ms.arrays import promoted
+from pijit.ms.dtype import TYPES, Type
+from pijit.ms.ops.reductions import axes
+from pijit.ms.tensor import Tensor, array_of, as_shape, made
+
+
+def shape(input_x: Any) -> Tuple[int, ...]:
+    """The lengths of the dimensions."""
+    return array_of(input_x).shape  # type: ignore[no-any-return]
+
+
+def rank(input_x: Any) -> int:
+    """The number of dimensions."""
+    return array_of(input_x).ndim  # type: ignore[no-any-return]
+
+
+def size(input_x: Any) -> int:
+    """The number of elements."""
+    return array_of(input_x).size  # type: ignore[no-any-return]
+
+
+def dtype_of(t: Any) -> Type:
+    """The element type."""
+    return TYPES[array_of(t).dtype]
+
+
+def reshape(input: Any, shape: Any) -> Tensor:
+    """The elements in another shape; one length may be -1."""
+    return made(np.array(np.reshape(array_of(input), as_shape(shape))))
+
+
+def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
+    """The dimensions from `start_dim` to `end_dim` as one."""
+    x = array_of(input)
+    if x.ndim == 0:
+        return made(np.reshape(x, 1))
+    first, last = start_dim % x.ndim if x.ndim > 1 else 0, end_dim % x.ndim
+    lengths = x.shape[:first] + (-1,) + x.shape[last + 1:]
+    return made(np.array(np.reshape(x, lengths, order)))
+
+
+def transpose(input: Any, input_perm: Any) -> Tensor:
+    """The dimensions in another order."""
+    return made(np.array(np.transpose(array_of(input), as_shape(input_perm)), order="C"))
+
+
+def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
+    """Two dimensions exchanged."""
+    return made(np.array(np.swapaxes(array_of(input), axis0, axis1), order="C"))
+
+
+def expand_dims(input_x: Any, axis: int) -> Tensor:
+    """One more dimension of length 1."""
+    return made(np.array(np.expand_dims(array_of(input_x), int(axis))))
+
+
+def unsqueeze(input: Any, dim: int) -> Tensor:
+    """One more dimension of length 1."""
+    return expand_dims(input, dim)
+
+
+def squeeze(input: Any, axis: Any = None) -> Tensor:
+    """Without dimensions of length 1."""
+    return made(np.array(np.squeeze(array_of(input), axis=axes(axis))))
+
+
+def broadcast_to(input: Any, shape: Any) -> Tensor:
+    """The elements repeated along dimensions of length 1; -1 keeps a length."""
+    x, lengths = array_of(input), as_shape(shape)
+    kept = [x.shape[k - len(lengths)] if length == -1 else length for k, length in enumerate(lengths)]
+    return made(np.array(np.broadcast_to(x, kept)))
+
+
+def tile(input: Any, dims: Any) -> Tensor:
+    """The tensor repeated along dimensions."""
+    return made(np.tile(array_of(input), as_shape(dims)))
+
+
+def repeat_interleave(input: Any, repeats: Any, axis: Optional[int] = None) -> Tensor:
+    """Each element repeated."""
+    return made(np.repeat(array_of(input), array_of(repeats) if isinstance(repeats, Tensor) else repeats, axis=axis))
+
+
+def _in_one_dtype(tensors: Sequence[Any]) -> List[Any]:
+    arrays = [array_of(one) for one in tensors]
+    dtype = arrays[0].dtype
+    for one in arrays[1:]:
+        dtype = promoted(dtype, one.dtype)
+    return [one if one.dtype == dtype else one.astype(dtype) for one in arrays]
+
+
+def concat(tensors: Sequence[Any], axis: int = 0) -> Tensor:
+    """Tensors one after the other along an axis."""
+    return made(np.concatenate(_in_one_dtype(tensors), axis=axis))
+
+
+def cat(tensors: Sequence[Any], axis: int = 0) -> Tensor:
+    """Tensors one after the other along an axis."""
+    return concat(tensors, axis)
+
+
+def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
+    """Tensors along a new axis."""
+    return made(np.stack(_in_one_dtype(tensors), axis=axis))
+
+
+def unstack(input_x: Any, axis: int = 0) -> Tuple[Tensor, ...]:
+    """The parts along an axis, without it."""
+    x = array_of(input_x)
+    return tuple(made(np.array(np.take(x, k, axis=axis))) for k in range(x.shape[axis]))
+
+
+unbind = unstack
+
+
+def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> Tuple[Tensor, ...]:
+    """Parts of a length each, or of the given lengths, along an axis."""
+    x = array_of(tensor)
+    if isinstance(split_size_or_sections, int):
+        cuts = list(range(split_size_or_sections, x.shape[axis], split_size_or_sections))
+    else:
+        cuts = np.cumsum(split_size_or_sections)[:-1].tolist()
+    return tuple(made(np.array(one)) for one in np.split(x, cuts, axis=axis))
+
+
+def chunk(input: Any, chunks: int, axis: int = 0) -> Tuple[Tensor, ...]:
+    """A number of parts along an axis, the last perhaps shorter."""
+    length = array_of(input).shape[axis]
+    return split(input, -(-length // chunks), axis)
+
+
+def equal_split(input_x: Any, axis: int = 0, output_num: int = 1) -> Tuple[Tensor, ...]:
+    """A number of equal parts along an axis."""
+    return tuple(made(np.array(one)) for one in np.split(array_of(input_x), output_num, axis=axis))
+
+
+def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
+    """A block from `begin` on of the lengths `size`; -1 is the rest."""
+    x = array_of(input_x)
+    key = tuple(_range(first, length) for first, length in zip(as_shape(begin), as_shape(size)))
+    return made(np.array(x[key]))
+
+
+def _range(first: int, length: int) -> Any:
+    return _slice(first, None if length == -1 else first + length)
+
+
+def strided_slice(input_x: Any, begin: Any, end: Any, strides: Any) -> Tensor:
+    """Elements from `begin` to `end` in steps of `strides`."""
+    x = array_of(input_x)
+    key = tuple(_slice(*one) for one in zip(as_shape(begin), as_shape(end), as_shape(strides)))
+    return made(np.array(x[key]))
+
+
+_slice = builtins.slice
+
+
+def gather(input_params: Any, input_indices: Any, axis: int = 0, batch_dims: int = 0) -> Tensor:
+    """The parts at the given places along an axis."""
+    return made(np.take(array_of(input_params), array_of(input_indices), axis=int(axis)))
+
+
+def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
+    """An element along an axis for each place of `index`."""
+    return made(np.take_along_axis(array_of(input), array_of(index), axis=dim))
+
+
+gather_d = gather_elements
+
+
+def gather_nd(input_x: Any, indices: Any) -> Tensor:
+    """The parts at places that the last axis of `indices` describes."""
+    key = np.moveaxis(array_of(indices), -1, 0)
+    return made(np.array(array_of(input_x)[tuple(key)]))
+
+
+def index_select(input: Any, axis: int, index: Any) -> Tensor:
+    """The parts at the given places along an axis."""
+    return gather(input, index, axis)
+
+
+def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
+    """A number where a mask holds, the elements elsewhere."""
+    x = array_of(input_x)
+    number = value._array.astype(x.dtype) if isinstance(value, Tensor) else x.dtype.type(value)
+    return made(np.where(array_of(mask), number, x))
+
+
+def masked_select(input: Any, mask: Any) -> Tensor:
+    """The elements where a mask holds, in one dimension."""
+    x, chosen = np.broadcast_arrays(array_of(input), array_of(mask))
+    return made(x[chosen])
+
+
+def nonzero(input: Any) -> Tensor:
+    """The places of elements other than 0, a row for each."""
+    return made(np.argwhere(array_of(input)))
+
+
+def unique(input: Any) -> Tuple[Tensor, Tensor]:
+    """Values without repetition, and where each element is among them."""
+    values, places = np.unique(array_of(input), return_inverse=True)
+    return made(values), made(np.reshape(places, np.shape(array_of(input))).astype(np.int32))
+
+
+def sort(input_x: Any, axis: int = -1, descending: bool = False) -> Tuple[Tensor, Tensor]:
+    """Sorted values along an axis, and where they were."""
+    x = array_of(input_x)
+    places = np.argsort(-x if descending else x, axis=axis, kind="stable")
+    return made(np.take_along_axis(x, places, axis=axis)), made(places.astype(np.int32))
+
+
+def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
+    """The places of the values in order."""
+    return sort(input, axis, descending)[1]
+
+
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Tuple[Tensor, Tensor]:
+    """The greatest values along an axis, and where they were."""
+    values, places = sort(input, dim, largest)
+    first = np.arange(k)
+    return made(np.take(values._array, first, axis=dim)), made(np.take(places._array, first, axis=dim))
+
+
+def flip(input: Any, dims: Any) -> Tensor:
+    """Elements in reverse order along axes."""
+    return made(np.array(np.flip(array_of(input), axes(dims))))
+
+
+def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
+    """Elements shifted along axes, in a circle."""
+    return made(np.roll(array_of(input), shifts, axes(dims)))
+
+
+def tril(input: Any, diagonal: int = 0) -> Tensor:
+    """Elements on and below a diagonal, 0 above."""
+    return made(np.tril(array_of(input), diagonal))
+
+
+def triu(input: Any, diagonal: int = 0) -> Tensor:
+    """Elements on and above a diagonal, 0 below."""
+    return made(np.triu(array_of(input), diagonal))
+
+
+def diag(input: Any) -> Tensor:
+    """The diagonal of a matrix, or a matrix with a diagonal."""
+    return made(np.array(np.diag(array_of(input))))
+
+
+def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
+    """Elements added around; `padding` has (before, after) for the last axis first."""
+    x, lengths = array_of(input_x), as_shape(padding)
+    widths = [(0, 0)] * (x.ndim - len(lengths) // 2) + [tuple(lengths[k:k + 2]) for k in range(len(lengths) - 2, -1, -2)]
+    if mode == "constant":
+        return made(np.pad(x, widths, constant_values=0 if value is None else value))
+    known = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    if mode not in known:
+        raise ValueError("pad: mode must be 'constant' or one of {}; not {!r}".format(", ".join(map(repr, known)), mode))
+    return made(np.pad(x, widths, mode=known[mode]))
+
+
+def depend(value: Any, expr: Any) -> Any:
+    """The value; `expr` was computed before."""
+    return value
+
+
+def tuple_to_array(input_x: Any) -> Tensor:
+    """A tensor of a tuple of numbers."""
+    return Tensor(list(input_x))
+
+
+def scatter_update(input_x: Tensor, indices: Any, updates: Any) -> Tensor:
+    """Store parts at places along the first axis; returns the tensor."""
+    input_x._array[array_of(indices)] = array_of(updates)
+    return input_x
+
+
+def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """A copy with parts at places that the last axis of `indices` describes."""
+    r = np.array(array_of(input_x))
+    r[tuple(np.moveaxis(array_of(indices), -1, 0))] = array_of(updates)
+    return made(r)
+
+
+def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """A copy with parts added at places that the last axis of `indices` describes."""
+    r = np.array(array_of(input_x))
+    np.add.at(r, tuple(np.moveaxis(array_of(indices), -1, 0)), array_of(updates))
+    return made(r)
+
+
+def _places(indices: Any) -> Any:
+    return [indices] if isinstance(indices, int) else list(indices)
+
+
+def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
+    """A copy with rows added at places along the first axis."""
+    r = np.array(array_of(x))
+    r[_places(indices)] += array_of(v)
+    return made(r)
+
+
+def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
+    """A copy with rows subtracted at places along the first axis."""
+    r = np.array(array_of(x))
+    r[_places(indices)] -= array_of(v)
+    return made(r)
+
+
+def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
+    """A copy with rows stored at places along the first axis."""
+    r = np.array(array_of(x))
+    r[_places(indices)] = array_of(v)
+    return made(r)
+
+
+def assign(variable: Tensor, value: Any) -> Tensor:
+    """Store values into a parameter; returns it."""
+    variable._array[...] = array_of(value)
+    return variable
+
+
+def assign_add(variable: Tensor, value: Any) -> Tensor:
+    """Add values to a parameter; returns it."""
+    a = variable._array
+    a[...] = a + array_of(value).astype(a.dtype)
+    return variable
+
+
+def assign_sub(variable: Tensor, value: Any) -> Tensor:
+    """Subtract values from a parameter; returns it."""
+    a = variable._array
+    a[...] = a - array_of(value).astype(a.dtype)
+    return variable

@@ -1,0 +1,120 @@
+"""`Parameter`: a tensor that a `Cell` owns and that training changes."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Iterable, Optional
+
+import numpy as np
+
+from pijit.ms.tensor import Tensor
+
+_counter = itertools.count()
+
+
+class Parameter(Tensor):
+    """A named tensor with a gradient.
+
+    Args:
+        default_input: its first value: a tensor, an array, a number or a list.
+        name: its name; a cell gives one to a parameter without.
+        requires_grad: whether `trainable_params` lists it.
+        layerwise_parallel, parallel_optimizer: accepted, without a meaning here.
+
+    Raises:
+        TypeError: `default_input` has no numbers, or `name` is not a string.
+
+    Example:
+        >>> Parameter(Tensor([1.0]), name="w").name
+        'w'
+    """
+
+    def __init__(self, default_input: Any, name: Optional[str] = None, requires_grad: bool = True,
+                 layerwise_parallel: bool = False, parallel_optimizer: bool = True, storage_format: str = "") -> None:
+        if name is not None and not isinstance(name, str):
+            raise TypeError("Parameter: name must be a str or None; not {!r}".format(name))
+        super().__init__(default_input)
+        self.name = "Parameter" if name is None else name
+        self.requires_grad = bool(requires_grad)
+        self.grad: Optional[Tensor] = None
+        self.unique = next(_counter)
+
+    def _kind(self) -> str:
+        return "Parameter (name={})".format(self.name)
+
+    def __str__(self) -> str:
+        return "Parameter (name={}, shape={}, dtype={}, requires_grad={})".format(
+            self.name, self.shape, self.dtype, self.requires_grad)
+
+    __repr__ = __str__
+
+    def __deepcopy__(self, memo: Any) -> "Parameter":
+        return self.clone()
+
+    def clone(self, init: str = "same") -> "Parameter":
+        """A parameter of its own with the same values."""
+        return Parameter(np.array(self._array), self.name, self.requires_grad)
+
+    @property
+    def data(self) -> "Parameter":
+        """The parameter."""
+        return self
+
+    @property
+    def param_info(self) -> "Parameter":
+        """What describes the parameter: the parameter."""
+        return self
+
+    def value(self) -> Tensor:
+        """The values as a tensor of its own."""
+        return Tensor(self._array)
+
+    def set_data(self, data: Any, slice_shape: bool = False) -> "Parameter":
+        """Take over values; in place where shape and type stay.
+
+        Args:
+            data: a tensor, an array or a number.
+
+        Raises:
+            TypeError: `data` has no numbers.
+        """
+        values = data._array if isinstance(data, Tensor) else Tensor(data)._array
+        if values.shape == self._array.shape and values.dtype == self._array.dtype:
+            self._array[...] = values
+        else:
+            self._array = np.array(values)
+        return self
+
+    def init_data(self, layout: Any = None, set_sliced: bool = False) -> "Parameter":
+        """The parameter; its values are there from the beginning."""
+        return self
+
+
+class ParameterTuple(tuple):  # type: ignore[type-arg]
+    """A tuple of parameters.
+
+    Args:
+        iterable: the parameters.
+
+    Raises:
+        TypeError: one is not a `Parameter`.
+
+    Example:
+        >>> ParameterTuple(net.trainable_params())
+    """
+
+    def __new__(cls, iterable: Iterable[Parameter]) -> "ParameterTuple":
+        items = tuple(iterable)
+        for one in items:
+            if not isinstance(one, Parameter):
+                raise TypeError("ParameterTuple: each item must be a Parameter; not {!r}".format(one))
+        return super().__new__(cls, items)  # type: ignore[arg-type]
+
+    def clone(self, prefix: str, init: str = "same") -> "ParameterTuple":
+        """Parameters of their own, whose names begin with `prefix`."""
+        made = []
+        for one in self:
+            copy = one.clone(init)
+            copy.name = "{}.{}".format(prefix, one.name)
+            made.append(copy)
+        return ParameterTuple(made)

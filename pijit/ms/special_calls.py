@@ -1,0 +1,138 @@
+"""Calls of cells that do more than `construct`: one graph in `GRAPH_MODE`, hooks, casts, derivatives of their own."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Tuple
+
+from pijit.core.tape.state import STATE
+from pijit.ms.derivatives import call_with_derivative, hooked
+from pijit.ms.dtype import as_numpy
+from pijit.ms.tensor import Tensor, made
+
+graph_mode = False
+"""Whether cells run as one graph each; `set_context` sets it."""
+
+_graphs: Dict[type, Any] = {}
+
+Hooks = Dict[str, List[Any]]
+
+
+class HookHandle:
+    """What registering a hook returns; `remove` takes the hook away."""
+
+    def __init__(self, cell: Any, hooks: List[Any], hook: Callable[..., Any]) -> None:
+        self._cell, self._hooks, self._hook = cell, hooks, hook
+
+    def remove(self) -> None:
+        """Take the hook away; nothing happens if it is away already."""
+        if self._hook in self._hooks:
+            self._hooks.remove(self._hook)
+        _decide(self._cell)
+
+
+def note_class(cls: Any) -> None:
+    """Remember of a class of cells whether it defines a derivative of its own."""
+    if cls.bprop is not None:
+        cls.is_special = True
+
+
+def register(cell: Any, kind: str, hook: Callable[..., Any]) -> HookHandle:
+    """Add a hook to a cell.
+
+    Raises:
+        TypeError: the hook is not callable.
+    """
+    if not callable(hook):
+        raise TypeError("register_{}_hook: hook_fn must be callable; not {!r}".format(kind, hook))
+    hooks: Hooks = cell.__dict__.setdefault("_hooks", {})
+    hooks.setdefault(kind, []).append(hook)
+    _decide(cell)
+    return HookHandle(cell, hooks[kind], hook)
+
+
+def set_cast(cell: Any, dtype: Any) -> None:
+    """Cast the float inputs of a cell from now on."""
+    object.__setattr__(cell, "_cast", as_numpy(dtype, "to_float"))
+    for _, one in cell.cells_and_names():
+        object.__setattr__(one, "_cast", cell._cast)
+        _decide(one)
+
+
+def _decide(cell: Any) -> None:
+    special = any(cell.__dict__.get("_hooks", {}).values()) or "_cast" in cell.__dict__ or cell.bprop is not None
+    object.__setattr__(cell, "is_special", special)
+
+
+def call(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    """The result of a cell whose calls do more, or of any cell in `GRAPH_MODE`."""
+    hooks: Hooks = cell.__dict__.get("_hooks", {})
+    for hook in list(hooks.get("pre", ())):
+        changed = hook(cell, args)
+        if changed is not None:
+            args = changed if isinstance(changed, tuple) else (changed,)
+    if "_cast" in cell.__dict__:
+        args = tuple(_cast(one, cell._cast) for one in args)
+    out = _computed(cell, args, kwargs, hooks)
+    for hook in list(hooks.get("forward", ())):
+        changed = hook(cell, args, out)
+        out = out if changed is None else changed
+    return out
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    if isinstance(x, Tensor) and x._array.dtype.kind == "f" and x._array.dtype != dtype:
+        return made(x._array.astype(dtype))
+    return x
+
+
+def _computed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], hooks: Hooks) -> Any:
+    if STATE.tapes and cell.bprop is not None:
+        return call_with_derivative(lambda *given: construct(cell, given, kwargs), cell.bprop, args)
+    if STATE.tapes and (hooks.get("backward") or hooks.get("backward_pre")):
+        return _with_backward_hooks(cell, args, kwargs, hooks)
+    return construct(cell, args, kwargs)
+
+
+def construct(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    """The result of `construct`; in `GRAPH_MODE` of its graph."""
+    if graph_mode and not STATE.tapes and "construct" not in cell.__dict__:
+        return graph_of(type(cell))(cell, *args, **kwargs)
+    return cell.construct(*args, **kwargs)
+
+
+def graph_of(cls: Any) -> Any:
+    """`construct` of a class of cells, jitted as one graph."""
+    if cls not in _graphs:
+        from pijit.decorator import jit
+
+        _graphs[cls] = jit(cls.construct, mode="PSJit")
+    return _graphs[cls]
+
+
+def _with_backward_hooks(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], hooks: Hooks) -> Any:
+    """`construct` between two records whose adjoints the hooks see."""
+    seen: Dict[str, Any] = {}
+    tensors = [k for k, one in enumerate(args) if isinstance(one, Tensor)]
+
+    def at_inputs(grad_input: Tuple[Any, ...]) -> Any:
+        for hook in list(hooks.get("backward", ())):
+            changed = hook(cell, grad_input, seen["output"])
+            if changed is not None:
+                grad_input = changed if isinstance(changed, tuple) else (changed,)
+        return grad_input
+
+    def at_output(grad_output: Tuple[Any, ...]) -> Any:
+        for hook in list(hooks.get("backward_pre", ())):
+            changed = hook(cell, grad_output)
+            if changed is not None:
+                grad_output = changed if isinstance(changed, tuple) else (changed,)
+        seen["output"] = grad_output
+        return grad_output
+
+    marked = list(args)
+    for place, one in zip(tensors, hooked(at_inputs, tuple(args[k] for k in tensors))):
+        marked[place] = one
+    out = construct(cell, tuple(marked), kwargs)
+    several = isinstance(out, tuple)
+    through = hooked(at_output, out if several else (out,))
+    return through if several else through[0]

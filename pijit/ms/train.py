@@ -1,0 +1,70 @@
+"""`mindspore.train`: parameters in files."""
+
+from __future__ import annotations
+
+from typing import Any, Dict
+
+import numpy as np
+
+from pijit.ms.cell import Cell
+from pijit.ms.parameter import Parameter
+
+
+def save_checkpoint(save_obj: Any, ckpt_file_name: str, **kwargs: Any) -> None:
+    """Store the parameters of a cell, or a list of {"name": ..., "data": ...}, as an npz file.
+
+    Raises:
+        TypeError: `save_obj` is neither.
+    """
+    if isinstance(save_obj, Cell):
+        arrays = {one.name: one._array for one in save_obj.get_parameters()}
+    elif isinstance(save_obj, (list, tuple)):
+        arrays = {one["name"]: one["data"].asnumpy() for one in save_obj}
+    else:
+        raise TypeError("save_checkpoint: save_obj must be a Cell or a list of parameters; not {!r}".format(save_obj))
+    with open(ckpt_file_name, "wb") as stream:
+        np.savez(stream, **arrays)
+
+
+def load_checkpoint(ckpt_file_name: str, net: Any = None, **kwargs: Any) -> Dict[str, Parameter]:
+    """The parameters in a file, by name; those of `net` take over their values. Nothing in the file is run.
+
+    Raises:
+        ValueError: the file has something else than arrays of numbers.
+    """
+    with np.load(ckpt_file_name, allow_pickle=False) as stored:
+        found = {name: Parameter(stored[name], name=name) for name in stored.files}
+    if net is not None:
+        load_param_into_net(net, found)
+    return found
+
+
+def load_param_into_net(net: Cell, parameter_dict: Dict[str, Parameter], strict_load: bool = False) -> Any:
+    """Give the parameters of a cell the values of parameters of the same names.
+
+    Returns:
+        (names of the cell that were not found, names that the cell does not have).
+    """
+    own = net.parameters_dict()
+    for name, one in own.items():
+        if name in parameter_dict:
+            one.set_data(parameter_dict[name])
+    return [name for name in own if name not in parameter_dict], [name for name in parameter_dict if name not in own]
+
+
+def export(net: Any, *inputs: Any, file_name: str = "", file_format: str = "") -> None:
+    """Graphs of MindSpore are not written.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError("export: graphs in the format {!r} are not written; use save_checkpoint for parameters".format(file_format))
+
+
+def load(file_name: str, **kwargs: Any) -> Any:
+    """Graphs of MindSpore are not read.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError("load: graphs (MindIR) are not read; use load_checkpoint for parameters")
