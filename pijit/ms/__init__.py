@@ -23,10 +23,12 @@ from pijit.ms.install import install, uninstall
 from pijit.ms.ops.creation import get_seed, set_seed
 from pijit.ms.parameter import Parameter, ParameterTuple
 from pijit.ms.tensor import Tensor, is_tensor, tensor
+from pijit.ms.train import Model, load_checkpoint, load_param_into_net, save_checkpoint  # noqa: F401
 
 from_numpy = Tensor.from_numpy
 
-__all__ = ["GRAPH_MODE", "JitConfig", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "context", "from_numpy",
-           "get_context", "get_grad", "get_seed", "grad", "initializer", "install", "is_tensor", "jit", "jit_class", "ms_class",
-           "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_device", "set_seed", "tensor", "uninstall",
+__all__ = ["GRAPH_MODE", "JitConfig", "Model", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "context", "from_numpy",
+           "get_context", "get_grad", "get_seed", "grad", "initializer", "install", "is_tensor", "jit", "jit_class", "load_checkpoint",
+           "load_param_into_net", "ms_class",
+           "ms_function", "mutable", "nn", "numpy", "ops", "save_checkpoint", "set_context", "set_device", "set_seed", "tensor", "uninstall",
            "value_and_grad"]

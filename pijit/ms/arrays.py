@@ -6,9 +6,11 @@ An integer and a float give the float's type. Quotients of integers are float32.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any
 
 import numpy as np
+
+from pijit.ms.dtype import CHARS
 
 FLOAT = np.dtype(np.float32)
 KINDS = "biufc"
@@ -42,7 +44,16 @@ def _dtype_of(data: Any) -> Any:
     return found.dtype if isinstance(one, (np.ndarray, np.generic)) else _DEFAULTS.get(found.dtype.kind, found.dtype)
 
 
-_PROMOTED: Dict[Tuple[Any, Any], Any] = {}
+def _promoted(a: Any, b: Any) -> Any:
+    low, high = sorted((a, b), key=lambda one: _ORDER[one.kind])
+    if _ORDER[low.kind] == _ORDER[high.kind]:
+        return np.promote_types(a, b)
+    if high.kind == "c" and low == np.float64:
+        return np.dtype(np.complex128)
+    return high
+
+
+_PROMOTED = {a: {b: _promoted(np.dtype(a), np.dtype(b)) for b in CHARS} for a in CHARS}
 
 
 def promoted(a: Any, b: Any) -> Any:
@@ -52,18 +63,18 @@ def promoted(a: Any, b: Any) -> Any:
         >>> promoted(np.dtype("int64"), np.dtype("float32"))
         dtype('float32')
     """
-    if (a, b) not in _PROMOTED:
-        _PROMOTED[a, b] = _promoted(a, b)
-    return _PROMOTED[a, b]
+    return _PROMOTED[a.char][b.char]
 
 
-def _promoted(a: Any, b: Any) -> Any:
-    low, high = sorted((a, b), key=lambda one: _ORDER[one.kind])
-    if _ORDER[low.kind] == _ORDER[high.kind]:
-        return np.promote_types(a, b)
-    if high.kind == "c" and low == np.float64:
-        return np.dtype(np.complex128)
-    return high
+def _with_number(dtype: Any, kind: str) -> Any:
+    if _ORDER[kind] <= _ORDER[dtype.kind]:
+        return dtype
+    if kind == "c":
+        return np.dtype(np.complex128) if dtype == np.float64 else np.dtype(np.complex64)
+    return _DEFAULTS[kind]
+
+
+_WITH_NUMBER = {kind: {char: _with_number(np.dtype(char), kind) for char in CHARS} for kind in "bifc"}
 
 
 def number_dtype(dtype: Any, number: Any) -> Any:
@@ -74,8 +85,4 @@ def number_dtype(dtype: Any, number: Any) -> Any:
         dtype('float32')
     """
     kind = "b" if isinstance(number, bool) else "i" if isinstance(number, int) else "f" if isinstance(number, float) else "c"
-    if _ORDER[kind] <= _ORDER[dtype.kind]:
-        return dtype
-    if kind == "c":
-        return np.dtype(np.complex128) if dtype == np.float64 else np.dtype(np.complex64)
-    return _DEFAULTS[kind]
+    return _WITH_NUMBER[kind][dtype.char]

@@ -32,8 +32,8 @@ class Cell:
         ...         return x * self.w
     """
 
-    is_special = False
-    """Whether a call does more than `construct`: hooks, a derivative of its own, casts."""
+    special: Optional[str] = None
+    """What a call does more than `construct`: hooks, a derivative of its own, casts. None: nothing, which a guard asks."""
 
     training = False
     requires_grad = False
@@ -51,7 +51,7 @@ class Cell:
         if flags:
             self.add_flags(**flags)
         if type(self).bprop is not None:
-            put(self, "is_special", True)
+            put(self, "special", "bprop")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -63,7 +63,7 @@ class Cell:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result of `construct`."""
-        if self.is_special or special_calls.graph_mode:
+        if self.special is not None or special_calls.graph_mode is not None:
             return special_calls.call(self, args, kwargs)
         return self.construct(*args, **kwargs)
 

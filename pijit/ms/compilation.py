@@ -67,8 +67,7 @@ def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, 
 def known_options(jit_config: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
     """The options of `pijit.jit` out of a configuration of MindSpore's."""
     given = getattr(jit_config, "jit_config_dict", jit_config) or {}
-    names = {one.name for one in options.ALL}
-    return {name: value for name, value in given.items() if name in names and name not in ("mode", "backend")}
+    return {name: value for name, value in given.items() if name in options.ALL and name not in ("mode", "backend")}
 
 
 def _jitted(function: Any, signature: Any, hash_args: Any, settings: Dict[str, Any], mode: str) -> Any:

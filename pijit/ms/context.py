@@ -52,7 +52,7 @@ def set_context(**kwargs: Any) -> None:
             _require_cpu("set_context: device_target", value)
         elif key in CORE:
             core.set_context(**{key: value})
-            special_calls.graph_mode = core.get_context("mode") == GRAPH_MODE
+            special_calls.graph_mode = "graph" if core.get_context("mode") == GRAPH_MODE else None
         elif key in IGNORED:
             _values[key] = value
         else:

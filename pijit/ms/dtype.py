@@ -65,8 +65,11 @@ single, uint_ = float32, uint32
 NUMERIC = (bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, complex64, complex128)
 """The types that arrays have."""
 
-TYPES: Dict[Any, Type] = {one.nptype: one for one in NUMERIC}
-"""The type of a NumPy dtype."""
+CHARS = "?bhilqBHILQefdFD"
+"""The characters of the NumPy dtypes that have a type; two of them have the same type where C's types have one size."""
+
+TYPES: Dict[str, Type] = {char: one for char in CHARS for one in NUMERIC if one.nptype == np.dtype(char)}
+"""The type of a NumPy dtype, by its character: captured code folds a look into a dict by a string."""
 
 BY_PYTHON = {builtins.bool: bool_, builtins.int: int64, builtins.float: float32, builtins.complex: complex64}
 """The types of arrays that are made of Python's numbers."""
@@ -129,7 +132,7 @@ def as_type(x: Any) -> Optional[Type]:
         return BY_PYTHON[x]
     if isinstance(x, (np.dtype, str)) or isinstance(x, type) and issubclass(x, np.generic):
         try:
-            return TYPES.get(np.dtype(x))
+            return TYPES.get(np.dtype(x).char)
         except TypeError:
             return None
     return None

@@ -8,7 +8,7 @@ import importlib.util
 import opcode
 import sys
 import types
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from pijit.names import nearest
 
@@ -36,35 +36,30 @@ MODULES: Dict[str, str] = {
 """For each module below `mindspore`, the module that answers for it."""
 
 
-class _Facade(types.ModuleType):
-    """A module named as MindSpore's, whose attributes are those of a module of `pijit.ms`."""
+def _facade(name: str, answers: types.ModuleType) -> types.ModuleType:
+    """A module named as MindSpore's with the names of a module of `pijit.ms`.
 
-    def __init__(self, name: str, answers: types.ModuleType) -> None:
-        super().__init__(name, answers.__doc__)
-        self.__dict__["_answers"] = answers
-        self.__dict__["__path__"] = []
+    It is a plain module, so that captured code reads its attributes as constants.
+    """
+    made = types.ModuleType(name, answers.__doc__)
+    public = {key: value for key, value in vars(answers).items() if not key.startswith("__")}
+    made.__dict__.update(public, __path__=[], __getattr__=_missing(name, [one for one in public if not one.startswith("_")]))
+    return made
 
-    def __getattr__(self, name: str) -> Any:
-        answers = self.__dict__["_answers"]
-        if hasattr(answers, name) and not name.startswith("__"):
-            return getattr(answers, name)
+
+def _missing(module: str, known: List[str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a module: says which name is missing, and the nearest that is there."""
+    def missing(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        message = "{}.{} is not part of pijit.ms; the nearest name that is there is {!r}".format(
-            self.__name__, name, nearest(name, self._public()))
-        if _is_imported(sys._getframe(1), name):
-            raise ImportError(message, name=self.__name__)
+        message = "{}.{} is not part of pijit.ms; the nearest name that is there is {!r}".format(module, name, nearest(name, known))
+        if _is_imported(sys._getframe(1)):
+            raise ImportError(message, name=module)
         raise AttributeError(message)
-
-    def _public(self) -> Any:
-        answers = self.__dict__["_answers"]
-        return [one for one in dir(answers) if not one.startswith("_")] or ["Tensor"]
-
-    def __dir__(self) -> Any:
-        return sorted(set(self._public()) | set(self.__dict__))
+    return missing
 
 
-def _is_imported(frame: types.FrameType, name: str) -> bool:
+def _is_imported(frame: types.FrameType) -> bool:
     """Whether a frame is at `from module import name`."""
     at = frame.f_lasti
     code = frame.f_code.co_code
@@ -86,7 +81,7 @@ class _Finder:
 
     def create_module(self, spec: Any) -> types.ModuleType:
         """The module."""
-        return _Facade(spec.name, importlib.import_module(MODULES[spec.name[len(NAME) + 1:]]))
+        return _facade(spec.name, importlib.import_module(MODULES[spec.name[len(NAME) + 1:]]))
 
     def exec_module(self, module: types.ModuleType) -> None:
         """The module is complete already."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.tape.state import STATE
 from pijit.ms.derivatives import call_with_derivative, hooked
 from pijit.ms.dtype import as_numpy
 from pijit.ms.tensor import Tensor, made
 
-graph_mode = False
-"""Whether cells run as one graph each; `set_context` sets it."""
+graph_mode: Optional[str] = None
+"""Not None where cells run as one graph each; `set_context` sets it."""
 
 _graphs: Dict[type, Any] = {}
 
@@ -33,7 +33,7 @@ class HookHandle:
 def note_class(cls: Any) -> None:
     """Remember of a class of cells whether it defines a derivative of its own."""
     if cls.bprop is not None:
-        cls.is_special = True
+        cls.special = "bprop"
 
 
 def register(cell: Any, kind: str, hook: Callable[..., Any]) -> HookHandle:
@@ -59,8 +59,9 @@ def set_cast(cell: Any, dtype: Any) -> None:
 
 
 def _decide(cell: Any) -> None:
-    special = any(cell.__dict__.get("_hooks", {}).values()) or "_cast" in cell.__dict__ or cell.bprop is not None
-    object.__setattr__(cell, "is_special", special)
+    kinds = {"hooks": any(cell.__dict__.get("_hooks", {}).values()), "cast": "_cast" in cell.__dict__,
+             "bprop": cell.bprop is not None}
+    object.__setattr__(cell, "special", ", ".join(kind for kind, there in kinds.items() if there) or None)
 
 
 def call(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
@@ -95,7 +96,7 @@ def _computed(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], hooks: H
 
 def construct(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """The result of `construct`; in `GRAPH_MODE` of its graph."""
-    if graph_mode and not STATE.tapes and "construct" not in cell.__dict__:
+    if graph_mode is not None and not STATE.tapes and "construct" not in cell.__dict__:
         return graph_of(type(cell))(cell, *args, **kwargs)
     return cell.construct(*args, **kwargs)
 

@@ -53,7 +53,7 @@ class Tensor:
     @property
     def dtype(self) -> Type:
         """The element type."""
-        return TYPES[self._array.dtype]
+        return TYPES[self._array.dtype.char]
 
     @property
     def ndim(self) -> int:
@@ -384,7 +384,7 @@ def divide(x: Any, y: Any) -> Any:
     a, b = both
     if a.dtype.kind in "fc":
         return made(np.true_divide(a, b))
-    return made(np.true_divide(a.astype(FLOAT), b.astype(FLOAT)))
+    return made(np.true_divide(np.asarray(a, FLOAT), np.asarray(b, FLOAT)))
 
 
 def _index(key: Any) -> Any:

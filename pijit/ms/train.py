@@ -1,12 +1,13 @@
-"""`mindspore.train`: parameters in files."""
+"""`mindspore.train`: parameters in files, and `Model`."""
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any, Dict, Iterable, Optional
 
 import numpy as np
 
 from pijit.ms.cell import Cell
+from pijit.ms.nn.training import Optimizer, TrainOneStepCell, WithLossCell
 from pijit.ms.parameter import Parameter
 
 
@@ -68,3 +69,45 @@ def load(file_name: str, **kwargs: Any) -> Any:
         NotImplementedError: always.
     """
     raise NotImplementedError("load: graphs (MindIR) are not read; use load_checkpoint for parameters")
+
+
+class Model:
+    """A network with what trains it.
+
+    Args:
+        network: a cell.
+        loss_fn: a loss; None: the network returns the loss.
+        optimizer: changes the parameters; needed for `train`.
+
+    Raises:
+        TypeError: `network` is not a cell.
+
+    Example:
+        >>> Model(net).predict(x)
+    """
+
+    def __init__(self, network: Cell, loss_fn: Any = None, optimizer: Optional[Optimizer] = None, **other: Any) -> None:
+        if not isinstance(network, Cell):
+            raise TypeError("Model: network must be a Cell; not {!r}".format(network))
+        self._network = network
+        self._loss_fn, self._optimizer = loss_fn, optimizer
+
+    def predict(self, *predict_data: Any) -> Any:
+        """What the network returns."""
+        self._network.set_train(False)
+        return self._network(*predict_data)
+
+    def train(self, epoch: int, train_dataset: Iterable[Any], **other: Any) -> Any:
+        """Train for a number of passes over an iterable of tuples of inputs; returns the last loss.
+
+        Raises:
+            ValueError: there is no optimizer.
+        """
+        if self._optimizer is None:
+            raise ValueError("Model.train: the model has no optimizer")
+        whole = self._network if self._loss_fn is None else WithLossCell(self._network, self._loss_fn)
+        step, loss = TrainOneStepCell(whole, self._optimizer), None
+        for _ in range(epoch):
+            for inputs in train_dataset:
+                loss = step(*inputs)
+        return loss

@@ -30,7 +30,7 @@ def size(input_x: Any) -> int:
 
 def dtype_of(t: Any) -> Type:
     """The element type."""
-    return TYPES[array_of(t).dtype]
+    return TYPES[array_of(t).dtype.char]
 
 
 def reshape(input: Any, shape: Any) -> Tensor:
