@@ -214,10 +214,8 @@ class Analysis:
             before = interpreter.state.copy() if index in self.facts.leaving else None
             if broken is None:
                 try:
-                    manager = interpreter.state.stack[-1] if instr.opname == "SETUP_WITH" else None
+                    self.onlookers.meet(instr, interpreter.state.stack)
                     interpreter.step(instr)
-                    if manager is not None:
-                        self.onlookers.enter(instr, manager)
                     if index in self.facts.shown:
                         self._show(index)
                     if before is not None and self.lands_behind(index):
@@ -257,9 +255,7 @@ class Analysis:
     def _show(self, index: int) -> None:
         """Code that an instruction runs may look at the frame: it finds all variables that have values."""
         self.facts.shown.add(index)
-        if index not in self.onlookers.shown:
-            bound = self.usedef.ever_bound(index, self.facts.depth > 0)  # the frame itself has what it began with
-            self.onlookers.looked[index] = bound - self.liveness.live_in(index)
+        self.onlookers.look(index, self.usedef.ever_bound(index, self.facts.depth > 0) - self.liveness.live_in(index))
 
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
         """Note of an exception that was not made and has to be that bytecode raises it; whether there is one."""

@@ -108,6 +108,19 @@ class Onlookers:
         self.shown.update(found)
         return bool(found)
 
+    def look(self, index: int, hidden: FrozenSet[str]) -> None:
+        """An instruction runs code that may look; variables that nothing else reads are hidden from it.
+
+        A frame has the arguments that it began with, so those that keep their values need not be among these.
+        """
+        if index not in self.shown:
+            self.looked[index] = hidden
+
+    def meet(self, instr: Instr, stack: List[Abstract]) -> None:
+        """Note the manager of a with statement that captured code enters."""
+        if instr.opname == "SETUP_WITH":
+            self.enter(instr, stack[-1])
+
     def may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         """Whether an instruction may read the frame's locals when bytecode runs it on this operand stack."""
         name = instr.opname
