@@ -1,6 +1,7 @@
 """What a traceback shows of the variables of a function that has raised, and what callees that were inlined show to
 code which they call."""
 
+import os
 import sys
 
 import numpy as np
@@ -82,6 +83,8 @@ def caught(x, n):
 @pytest.mark.parametrize("f", [numbers, raised_by_name, deleted, of_a_callee, caught],
                          ids=lambda f: f.__name__)
 def test_tracebacks_show_numbers_that_nothing_reads(f):
+    if f is deleted and os.environ.get("PIJIT_TEST_FORCE_BREAKS"):
+        pytest.skip("what nothing reads is not kept at breaks: see docs/limits.md")
     compiled = jitted(f, CONFIG)
     for n in (1, 1, 9, 1, 9):
         assert outcome(compiled, X, n) == outcome(f, X, n)
