@@ -422,6 +422,8 @@ def _runner_of(grad_position: Any, weights: Any, has_aux: bool, return_ids: bool
     places = _checked_positions(grad_position)
 
     def run(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+        if grad_position is not None and not places:
+            raise RuntimeError("grad: grad_position must name at least one argument; not {!r}".format(grad_position))
         for place in places:
             if not 0 <= place < len(args):
                 raise ValueError("grad: grad_position={} names no argument; the call has {}".format(place, len(args)))
@@ -438,7 +440,7 @@ def _runner_of(grad_position: Any, weights: Any, has_aux: bool, return_ids: bool
         gradients = _arranged(found, grad_position, places, weights, listed, return_ids)
         if with_value:
             return value, gradients
-        return (gradients, stop_gradient(aux[0] if len(aux) == 1 else aux)) if aux is not None else gradients
+        return (gradients, stop_gradient(aux)) if aux is not None else gradients
     return run
 
 
@@ -454,6 +456,8 @@ def _arranged(found: Gradients, grad_position: Any, places: List[int], weights: 
               return_ids: bool) -> Any:
     inputs: List[Any] = found.of_inputs()
     of_weights: List[Any] = list(found.of_weights())
+    if isinstance(grad_position, int) and inputs[0] is None and weights is None:
+        return ()
     if return_ids:
         inputs = list(zip(places, inputs))
         of_weights = [(one.name, g) for one, g in zip(listed, of_weights)]

@@ -427,9 +427,9 @@ def _values_text(array: np.ndarray[Any, Any]) -> str:
     return np.array2string(array, separator=", ", formatter={"float_kind": "{: .8e}".format})
 
 
-def tensor(input_data: Any, dtype: Any = None) -> Tensor:
-    """A tensor of a number, an array or nested lists; see `Tensor`."""
-    return Tensor(input_data, dtype)
+def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None, const_arg: bool = False) -> Tensor:
+    """A tensor of a number, an array or nested lists; arguments and errors are those of `Tensor`."""
+    return Tensor(input_data, dtype, shape, init or None)
 
 
 def is_tensor(obj: Any) -> bool:

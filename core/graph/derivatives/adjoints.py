@@ -37,8 +37,11 @@ def cast_to(g: Any, dtype: Any) -> Any:
 
 
 def strong_zero(g: Any, contribution: Any) -> Any:
-    """``contribution``, and 0 wherever the adjoint ``g`` is 0, even if the partial is infinite or NaN there."""
-    return np.where(g == 0, np.zeros_like(contribution), contribution)
+    """``contribution``, and 0 wherever the adjoint ``g`` is 0 and the partial is infinite or NaN.
+
+    Where the partial is finite the contribution stays as it is: it is 0 too, and its own derivative is the partial.
+    """
+    return np.where((g == 0) & ~np.isfinite(contribution), np.zeros_like(contribution), contribution)
 
 
 def expanded(g: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:

@@ -9,8 +9,8 @@ from pijit.ms.cell import Cell
 
 
 def _require_cell(name: str, cell: Any) -> None:
-    if not isinstance(cell, Cell):
-        raise TypeError("{}: each item must be a Cell; not {!r}".format(name, cell))
+    if not isinstance(cell, Cell) or isinstance(cell, CellDict) or name == "CellDict" and isinstance(cell, _Sequence):
+        raise TypeError("{}: each item must be a Cell, and no container that it does not take; not {!r}".format(name, cell))
 
 
 class _Sequence(Cell):

@@ -152,6 +152,19 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: Optional[int] = None, dt
     return made(_source(seed).uniform(low, high, as_shape(shape)).astype(_dtype(dtype, float32, "uniform")))
 
 
+def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
+    """Values; negative ones times random numbers between two bounds.
+
+    Raises:
+        ValueError: `lower` is above `upper`.
+    """
+    if not 0 <= lower <= upper <= 1:
+        raise ValueError("rrelu: 0 <= lower <= upper <= 1 must hold; not lower={!r}, upper={!r}".format(lower, upper))
+    x = array_of(input)
+    slopes = _random.generator.uniform(lower, upper, x.shape).astype(x.dtype)
+    return made(np.where(x >= 0, x, x * slopes))
+
+
 def _source(seed: Optional[int]) -> np.random.RandomState:
     return _random.generator if seed is None else np.random.RandomState(seed)
 

@@ -201,8 +201,10 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     return made(x[chosen])
 
 
-def nonzero(input: Any) -> Tensor:
-    """The places of elements other than 0, a row for each."""
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The places of elements other than 0, a row for each; `as_tuple`: a tensor for each dimension."""
+    if as_tuple:
+        return tuple(made(one) for one in np.nonzero(array_of(input)))
     return made(np.argwhere(array_of(input)))
 
 
