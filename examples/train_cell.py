@@ -1,0 +1,53 @@
+"""Trains a small network on points that it makes: which of them lie inside a ring?
+
+Run it: python examples/train_cell.py
+"""
+
+import numpy as np
+
+import pijit.ms as ms
+from pijit.ms import nn
+
+
+class Classifier(nn.Cell):
+    """Two layers; the answer for each point is two numbers, the greater one decides."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.hidden = nn.Dense(2, width)
+        self.output = nn.Dense(width, 2)
+        self.tanh = nn.Tanh()
+
+    def construct(self, points):
+        return self.output(self.tanh(self.hidden(points)))
+
+
+def ring(count, seed):
+    """Points, and whether each lies between two circles."""
+    points = np.random.RandomState(seed).uniform(-1.0, 1.0, (count, 2)).astype(np.float32)
+    radius = np.sqrt((points ** 2).sum(axis=1))
+    return points, ((radius > 0.4) & (radius < 0.9)).astype(np.int64)
+
+
+def accuracy(network, points, labels):
+    """The share of points that are told right."""
+    return float((network(ms.Tensor(points)).asnumpy().argmax(axis=1) == labels).mean())
+
+
+def train(steps=400, width=24):
+    """Train, and return the shares of new points that are told right before and after."""
+    ms.set_seed(1)
+    network = Classifier(width)
+    points, labels = ring(400, seed=2)
+    tests, answers = ring(400, seed=3)
+    before = accuracy(network, tests, answers)
+    loss = nn.WithLossCell(network, nn.CrossEntropyLoss())
+    step = nn.TrainOneStepCell(loss, nn.Momentum(network.trainable_params(), learning_rate=0.5, momentum=0.9))
+    for _ in range(steps):
+        step(ms.Tensor(points), ms.Tensor(labels))
+    return before, accuracy(network, tests, answers)
+
+
+if __name__ == "__main__":
+    first, last = train()
+    print("told right before training: {:.0%}, after: {:.0%}".format(first, last))
