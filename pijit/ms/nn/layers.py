@@ -256,9 +256,12 @@ class Flatten(Cell):
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
+        self.form = "rows" if (start_dim, end_dim) == (1, -1) else None  # text is a constant of captured code
 
     def construct(self, x: Any) -> Any:
         """The tensor with fewer dimensions."""
+        if self.form is not None:
+            return movement.flatten(x)
         return movement.flatten(x, start_dim=self.start_dim, end_dim=self.end_dim)
 
 

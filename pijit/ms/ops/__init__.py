@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any, Callable, Dict
 
 from pijit.ms.derivatives import (GradOperation, bprop_getters, get_grad, grad, stop_gradient,  # noqa: F401
@@ -18,12 +19,12 @@ from pijit.ms.tensor import Tensor, is_tensor  # noqa: F401
 MODULES = (creation, elementwise, layers, movement, products, reductions)
 
 HELPERS = frozenset(["as_array", "as_numpy", "as_shape", "array_of", "made", "operands", "binary", "divide", "promoted",
-                     "floating", "axes", "pair", "paddings", "reduced", "generator", "builtins", "np", "math"])
+                     "floating", "axes", "rows_of", "pair", "paddings", "reduced", "generator"])
 """Names in the modules of operations that are none."""
 
 FUNCTIONS: Dict[str, Callable[..., Any]] = {
     name: one for module in MODULES for name, one in vars(module).items()
-    if callable(one) and not isinstance(one, type) and not name.startswith("_") and name not in HELPERS}
+    if isinstance(one, types.FunctionType) and not name.startswith("_") and name not in HELPERS}
 """The functions, by name."""
 
 ALIASES = {"concatenate": "concat", "gather_d": "gather_elements", "inplace_sub_": "inplace_sub", "absolute": "abs",

@@ -16,6 +16,14 @@ from pijit.ms.tensor import Tensor, array_of, made, operands
 PAD_MODES = ("same", "valid", "pad")
 REDUCTIONS = ("mean", "sum", "none")
 
+MOST = 9
+
+LAST = {count: {ndim: tuple(range(ndim - count, ndim)) for ndim in range(count, MOST)} for count in range(1, MOST)}
+"""The last axes, by how many they are and the number of dimensions: captured code folds a look into a dict."""
+
+ALL_BUT_CHANNELS = {ndim: (0,) + tuple(range(2, ndim)) for ndim in range(2, MOST)}
+"""The axes apart from the second one, by the number of dimensions."""
+
 Pair = Tuple[int, int]
 Padding = Tuple[Pair, Pair]
 
@@ -158,7 +166,7 @@ def batch_norm(input_x: Any, running_mean: Any, running_var: Any, weight: Any, b
     x = floating(array_of(input_x))
     lengths = (1, x.shape[1]) + (1,) * (x.ndim - 2)
     if training:
-        others = (0,) + tuple(range(2, x.ndim))
+        others = ALL_BUT_CHANNELS[x.ndim]
         mean = np.mean(x, axis=others)
         var = np.mean(np.square(x - np.reshape(mean, lengths)), axis=others)
         _move(running_mean, mean, momentum)
@@ -179,7 +187,7 @@ def _move(running: Any, towards: Any, momentum: float) -> None:
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Normalisation over the last dimensions."""
     x = floating(array_of(input))
-    last = tuple(range(x.ndim - len(normalized_shape), x.ndim))
+    last = LAST[len(normalized_shape)][x.ndim]
     centred = x - np.mean(x, axis=last, keepdims=True)
     r = centred / np.sqrt(np.mean(np.square(centred), axis=last, keepdims=True) + x.dtype.type(eps))
     if weight is not None:

@@ -43,9 +43,18 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     x = array_of(input)
     if x.ndim == 0:
         return made(np.reshape(x, 1))
+    if start_dim == 1 and end_dim == -1 and order == "C":
+        return rows_of(x)
     first, last = start_dim % x.ndim if x.ndim > 1 else 0, end_dim % x.ndim
     lengths = x.shape[:first] + (-1,) + x.shape[last + 1:]
     return made(np.array(np.reshape(x, lengths, order)))
+
+
+def rows_of(x: Any) -> Tensor:
+    """An array with the dimensions behind the first one as one."""
+    if x.ndim == 1:
+        return made(np.array(x))
+    return made(np.array(np.reshape(x, (x.shape[0], -1))))
 
 
 def transpose(input: Any, input_perm: Any) -> Tensor:

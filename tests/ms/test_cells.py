@@ -1,0 +1,181 @@
+"""Tensors, parameters and cells: what programs read of them, and that jitted cells are kernels."""
+
+import numpy as np
+import pytest
+
+from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
+
+pytestmark = needs_pipeline
+
+
+@pytest.fixture
+def ms():
+    import pijit.ms
+
+    return pijit.ms
+
+
+def plain(x):
+    return x.asnumpy().copy() if hasattr(x, "asnumpy") else x
+
+
+def same(f, *args):
+    """A jitted function gives the same arrays as the plain one, in each call, from kernels."""
+    wanted = plain(f(*args))
+    with fail_unless_captured():
+        captured = jitted(f)
+        for _ in range(3):
+            got = plain(captured(*args))
+            assert got.dtype == wanted.dtype and got.tobytes() == wanted.tobytes()
+
+
+def test_operators_and_functions_of_tensors_are_kernels(ms):
+    x, n = ms.Tensor(np.linspace(0.1, 2.0, 12).reshape(3, 4).astype("f")), ms.Tensor(np.arange(12).reshape(3, 4), ms.int32)
+    same(lambda a: (a * 2.0 + 1.0) * a - a / 3, x)
+    same(lambda a: ms.ops.softmax(a) + ms.ops.relu(a - 1.0), x)
+    same(lambda a, b: a + b, x, n)
+    same(lambda a: a / 2, n)
+    same(lambda a: a.sum() + a.mean(), x)
+    same(lambda a: ms.ops.matmul(a, a.T), x)
+    same(lambda a: a[0] + a[1:], x)
+
+
+def test_cells_are_kernels(ms):
+    nn = ms.nn
+    ms.set_seed(3)
+    image = ms.Tensor(np.random.RandomState(1).standard_normal((2, 1, 6, 6)).astype("f"))
+    for cell, x in ((nn.SequentialCell(nn.Dense(3, 4), nn.ReLU(), nn.Dense(4, 2)), ms.Tensor(np.ones((2, 3), "f"))),
+                    (nn.Conv2d(1, 2, 3), image), (nn.Conv2d(1, 2, 2, pad_mode="valid", has_bias=True), image),
+                    (nn.MaxPool2d(2, 2), image), (nn.LayerNorm((6,)), image), (nn.BatchNorm2d(1), image), (nn.Flatten(), image), (nn.Softmax(), image)):
+        same(cell.__call__, x)
+
+
+def test_an_attribute_of_a_jitted_cell_that_changes(ms):
+    class Scale(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.factor = 2.0
+
+        @ms.jit
+        def construct(self, x):
+            return x * self.factor
+
+    cell, x = Scale(), ms.Tensor([1.0, 2.0])
+    for factor in (2.0, 5.0, 2.0):
+        cell.factor = factor
+        assert cell(x).asnumpy().tolist() == [factor, 2 * factor]
+
+
+def test_text(ms):
+    assert repr(ms.Tensor([1.0, -2.5])) == "Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00, -2.50000000e+00])"
+    assert repr(ms.Tensor([[1], [2]])) == "Tensor(shape=[2, 1], dtype=Int64, value=\n[[1],\n [2]])"
+    assert str(ms.Tensor([[1.5, 2.0]])) == str(np.array([[1.5, 2.0]], "f"))
+    assert str(ms.Parameter(ms.Tensor([1.0]), name="w")) == "Parameter (name=w, shape=(1,), dtype=Float32, requires_grad=True)"
+    assert repr(ms.nn.SequentialCell(ms.nn.ReLU(), ms.nn.Flatten())) == "SequentialCell<\n  (0): ReLU<>\n  (1): Flatten<>\n  >"
+
+
+def test_names_of_parameters(ms):
+    class Inner(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = ms.Parameter(ms.Tensor([1.0]))
+            self.fixed = ms.Parameter(ms.Tensor([1.0]), requires_grad=False)
+
+    class Outer(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.first = Inner()
+            self.several = ms.nn.CellList([Inner(), Inner()])
+            self.again = self.first
+
+    net = Outer()
+    assert [name for name, _ in net.parameters_and_names()] == [
+        "first.w", "first.fixed", "several.0.w", "several.0.fixed", "several.1.w", "several.1.fixed"]
+    assert [one.name for one in net.trainable_params()] == ["again.first.w", "several.0.w", "several.1.w"]
+    net.first.w = ms.Tensor([7.0])
+    assert net.first.w.requires_grad and net.first.w.asnumpy().tolist() == [7.0]
+    with pytest.raises(AttributeError, match="call super"):
+        class Forgot(ms.nn.Cell):
+            def __init__(self):
+                self.w = ms.Parameter(ms.Tensor([1.0]))
+        Forgot()
+
+
+def test_a_derivative_of_its_own(ms):
+    class Doubled(ms.nn.Cell):
+        def construct(self, x):
+            return x * 2.0
+
+        def bprop(self, x, out, dout):
+            return (dout * 10.0 + x * 0.0,)
+
+    cell, x = Doubled(), ms.Tensor([1.0, 2.0])
+    assert ms.grad(lambda a: cell(a) * a)(x).asnumpy().tolist() == [12.0, 24.0]
+
+
+def test_hooks(ms):
+    class Square(ms.nn.Cell):
+        def construct(self, x):
+            return x * x
+
+    cell, x, seen = Square(), ms.Tensor([3.0]), []
+    handles = [cell.register_forward_pre_hook(lambda c, inputs: seen.append("pre") or (inputs[0] + 1.0,)),
+               cell.register_forward_hook(lambda c, inputs, out: seen.append("forward") or out * 2.0),
+               cell.register_backward_hook(lambda c, gi, go: seen.append(float(go[0].asnumpy()[0])) or (gi[0] * 3.0,))]
+    assert cell(x).asnumpy().tolist() == [32.0]
+    assert ms.grad(cell)(x).asnumpy().tolist() == [2.0 * 8.0 * 3.0]
+    assert seen == ["pre", "forward", "pre", "forward", 2.0]
+    for handle in handles:
+        handle.remove()
+    assert cell(x).asnumpy().tolist() == [9.0] and cell.special is None
+
+
+def test_all_flags_of_grad_operation(ms):
+    class Net(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = ms.Parameter(ms.Tensor([2.0, 3.0]), name="w")
+
+        def construct(self, x, y):
+            return x * y * self.w
+
+    net, x, y = Net(), ms.Tensor([1.0, 2.0]), ms.Tensor([5.0, 7.0])
+    seed, values = ms.Tensor([1.0, 10.0]), {"x": [10.0, 21.0], "y": [2.0, 6.0], "w": [5.0, 14.0]}
+    scaled = {name: [one[0], one[1] * 10.0] for name, one in values.items()}
+    weights = ms.ParameterTuple(net.trainable_params())
+
+    def listed(found):
+        return [listed(one) for one in found] if isinstance(found, tuple) else found.asnumpy().tolist()
+
+    grad = ms.ops.GradOperation
+    assert listed(grad()(net)(x, y)) == values["x"]
+    assert listed(grad(get_all=True)(net)(x, y)) == [values["x"], values["y"]]
+    assert listed(grad(get_by_list=True)(net, weights)(x, y)) == [values["w"]]
+    assert listed(grad(get_all=True, get_by_list=True)(net, weights)(x, y)) == [[values["x"], values["y"]], [values["w"]]]
+    assert listed(grad(sens_param=True)(net)(x, y, seed)) == scaled["x"]
+    assert listed(grad(get_all=True, sens_param=True)(net)(x, y, seed)) == [scaled["x"], scaled["y"]]
+    assert listed(grad(get_all=True)(net)(x, x)) == [[2.0, 6.0], [2.0, 6.0]]
+
+
+def test_whole_numbers_have_whole_gradients(ms):
+    g = ms.grad(lambda x, y: x * x * y, (0, 1))(ms.Tensor([3], ms.int32), ms.Tensor([5], ms.int32))
+    assert [(one.dtype, one.asnumpy().tolist()) for one in g] == [(ms.int32, [30]), (ms.int32, [9])]
+
+
+def test_names_that_are_missing(ms):
+    ms.install()
+    try:
+        with pytest.raises(ImportError, match="mindspore.nn.Dens is not part of pijit.ms; the nearest name that is there is 'Dense'"):
+            from mindspore.nn import Dens  # noqa: F401
+        with pytest.raises(ImportError, match="the nearest module that is there is 'mindspore.communication'"):
+            import mindspore.comunication  # noqa: F401
+        import mindspore
+        assert not hasattr(mindspore, "Tensr") and mindspore.Tensor is ms.Tensor
+    finally:
+        ms.uninstall()
+    with pytest.raises(ImportError):
+        import mindspore  # noqa: F401,F811
+
+
+def test_checked_calls_agree(ms):
+    check(lambda a, b: (a.asnumpy() * b.asnumpy()).sum(), ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0]))
