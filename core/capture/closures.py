@@ -103,7 +103,8 @@ def _cells(function: Function, facts: Facts, index: int) -> Any:
 def made_method(function: Function, facts: Facts, instr: Instr, owner: Abstract) -> Optional[Opaque]:
     """What a LOAD_ATTR pushes that finds a Python function in the object's class; None if it finds anything else."""
     found = read_class_attribute(owner.sample, instr.value) if isinstance(owner, Opaque) else None
-    if type(found) is not types.FunctionType or isinstance(owner.sample, type):  # type: ignore[attr-defined]
+    # isinstance would ask the object for its __class__.
+    if type(found) is not types.FunctionType or issubclass(type(owner.sample), type):  # type: ignore[attr-defined]
         return None
     method = Opaque(types.MethodType(found, owner.sample), None, instr.index)  # type: ignore[attr-defined]
     method.root = SOMEWHERE

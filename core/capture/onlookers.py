@@ -244,4 +244,4 @@ def is_plain_attribute(owner: Abstract, name: str) -> bool:
     if not hooks or class_value(kind, "__getattr__") is not UNBOUND:
         return False
     found = class_value(kind, name)
-    return not hasattr(type(found), "__get__") or is_exactly(found, PASSED_ON)
+    return class_value(type(found), "__get__") is UNBOUND or is_exactly(found, PASSED_ON)  # hasattr asks a metaclass

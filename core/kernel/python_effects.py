@@ -294,7 +294,7 @@ def next_entry(owner: Any, position: int) -> int:
 
 
 def take_entry(owner: Any) -> None:
-    if isinstance(owner, set):
+    if issubclass(type(owner), set):
         owner.pop()
         return
     _require_no_namespace(owner)

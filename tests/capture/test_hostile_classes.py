@@ -88,6 +88,17 @@ class Callable(metaclass=Meta):
         return x * 3.0
 
 
+class Descriptor(metaclass=Meta):
+    def __get__(self, owner, kind):
+        return 2.0
+
+    def __set__(self, owner, value):
+        owner.a = value
+
+
+Thing.part, Thing.read = Callable(), Descriptor()
+
+
 def derived(base):
     return Meta("Derived", (base,), {})
 
@@ -117,6 +128,23 @@ def f_set(t, x):
 
 def f_method(t, x):
     return t.step(x) + t.prop + t.st(x) + t.cm(x)
+
+
+def f_held_method(t, x):
+    step = t.step
+    y = x * 2.0
+    return step(y)
+
+
+def f_part(t, x):
+    y = x * 2.0
+    return type(t.part) is Callable, y
+
+
+def f_descriptor(t, x):
+    y = x * 2.0
+    t.read = 3.0
+    return t.read * y
 
 
 def f_global(t, x):
