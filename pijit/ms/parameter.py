@@ -108,7 +108,7 @@ class ParameterTuple(tuple):  # type: ignore[type-arg]
         for one in items:
             if not isinstance(one, Parameter):
                 raise TypeError("ParameterTuple: each item must be a Parameter; not {!r}".format(one))
-        return super().__new__(cls, items)  # type: ignore[arg-type]
+        return super().__new__(cls, items)
 
     def clone(self, prefix: str, init: str = "same") -> "ParameterTuple":
         """Parameters of their own, whose names begin with `prefix`."""

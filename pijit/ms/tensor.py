@@ -48,7 +48,7 @@ class Tensor:
     @property
     def shape(self) -> Tuple[int, ...]:
         """The lengths of the dimensions."""
-        return self._array.shape
+        return self._array.shape  # type: ignore[no-any-return]
 
     @property
     def dtype(self) -> Type:

@@ -24,7 +24,7 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, **kwargs: Any) -> None:
     else:
         raise TypeError("save_checkpoint: save_obj must be a Cell or a list of parameters; not {!r}".format(save_obj))
     with open(ckpt_file_name, "wb") as stream:
-        np.savez(stream, **arrays)
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
 
 
 def load_checkpoint(ckpt_file_name: str, net: Any = None, **kwargs: Any) -> Dict[str, Parameter]:

@@ -54,6 +54,36 @@ print("init x:\\n", x)
 print("\\nx:\\n", Test()(x))
 """
 
+ONCE = """
+from mindspore import context, Tensor
+
+class Add(nn.Cell):
+    def construct(self, x):
+        x = x + x
+        return x
+
+class Mul(nn.Cell):
+    @ms_function
+    def construct(self, x):
+        x = x * x
+        return x
+
+class Test(nn.Cell):
+    def __init__(self):
+        super(Test, self).__init__()
+        self.add = Add()
+        self.mul = Mul()
+
+    def construct(self, x):
+        x = self.add(x)
+        x = self.mul(x)
+        x = self.add(x)
+        return x
+
+context.set_context(mode=context.PYNATIVE_MODE)
+print("x:\n", Test()(Tensor(np.ones([3, 3], dtype=np.float32))))
+"""
+
 FUNCTION = """
 @ms_function
 def add_func(x, y):
@@ -244,6 +274,7 @@ ONES = " [[1. 1. 1.]\n [1. 1. 1.]\n [1. 1. 1.]]\n"
 
 PROGRAMS = {
     "combination": (COMBINED, "init x:\n" + ONES + "\nx:\n" + ONES.replace("1.", "1024.")),
+    "once": (ONCE, "x:\n" + ONES.replace("1.", "8.")),
     "function": (FUNCTION, "[5. 7. 9.]\n"),
     "gradient": (GRADIENT, "Infer result:\n [5. 7. 9.]\nGradient result:\nGrad x Tensor1:\n [1. 1. 1.]\nGrad y Tensor2:\n [1. 1. 1.]\n"),
     "global": (GLOBAL, "5\n"),

@@ -36,7 +36,7 @@ class _Sequence(Cell):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(list(self.cell_list)[index])  # type: ignore[attr-defined]
+            return type(self)(list(self.cell_list)[index])  # type: ignore[attr-defined,arg-type]
         return self.cell_list[index]  # type: ignore[attr-defined]
 
     def __setitem__(self, index: int, cell: Any) -> None:

@@ -38,6 +38,8 @@ class Dense(Cell):
         (1, 2)
     """
 
+    bias: Optional[Parameter] = None
+
     def __init__(self, in_channels: int, out_channels: int, weight_init: Any = None, bias_init: Any = None, has_bias: bool = True,
                  activation: Any = None, dtype: Any = float32) -> None:
         super().__init__()
@@ -49,8 +51,6 @@ class Dense(Cell):
                                             [out_channels, in_channels], dtype), name="weight")
         if has_bias:
             self.bias = Parameter(initializer(Uniform(bound) if bias_init is None else bias_init, [out_channels], dtype), name="bias")
-        else:
-            self.bias = None
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
 
     def construct(self, x: Any) -> Any:
@@ -83,6 +83,8 @@ class Conv2d(Cell):
         (1, 4, 5, 5)
     """
 
+    bias: Optional[Parameter] = None
+
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
                  padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
                  bias_init: Any = None, data_format: str = "NCHW", dtype: Any = float32) -> None:
@@ -105,8 +107,6 @@ class Conv2d(Cell):
         bound = 1 / (shape[1] * shape[2] * shape[3]) ** 0.5
         if has_bias:
             self.bias = Parameter(initializer(Uniform(bound) if bias_init is None else bias_init, [out_channels], dtype), name="bias")
-        else:
-            self.bias = None
 
     def construct(self, x: Any) -> Any:
         """The convolved images."""

@@ -36,7 +36,7 @@ class Primitive:
     """
 
     row: Optional[Row] = None
-    bprop_getter: Optional[Callable[[Any], Any]] = None
+    bprop_getter: Any = None
 
     def __init__(self, name: Optional[str] = None) -> None:
         self.name = name or type(self).__name__
