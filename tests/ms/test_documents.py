@@ -81,7 +81,7 @@ class Test(nn.Cell):
         return x
 
 context.set_context(mode=context.PYNATIVE_MODE)
-print("x:\n", Test()(Tensor(np.ones([3, 3], dtype=np.float32))))
+print("x:\\n", Test()(Tensor(np.ones([3, 3], dtype=np.float32))))
 """
 
 FUNCTION = """
