@@ -17,7 +17,7 @@ class Cell:
     `construct`; in `GRAPH_MODE` it runs as one graph.
 
     Args:
-        auto_prefix: whether parameters of cells inside get the attribute's name in front of their own.
+        auto_prefix: whether names of parameters of cells inside begin with the attribute's name.
         flags: attributes to set.
 
     Attributes:
@@ -160,7 +160,7 @@ class Cell:
         return OrderedDict(self.parameters_and_names())
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Put a prefix in front of the names of parameters."""
+        """Let the names of parameters begin with a prefix."""
         for _, one in self.parameters_and_names(expand=recurse):
             if prefix:
                 one.name = prefix + one.name
@@ -221,7 +221,7 @@ class Cell:
         return self
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Describe the inputs by tensors; None in a shape is any length. They are checked in calls."""
+        """Describe the inputs by tensors; None in a shape is any length. The description is remembered for `get_inputs`."""
         object.__setattr__(self, "_dynamic_shape_inputs", inputs or tuple(kwargs.values()))
 
     def get_inputs(self) -> Any:

@@ -33,12 +33,12 @@ def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, 
     Args:
         function: a function, method, cell or class.
         mode: "PIJit" or "PSJit", as for `pijit.jit`.
-        input_signature: tensors that describe the arguments.
         hash_args: values on which the function depends, as for `pijit.jit`.
         jit_config: options of `pijit.jit`; other keys of MindSpore are accepted, without effect.
         capture_mode: "bytecode" (PIJit), "ast" (PSJit) or "trace".
         fullgraph: make a break an error.
-        jit_level, dynamic, backend, compile_once, **other: accepted, without effect.
+        input_signature, jit_level, dynamic, backend, compile_once, **other: accepted, without effect. Guards ask for shapes
+            and types.
 
     Returns:
         The jitted function. A method gives a method, a cell the cell with its `construct` jitted.
@@ -60,7 +60,7 @@ def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, 
     if fullgraph:
         settings["fullgraph"] = True
     given = fn if function is None else function
-    make = functools.partial(_jitted, signature=input_signature, hash_args=hash_args, settings=settings, mode=mode)
+    make = functools.partial(_jitted, hash_args=hash_args, settings=settings, mode=mode)
     return make if given is None else make(given)
 
 
@@ -70,28 +70,23 @@ def known_options(jit_config: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
     return {name: value for name, value in given.items() if name in options.ALL and name not in ("mode", "backend")}
 
 
-def _jitted(function: Any, signature: Any, hash_args: Any, settings: Dict[str, Any], mode: str) -> Any:
+def _jitted(function: Any, hash_args: Any, settings: Dict[str, Any], mode: str) -> Any:
     from pijit.ms.cell import Cell
 
     if not _switch["on"]:
         return function
     if isinstance(function, Cell):
-        function.construct = _jitted(function.construct, signature, hash_args, settings, mode)  # type: ignore
+        function.construct = _jitted(function.construct, hash_args, settings, mode)  # type: ignore
         return function
     if isinstance(function, types.MethodType):
-        return types.MethodType(_jitted(function.__func__, signature, hash_args, settings, mode), function.__self__)
+        return types.MethodType(_jitted(function.__func__, hash_args, settings, mode), function.__self__)
     if not isinstance(function, types.FunctionType):
         return pijit.jit(function, None, hash_args, settings, mode)
-    key = (mode, repr(sorted(settings.items())), id(signature), id(hash_args))
+    key = (mode, repr(sorted(settings.items())), id(hash_args))
     twins = _twins.setdefault(function, {})
     if key not in twins:
-        twins[key] = pijit.jit(function, described(signature), hash_args, settings, mode)
+        twins[key] = pijit.jit(function, None, hash_args, settings, mode)
     return twins[key]
-
-
-def described(signature: Any) -> Any:
-    """An `input_signature` of tensors; it is checked by rank and type in calls, so nothing is compiled before."""
-    return None
 
 
 def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None) -> Any:

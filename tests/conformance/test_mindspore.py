@@ -1,7 +1,7 @@
 """A part of MindSpore's published tests/st/pi_jit, run unmodified against `pijit.ms`.
 
 The folder is `shared/mindspore_tests` beside the project, or PIJIT_MINDSPORE_TESTS names it; without one the test is skipped.
-It has a conftest.py that calls `pijit.ms.install()`. What fails is listed with a cause in mindspore_failures.txt.
+It has a conftest.py that calls `pijit.ms.install()`. The file mindspore_failures.txt lists the tests that fail, with causes.
 """
 
 import os
