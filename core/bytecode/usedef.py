@@ -73,15 +73,11 @@ class UseDef:
         return frozenset(definition.name for bit, definition in enumerate(self._definitions)
                          if mask >> bit & 1 and definition.kind in (UNBOUND, DELETE))
 
-    def ever_bound(self, index: int, arguments: bool = True) -> FrozenSet[str]:
-        """The locals that have had a value on some path to an instruction.
-
-        Without ``arguments``, those that may have another value than they had at the function's start.
-        """
+    def ever_bound(self, index: int) -> FrozenSet[str]:
+        """The locals that have had a value on some path to an instruction."""
         mask = self._before(index)
-        kinds = (ARGUMENT, STORE, DELETE) if arguments else (STORE, DELETE)
         return frozenset(definition.name for bit, definition in enumerate(self._definitions)
-                         if mask >> bit & 1 and definition.kind in kinds)
+                         if mask >> bit & 1 and definition.kind != UNBOUND)
 
     def uses(self, definition: Definition) -> FrozenSet[int]:
         """LOAD_FAST and DELETE_FAST instructions that a definition reaches."""

@@ -214,7 +214,6 @@ class Analysis:
             before = interpreter.state.copy() if index in self.facts.leaving else None
             if broken is None:
                 try:
-                    self.onlookers.meet(instr, interpreter.state.stack)
                     interpreter.step(instr)
                     if index in self.facts.shown:
                         self._show(index)
@@ -255,7 +254,8 @@ class Analysis:
     def _show(self, index: int) -> None:
         """Code that an instruction runs may look at the frame: it finds all variables that have values."""
         self.facts.shown.add(index)
-        self.onlookers.look(index, self.usedef.ever_bound(index, self.facts.depth > 0) - self.liveness.live_in(index))
+        if index not in self.onlookers.shown:
+            self.onlookers.looked[index] = self.usedef.ever_bound(index) - self.liveness.live_in(index)
 
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
         """Note of an exception that was not made and has to be that bytecode raises it; whether there is one."""

@@ -7,7 +7,6 @@ then, also those that no later instruction reads. The tables name code in C that
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
 import itertools
 import operator
@@ -20,8 +19,8 @@ from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.callees import CALLEE_BELOW, sample_of
 from pijit.core.capture.fallback import is_shuffle, pops
-from pijit.core.capture.ready_managers import ready
-from pijit.core.capture.values import Abstract, Bound, Keywords, Method, Null, Sequence, Unknown, class_of
+from pijit.core.capture.managers import Manager
+from pijit.core.capture.values import Abstract, Bound, Const, Keywords, Method, Null, Sequence, Unknown, class_of
 from pijit.guards.facts import is_among, is_exactly, is_heap_type
 from pijit.guards.reading import UNBOUND, class_value
 
@@ -51,9 +50,6 @@ RUNNING = (types.FunctionType, types.MethodType, types.GeneratorType, types.Fram
            itertools.islice, itertools.cycle, collections.defaultdict, property)
 """Types in C whose objects run code of the program's when they are used."""
 
-SILENT_MANAGERS = (np.errstate, contextlib.suppress, contextlib.nullcontext)
-"""Classes in Python whose objects run no code of the program's when they are entered and left."""
-
 INERT = frozenset(["append", "pop", "insert", "clear", "popleft", "appendleft", "extend", "id", "callable", "type"])
 """Functions and methods in C that use no method of their arguments."""
 
@@ -64,12 +60,9 @@ SILENT = frozenset([
     "LIST_APPEND", "LIST_TO_TUPLE", "DUP_TOP_TWO", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP", "SETUP_FINALLY",
     "SETUP_EXCEPT", "POP_BLOCK", "POP_EXCEPT", "BEGIN_FINALLY", "BREAK_LOOP", "CONTINUE_LOOP", "RETURN_VALUE",
     "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START", "GET_LEN", "JUMP_IF_NOT_EXC_MATCH", "RERAISE",
-    "END_FINALLY", "WITH_CLEANUP_FINISH",
+    "END_FINALLY", "WITH_EXCEPT_START", "WITH_CLEANUP_START", "WITH_CLEANUP_FINISH",
 ])
 """Instructions that run no code of the program's, apart from the ends of objects."""
-
-LEAVING = frozenset(["WITH_EXCEPT_START", "WITH_CLEANUP_START"])
-"""Instructions that call the ``__exit__`` of a manager."""
 
 READ, WRITTEN = frozenset(["LOAD_ATTR", "LOAD_METHOD"]), frozenset(["STORE_ATTR", "DELETE_ATTR"])
 PLAIN_HOOKS = {"__getattribute__": object.__getattribute__, "__setattr__": object.__setattr__,
@@ -86,12 +79,11 @@ class Onlookers:
         looked: the same, as this round of the analysis finds them.
     """
 
-    __slots__ = ("_function", "_plain", "_silent", "shown", "looked")
+    __slots__ = ("_function", "_plain", "shown", "looked")
 
     def __init__(self, function: Function) -> None:
         self._function = function
         self._plain: Dict[int, bool] = {}
-        self._silent: Dict[int, bool] = {}
         self.shown: Dict[int, FrozenSet[str]] = {}
         self.looked: Dict[int, FrozenSet[str]] = {}
 
@@ -108,28 +100,13 @@ class Onlookers:
         self.shown.update(found)
         return bool(found)
 
-    def look(self, index: int, hidden: FrozenSet[str]) -> None:
-        """An instruction runs code that may look; variables that nothing else reads are hidden from it.
-
-        A frame has the arguments that it began with, so those that keep their values need not be among these.
-        """
-        if index not in self.shown:
-            self.looked[index] = hidden
-
-    def meet(self, instr: Instr, stack: List[Abstract]) -> None:
-        """Note the manager of a with statement that captured code enters."""
-        if instr.opname == "SETUP_WITH":
-            self.enter(instr, stack[-1])
-
     def may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         """Whether an instruction may read the frame's locals when bytecode runs it on this operand stack."""
         name = instr.opname
         if name in SILENT or is_shuffle(instr):
             return False
-        if name == "SETUP_WITH":
-            return not self.enter(instr, stack[-1])
-        if name in LEAVING:
-            return not self._is_left_silently(stack)
+        if name == "SETUP_WITH" and stack and isinstance(stack[-1], Bound):  # a manager that the capture knows
+            return False
         if name == "RAISE_VARARGS":  # a traceback shows the frame
             return True
         if name in CALLEE_BELOW and name not in READ:
@@ -142,36 +119,22 @@ class Onlookers:
             if name == "LOAD_METHOD":
                 self._plain[instr.index] = is_plain(stack[-1])
             return not plain
-        return not all(map(is_plain, stack[-count:]))
-
-    def enter(self, instr: Instr, manager: Abstract) -> bool:
-        """Note the manager of a with statement; whether its methods read no frame."""
-        silent = is_silent_manager(manager)
-        self._silent[instr.index] = silent and self._silent.get(instr.index, True)
-        return silent
-
-    def _is_left_silently(self, stack: List[Abstract]) -> bool:
-        """Whether the manager of the innermost with statement is known to read no frame."""
-        made = (value.born for value in reversed(stack) if value.born >= 0)
-        return next((self._silent.get(born, False) for born in made
-                     if self._function.instructions[born].opname == "SETUP_WITH"), False)
+        return not all(map(self._is_passed, stack[-count:]))
 
     def _call_may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         above = CALLEE_BELOW[instr.opname](instr.arg or 0)
         if above >= len(stack):
             return True
         callee, arguments = stack[-1 - above], stack[len(stack) - above:]
-        if len(arguments) == 3 and self._is_exit(callee):
-            return not self._is_left_silently([callee])
+        if len(arguments) == 3 and all(value == Const(None) for value in arguments):  # __exit__ of a with statement
+            return False
         looked_up = instr.opname == "CALL_METHOD" and self._plain.get(callee.born, False)
+        if isinstance(callee, Manager):
+            return False
         name = "" if looked_up else self._name_of(callee)
         if name is None or name in READERS:
             return True
         return name not in INERT and not all(map(self._is_passed, arguments))
-
-    def _is_exit(self, callee: Abstract) -> bool:
-        """Whether this is the ``__exit__`` that a with statement keeps on the stack."""
-        return callee.born >= 0 and self._function.instructions[callee.born].opname == "SETUP_WITH"
 
     def _is_passed(self, value: Abstract) -> bool:
         """Whether a function in C may have a value: a plain one, or one of which nothing is known, functions apart."""
@@ -207,7 +170,7 @@ def is_plain(value: Abstract) -> bool:
     if isinstance(value, Sequence):
         return all(map(is_plain, value.items))
     sample = sample_of(value)
-    if issubclass(type(sample), np.ndarray) and sample.dtype.hasobject:
+    if issubclass(type(sample), np.ndarray) and sample.dtype.hasobject:  # isinstance asks an object for its __class__
         return False
     if type(sample) is type:
         return is_plain_class(sample)
@@ -218,14 +181,6 @@ def is_plain(value: Abstract) -> bool:
 def is_plain_class(kind: type) -> bool:
     """Whether a class is one of the libraries, in C, whose objects run no other code."""
     return not is_among(kind, RUNNING) and not is_heap_type(kind) and in_libraries(kind.__module__)
-
-
-def is_silent_manager(manager: Abstract) -> bool:
-    """Whether to enter and leave a context manager runs code of the libraries alone."""
-    kind = class_of(manager)
-    if isinstance(manager, Bound) and ready(manager) is not None:
-        kind = manager.function.object  # type: ignore[attr-defined]
-    return kind is not None and (is_plain_class(kind) or is_among(kind, SILENT_MANAGERS))
 
 
 def in_libraries(module: Any) -> bool:
