@@ -23,7 +23,8 @@ __all__ = ["GradFunction", "checkpoint", "custom_vjp", "grad", "no_grad", "nondi
            "value_and_grad", "vjp"]
 
 
-def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, strict: bool = False) -> "GradFunction":
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, strict: bool = False,
+         tape_limit: Optional[int] = None) -> "GradFunction":
     """The gradient of a function that returns one real number.
 
     Args:
@@ -31,6 +32,8 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, str
         argnums: which arguments are differentiated: a position, a name, or a tuple of these.
         has_aux: `f` returns (value, aux); the gradient function returns (gradient, aux).
         strict: raise where nothing flows to an argument, in place of a warning.
+        tape_limit: the most bytes of arrays that are kept for the backward sweep; by default a quarter of the memory that is
+            free.
 
     Returns:
         A function of the same arguments. Its result has the structure of the argument: an array of the same shape and
@@ -39,18 +42,18 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, str
 
     Raises:
         TypeError: `f` is not callable; in calls: an argument has nothing to differentiate.
-        ValueError: `argnums` names no argument.
+        ValueError: `argnums` names no argument, or `tape_limit` is not positive.
         GradientError: in calls; its `reason_id` is one of the PJ5xx reasons.
 
     Example:
         >>> grad(lambda x: (x * x).sum())(np.array([1.0, 2.0]))
         array([2., 4.])
     """
-    return GradFunction(f, argnums, has_aux, strict, with_value=False)
+    return GradFunction(f, argnums, has_aux, strict, with_value=False, tape_limit=tape_limit)
 
 
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False,
-                   strict: bool = False) -> "GradFunction":
+                   strict: bool = False, tape_limit: Optional[int] = None) -> "GradFunction":
     """The value and the gradient of a function; arguments and errors are those of `grad`.
 
     Returns:
@@ -61,7 +64,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
         >>> value_and_grad(lambda x: x * x)(3.0)
         (9.0, 6.0)
     """
-    return GradFunction(f, argnums, has_aux, strict, with_value=True)
+    return GradFunction(f, argnums, has_aux, strict, with_value=True, tape_limit=tape_limit)
 
 
 class GradFunction:
@@ -69,7 +72,8 @@ class GradFunction:
 
     tape_aware = True
 
-    def __init__(self, f: Callable[..., Any], argnums: Argnums, has_aux: bool, strict: bool, with_value: bool) -> None:
+    def __init__(self, f: Callable[..., Any], argnums: Argnums, has_aux: bool, strict: bool, with_value: bool,
+                 tape_limit: Optional[int] = None) -> None:
         if not callable(f):
             raise TypeError("grad: f must be callable; not {!r}".format(f))
         refusal = why_not_python()
@@ -84,7 +88,8 @@ class GradFunction:
                 raise TypeError("grad: argnums must be a position, a name or a tuple of these; not {!r}".format(argnums))
         if not self._keys:
             raise ValueError("grad: argnums must name at least one argument")
-        self._has_aux, self._strict, self._with_value = has_aux, strict, with_value
+        _check_limit(tape_limit)
+        self._has_aux, self._strict, self._with_value, self._tape_limit = has_aux, strict, with_value, tape_limit
         functools.update_wrapper(self, f, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -97,7 +102,7 @@ class GradFunction:
 
     def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         return differentiate.value_and_gradients(self.__wrapped__, self._keys, args, kwargs, self._has_aux,  # type: ignore
-                                                 self._strict)
+                                                 self._strict, self._tape_limit)
 
     def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -108,6 +113,15 @@ class GradFunction:
     def gradient_report(self, *args: Any, **kwargs: Any) -> GradientReport:
         """Run once, and show which lines were recorded and where derivatives are cut."""
         return GradientReport(self.__wrapped__, self._run(args, kwargs).tape)  # type: ignore[attr-defined]
+
+
+def _check_limit(tape_limit: Any) -> None:
+    if tape_limit is None:
+        return
+    if isinstance(tape_limit, bool) or not isinstance(tape_limit, int):
+        raise TypeError("grad: tape_limit must be a number of bytes or None; not {!r}".format(tape_limit))
+    if tape_limit < 1:
+        raise ValueError("grad: tape_limit must be positive; not {!r}".format(tape_limit))
 
 
 def vjp(f: Callable[..., Any], *args: Any, keep: bool = False) -> Tuple[Any, Callable[[Any], Tuple[Any, ...]]]:

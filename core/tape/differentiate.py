@@ -43,11 +43,12 @@ class Recorded:
         function: the function.
         keys: positions or names of the differentiated arguments.
         args, kwargs: its arguments.
+        tape_limit: the most bytes that the tape may hold; None: a part of what is free.
     """
 
     def __init__(self, function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...],
-                 kwargs: Dict[str, Any]) -> None:
-        self.tape = Tape(beneath(call))
+                 kwargs: Dict[str, Any], tape_limit: Optional[int] = None) -> None:
+        self.tape = Tape(beneath(call), limit=tape_limit)
         places = [place_of(function, key, args, kwargs) for key in keys]
         values, named = list(args), dict(kwargs)
         self._names = [_name_of(function, place) for place in places]
@@ -91,14 +92,14 @@ class Recorded:
 
 
 def value_and_gradients(function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...], kwargs: Dict[str, Any],
-                        has_aux: bool = False, strict: bool = False) -> Outcome:
+                        has_aux: bool = False, strict: bool = False, tape_limit: Optional[int] = None) -> Outcome:
     """Run a function and differentiate its result, one real number.
 
     Raises:
         GradientError: PJ504 for a result that is not one real number, or as the tape refuses.
         TypeError: an argument without anything to differentiate.
     """
-    recorded = Recorded(function, keys, args, kwargs)
+    recorded = Recorded(function, keys, args, kwargs, tape_limit)
     value, aux = recorded.result, None
     if has_aux:
         if not isinstance(value, tuple) or len(value) != 2:

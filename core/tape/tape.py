@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 import numpy as np
 
 from pijit.core.graph.derivatives.adjoints import cast_to, sum_to
+from pijit.core.tape.budget import Budget
 from pijit.core.tape.errors import refusal, user_place
 from pijit.core.tape.memory import Memory, overlaps_itself, owner_of
 
@@ -65,14 +66,16 @@ class Tape:
     Args:
         beneath: calls a function recorded by the tapes around this one alone.
         integers: whether integers are differentiated too, as if they were real; adjoints are then integers.
+        limit: the most bytes that the tape may hold; None: a part of what is free.
 
     Attributes:
         cuts: (place, name) of operations on active values whose derivative is zero.
         lines: places of the operations that were recorded, for `explain`.
     """
 
-    def __init__(self, beneath: Run, integers: bool = False) -> None:
+    def __init__(self, beneath: Run, integers: bool = False, limit: Optional[int] = None) -> None:
         self.beneath = beneath
+        self._budget = Budget(limit)
         self._kinds = "fciu" if integers else "fc"
         self._number_types = NUMBERS + ((np.integer,) if integers else ())
         self._numbers: Dict[int, Number] = {}
@@ -117,6 +120,7 @@ class Tape:
         found = self._memory.get(id(owner))
         if found is None:
             found = self._memory[id(owner)] = Memory(owner)
+            self._budget.hold(owner.nbytes)
             if owner.base is not None or not owner.flags.owndata:
                 self._refuse_second_owner(found)
         return found
@@ -145,6 +149,7 @@ class Tape:
         if memory.shared is not None:
             raise refusal("PJ505", what=memory.shared)
         old, target = self.beneath(values_at, target, index), target.view()
+        self._budget.hold(old.nbytes)
 
         def undo(run: Run) -> None:
             run(operator.setitem, memory.earlier(run, target), index, old)

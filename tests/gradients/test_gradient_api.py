@@ -234,7 +234,7 @@ def test_explain_shows_lines_and_cuts():
 
 
 def test_reasons_are_in_the_table():
-    assert {"PJ501", "PJ502", "PJ503", "PJ504", "PJ505", "PJ507"} <= set(REASONS)
+    assert {"PJ501", "PJ502", "PJ503", "PJ504", "PJ505", "PJ506", "PJ507"} <= set(REASONS)
 
 
 def test_a_gradient_warns_of_nothing_else():
@@ -289,3 +289,40 @@ def test_what_is_not_followed_is_refused(f):
 def test_numbers_that_leave_as_text_are_cuts():
     report = grad(lambda x: float("%r" % float(x[0])) + float(x[0]).as_integer_ratio()[0] + x[1]).gradient_report(X)
     assert any("as_integer_ratio" in names for names in report.cuts.values())
+
+
+def many_steps(x, count):
+    for _ in range(count):
+        x = np.sin(x)
+    return x.sum()
+
+
+def test_a_tape_keeps_to_its_limit():
+    x = np.linspace(0.0, 1.0, 1000)
+    bounded = pijit.grad(many_steps, tape_limit=100000)
+    assert bounded(x, 5).tobytes() == pijit.grad(many_steps)(x, 5).tobytes()
+    with pytest.raises(GradientError, match="PJ506.*limit: 0.1 MiB.*test_gradient_api.py") as caught:
+        bounded(x, 100)
+    assert caught.value.reason_id == "PJ506"
+    with pytest.raises(TypeError, match="tape_limit must be a number of bytes or None; not 1.5"):
+        pijit.grad(many_steps, tape_limit=1.5)
+    with pytest.raises(ValueError, match="tape_limit must be positive; not 0"):
+        pijit.value_and_grad(many_steps, tape_limit=0)
+
+
+def test_without_a_limit_a_part_of_the_free_memory_counts(monkeypatch):
+    from pijit.core.tape import budget
+
+    monkeypatch.setattr(budget, "SMALL", 20000)
+    monkeypatch.setattr(budget, "free_memory", lambda: 400000)
+    assert pijit.grad(many_steps)(np.ones(1000), 10).shape == (1000,)
+    with pytest.raises(GradientError, match="PJ506"):
+        pijit.grad(many_steps)(np.ones(1000), 100)
+
+
+def test_free_memory_is_known(monkeypatch):
+    from pijit.core.tape import budget
+
+    known = budget.free_memory()
+    monkeypatch.setattr(budget, "MEMINFO", "/nowhere")
+    assert 0 < known <= budget.free_memory()

@@ -1,0 +1,60 @@
+"""The memory that a tape may hold: a limit that the user sets, or a part of what is free."""
+
+from __future__ import annotations
+
+import os
+from typing import Optional
+
+from pijit.core.tape.errors import refusal
+
+SMALL = 64 << 20
+"""Bytes below which nobody asks what is free."""
+
+SHARE = 4
+"""A tape may hold one part in so many of the free memory."""
+
+MEMINFO = "/proc/meminfo"
+
+
+class Budget:
+    """Counts the bytes of arrays that a tape holds for its sweep.
+
+    Args:
+        limit: the most bytes; None: a quarter of the memory that is free when the tape has become large.
+    """
+
+    __slots__ = ("_limit", "_held")
+
+    def __init__(self, limit: Optional[int] = None) -> None:
+        self._limit = limit
+        self._held = 0
+
+    def hold(self, size: int) -> None:
+        """Count an array.
+
+        Raises:
+            GradientError: PJ506, with the user's line: the tape holds more than its limit.
+        """
+        self._held += size
+        if self._limit is None:
+            if self._held < SMALL:
+                return
+            self._limit = max(SMALL, self._held + free_memory() // SHARE)
+        if self._held > self._limit:
+            raise refusal("PJ506", held=_words(self._held), limit=_words(self._limit))
+
+
+def free_memory() -> int:
+    """The bytes that processes may still take; without a way to ask, those of the machine."""
+    try:
+        with open(MEMINFO) as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _words(size: int) -> str:
+    return "{:.1f} MiB".format(size / (1 << 20))
