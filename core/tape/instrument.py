@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import bytecode
 
-from pijit.core.tape import calls, operations
+from pijit.core.tape import calls, managers, operations
 from pijit.core.tape.errors import INSTRUMENTED
 
 LIMIT = 4096
@@ -136,6 +136,7 @@ _REPLACED: Dict[str, Callable[[Any], Optional[List[Tuple[Any, ...]]]]] = {
     "GET_ITER": lambda arg: _helper(operations.iterate, 1),
     "UNPACK_SEQUENCE": lambda arg: _helper(operations.unpackable, 1) + [("UNPACK_SEQUENCE", arg)],
     "UNPACK_EX": lambda arg: _helper(operations.unpackable, 1) + [("UNPACK_EX", arg)],
+    "SETUP_WITH": lambda arg: _helper(managers.entered, 1) + [("SETUP_WITH", arg)],
     "LIST_EXTEND": lambda arg: _helper(operations.unpackable, 1) + [("LIST_EXTEND", arg)],
     "LOAD_ATTR": lambda arg: [("LOAD_CONST", arg)] + _helper(operations.attribute, 2),
     "LOAD_METHOD": lambda arg: [("LOAD_CONST", arg)] + _helper(operations.attribute, 2),

@@ -326,3 +326,50 @@ def test_free_memory_is_known(monkeypatch):
     known = budget.free_memory()
     monkeypatch.setattr(budget, "MEMINFO", "/nowhere")
     assert 0 < known <= budget.free_memory()
+
+
+class Scaled:
+    """Computes when it is entered and when it is left."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __enter__(self):
+        self.y = self.x * 3.0
+        return self.y
+
+    def __exit__(self, kind, error, trace):
+        self.x *= 2.0
+        return kind is ZeroDivisionError
+
+
+def with_block(x, failing):
+    manager = Scaled(x * 1.0)
+    with manager as y:
+        z = y * y
+        if failing:
+            1 // 0
+    return (z + manager.x).sum()
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_context_managers_are_recorded(failing):
+    x = np.array([1.0, 2.0])
+    value, g = value_and_grad(with_block)(x, failing)
+    assert value == with_block(x, failing)
+    assert g.tolist() == (18.0 * x + 2.0).tolist()
+
+
+def test_what_is_no_context_manager_raises_as_it_does():
+    class Half:
+        def __enter__(self):
+            return self
+
+    def f(x):
+        with Half():
+            return x.sum()
+    with pytest.raises(AttributeError) as wanted:
+        f(np.ones(2))
+    with pytest.raises(AttributeError) as found:
+        grad(f)(np.ones(2))
+    assert str(found.value) == str(wanted.value)
