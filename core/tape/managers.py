@@ -9,7 +9,7 @@ from pijit.core.tape.operations import python_method
 from pijit.core.tape.state import STATE
 
 
-class Recorded:
+class RecordedManager:
     """Stands for a context manager in a with statement, and calls its methods through the tape.
 
     Args:
@@ -28,7 +28,7 @@ class Recorded:
         return _called(self._manager, "__exit__", *error)
 
 
-for _method in (Recorded.__enter__, Recorded.__exit__):
+for _method in (RecordedManager.__enter__, RecordedManager.__exit__):
     _method.tape_aware = True  # type: ignore[attr-defined]
 
 
@@ -43,4 +43,4 @@ def entered(manager: Any) -> Any:
     """The manager that a with statement is to enter; one whose class lacks a method stays, and raises as it does."""
     methods = [python_method(manager, name) for name in ("__enter__", "__exit__")]
     there = all(hasattr(type(manager), name) for name in ("__enter__", "__exit__"))
-    return Recorded(manager) if STATE.tapes and there and any(methods) else manager
+    return RecordedManager(manager) if STATE.tapes and there and any(methods) else manager
