@@ -16,10 +16,11 @@ WEIGHT = RANDOM.uniform(-1, 1, (4, 2, 3, 2))
 CLASSES = np.array([1, 0, 3])
 
 UNARY = ("abs neg square exp expm1 log log1p log2 log10 sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh atanh reciprocal "
-         "relu relu6 leaky_relu elu sigmoid softplus silu gelu erf identity softmax log_softmax logsumexp sum mean prod std var "
+         "relu relu6 leaky_relu elu sigmoid softplus silu gelu erf mish selu celu softsign softshrink hardshrink tanhshrink logsigmoid "
+         "hardtanh hardsigmoid hardswish glu frac deg2rad rad2deg diff ravel l2_normalize nan_to_num identity softmax log_softmax logsumexp sum mean prod std var "
          "cumulated flatten_all norm amax amin").split()
 CALLS = {name: (name, (A,), {}) for name in UNARY if name not in ("cumulated", "flatten_all")}
-CALLS.update({name: (name, (A, B), {}) for name in "add sub mul div pow maximum minimum atan2 hypot squared_difference".split()})
+CALLS.update({name: (name, (A, B), {}) for name in "add sub mul div pow maximum minimum atan2 hypot squared_difference fmax fmin logaddexp inner".split()})
 CALLS.update({
     "sum axis": ("sum", (A,), {"dim": (0, 2), "keepdim": True}), "mean axis": ("mean", (A, 1), {}),
     "reduce_max": ("reduce_max", (A, 1), {}), "reduce_min": ("reduce_min", (A, (0, 1)), {}), "cumsum": ("cumsum", (A, 1), {}),
@@ -36,6 +37,10 @@ CALLS.update({
     "conv2d": ("conv2d", (IMAGES, WEIGHT), {"groups": 2, "stride": 2, "pad_mode": "same"}),
     "conv2d pad": ("conv2d", (IMAGES[:, :2], WEIGHT), {"pad_mode": "pad", "padding": (1, 0, 2, 1), "dilation": (2, 1)}),
     "max_pool2d": ("max_pool2d", (IMAGES, 2, 2, "same"), {}), "avg_pool2d": ("avg_pool2d", (IMAGES, (3, 2), 1, "same"), {}),
+    "addcmul": ("addcmul", (A, B, A), {"value": 2.0}), "addcdiv": ("addcdiv", (A, B, A), {}), "lerp": ("lerp", (A, B, 0.25), {}),
+    "addmm": ("addmm", (M[:, :2], M, N), {"alpha": 3.0}), "mv": ("mv", (M, N[:, 0]), {}), "kron": ("kron", (M[:2], N[:2]), {}),
+    "movedim": ("movedim", (A, 0, 2), {}), "diagonal": ("diagonal", (A, 1), {}), "narrow": ("narrow", (A, 1, 1, 2), {}),
+    "prelu": ("prelu", (A - 0.5, np.array([0.1, 0.2, 0.3])), {}), "threshold": ("threshold", (A, 0.5, 0.25), {}),
     "mse_loss": ("mse_loss", (A, B), {}), "l1_loss": ("l1_loss", (A, B), {"reduction": "sum"}),
     "smooth_l1_loss": ("smooth_l1_loss", (A, B), {"beta": 0.2}), "binary_cross_entropy": ("binary_cross_entropy", (A, B), {}),
     "bce with logits": ("binary_cross_entropy_with_logits", (M, A[0]), {}), "cross_entropy": ("cross_entropy", (M, CLASSES), {}),

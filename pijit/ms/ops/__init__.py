@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict
 
 from pijit.ms.derivatives import (GradOperation, bprop_getters, get_grad, grad, stop_gradient,  # noqa: F401
                                   value_and_grad)
-from pijit.ms.ops import creation, elementwise, layers, movement, products, reductions
+from pijit.ms.ops import activations, arithmetic, creation, elementwise, layers, movement, products, reductions
 from pijit.ms.ops.composite import (HookBackward, HyperMap, InsertGradientOf, Map, MultitypeFuncGraph, Print,  # noqa: F401
                                     absolute, clip_by_global_norm, core, partial, print_, scalar_to_tensor)
 from pijit.ms.ops.methods import OWN
@@ -16,7 +16,7 @@ from pijit.ms.ops.primitive import (Primitive, PrimitiveWithCheck, PrimitiveWith
 from pijit.ms.ops.table import CLASSES, ROWS  # noqa: F401
 from pijit.ms.tensor import Tensor, is_tensor  # noqa: F401
 
-MODULES = (creation, elementwise, layers, movement, products, reductions)
+MODULES = (activations, arithmetic, creation, elementwise, layers, movement, products, reductions)
 
 HELPERS = frozenset(["as_array", "as_numpy", "as_shape", "array_of", "made", "operands", "binary", "divide", "promoted",
                      "floating", "axes", "rows_of", "pair", "paddings", "reduced", "generator"])
@@ -45,7 +45,7 @@ METHODS: Dict[str, str] = {name: name for name in (
     "dot outer amax amin median repeat_interleave split chunk unbind clamp erf hypot atan2 fmod floor_div invert conj where "
     "select unique").split()}
 METHODS.update(clip="clip_by_value", absolute="abs", subtract="sub", multiply="mul", negative="neg", true_divide="div",
-               divide="div", mm="matmul", take="gather", relu_="relu")
+               divide="div", mm="matmul", take="gather", relu="relu", ravel="ravel", trace="trace", diagonal="diagonal")
 """Methods of tensors, and the functions that they are."""
 
 for _name, _function in METHODS.items():

@@ -74,7 +74,7 @@ linear = dense
 def bias_add(input_x: Any, bias: Any) -> Tensor:
     """A number per channel, the second dimension, added."""
     x, b = operands(input_x, bias)
-    return made(x + np.reshape(b, (1, -1) + (1,) * (x.ndim - 2)))
+    return made(x + np.reshape(b, (1, x.shape[1]) + (1,) * (x.ndim - 2)))
 
 
 def einsum_of(inputs: Any, equation: str) -> Tensor:

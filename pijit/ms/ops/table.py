@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
+from pijit.ms.ops import activations as v
+from pijit.ms.ops import arithmetic as a
 from pijit.ms.ops import creation as c
 from pijit.ms.ops import elementwise as e
 from pijit.ms.ops import layers as n
@@ -37,6 +39,10 @@ ROWS = (
     Row("Cast", e.cast), Row("Select", e.select), Row("Identity", e.identity),
     Row("ReLU", e.relu), Row("ReLU6", e.relu6), Row("LeakyReLU", e.leaky_relu, (("alpha", 0.2),)),
     Row("Elu", e.elu, (("alpha", 1.0),)), Row("Sigmoid", e.sigmoid), Row("Softplus", e.softplus), Row("GeLU", e.gelu),
+    Row("HSwish", v.hardswish), Row("HSigmoid", v.hardsigmoid), Row("Mish", v.mish), Row("SeLU", v.selu),
+    Row("Softsign", v.softsign), Row("SoftShrink", v.softshrink, (("lambd", 0.5),)),
+    Row("HShrink", v.hardshrink, (("lambd", 0.5),)), Row("PReLU", v.prelu), Row("Lerp", a.lerp), Row("Trace", a.trace),
+    Row("L2Normalize", a.l2_normalize, (("axis", 0), ("epsilon", 1e-4))),
     Row("ReduceSum", r.reduce_sum, _KEEP), Row("ReduceMean", r.reduce_mean, _KEEP), Row("ReduceMax", r.reduce_max, _KEEP),
     Row("ReduceMin", r.reduce_min, _KEEP), Row("ReduceProd", r.prod, _KEEP), Row("ReduceAll", r.all, _KEEP),
     Row("ReduceAny", r.any, _KEEP), Row("CumSum", r.cumsum), Row("CumProd", r.cumprod),
