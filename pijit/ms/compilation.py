@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import types
-import weakref
 from typing import Any, Callable, Dict, Mapping, Optional
 
 import pijit
@@ -16,8 +15,27 @@ from pijit.names import closest
 CAPTURE_MODES = {"bytecode": "PIJit", "ast": "PSJit", "trace": "PIJit"}
 """The mode for each `capture_mode`."""
 
-_twins: "weakref.WeakKeyDictionary[Any, Dict[Any, Any]]" = weakref.WeakKeyDictionary()
-"""The jitted functions of a function, by their options: a function that is jitted twice is one function."""
+TWINS = "__pijit_ms__"
+"""The attribute of a function that has its `Twins`; they are collected with the function."""
+
+
+class Twins:
+    """The jitted functions of one function, by their options: a function that is jitted twice is one function."""
+
+    __slots__ = ("function", "jitted")
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.function = function
+        self.jitted: Dict[Any, Any] = {}
+
+
+def twins_of(function: types.FunctionType) -> Dict[Any, Any]:
+    """The jitted functions of a function; attributes may have been copied from another one."""
+    found = function.__dict__.get(TWINS)
+    if found is None or found.function is not function:
+        found = function.__dict__[TWINS] = Twins(function)
+    return found.jitted  # type: ignore[no-any-return]
+
 
 _switch = {"on": True}
 
@@ -83,7 +101,7 @@ def _jitted(function: Any, hash_args: Any, settings: Dict[str, Any], mode: str) 
     if not isinstance(function, types.FunctionType):
         return pijit.jit(function, None, hash_args, settings, mode)
     key = (mode, repr(sorted(settings.items())), id(hash_args))
-    twins = _twins.setdefault(function, {})
+    twins = twins_of(function)
     if key not in twins:
         twins[key] = pijit.jit(function, None, hash_args, settings, mode)
     return twins[key]
@@ -149,7 +167,7 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
     function = getattr(f, "__func__", f)
     if found is not None or not isinstance(function, types.FunctionType):
         return found
-    extras = [extra_of(one) for one in _twins.get(function, {}).values()]
+    extras = [extra_of(one) for one in twins_of(function).values()]
     return next((one for one in extras if one is not None), None)
 
 

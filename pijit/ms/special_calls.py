@@ -12,7 +12,8 @@ from pijit.ms.tensor import Tensor, made
 graph_mode: Optional[str] = None
 """Not None where cells run as one graph each; `set_context` sets it."""
 
-_graphs: Dict[type, Any] = {}
+GRAPH = "_pijit_graph"
+"""The attribute of a class of cells that has its jitted `construct`."""
 
 Hooks = Dict[str, List[Any]]
 
@@ -103,11 +104,11 @@ def construct(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
 
 def graph_of(cls: Any) -> Any:
     """`construct` of a class of cells, jitted as one graph."""
-    if cls not in _graphs:
+    if GRAPH not in cls.__dict__:
         from pijit.decorator import jit
 
-        _graphs[cls] = jit(cls.construct, mode="PSJit")
-    return _graphs[cls]
+        setattr(cls, GRAPH, jit(cls.construct, mode="PSJit"))
+    return cls.__dict__[GRAPH]
 
 
 def _with_backward_hooks(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], hooks: Hooks) -> Any:

@@ -1,5 +1,9 @@
 """Tensors, parameters and cells: what programs read of them, and that jitted cells are kernels."""
 
+import functools
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -179,3 +183,36 @@ def test_names_that_are_missing(ms):
 
 def test_checked_calls_agree(ms):
     check(lambda a, b: (a.asnumpy() * b.asnumpy()).sum(), ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0]))
+
+
+def test_a_function_that_is_jitted_twice_is_one_function(ms):
+    def f(x):
+        return x * 2.0
+
+    @functools.wraps(f)
+    def g(x):
+        return x * 3.0
+
+    x = ms.Tensor([1.0])
+    assert ms.jit(f) is ms.jit(f) and ms.jit(f) is not ms.jit(f, mode="PSJit")
+    assert ms.jit(g)(x).asnumpy().tolist() == [3.0] and ms.jit(f)(x).asnumpy().tolist() == [2.0]
+
+
+def test_jitted_functions_and_classes_of_cells_are_collected(ms):
+    def make():
+        class Net(ms.nn.Cell):
+            @ms.jit
+            def construct(self, x):
+                return x + 1.0
+
+        ms.set_context(mode=ms.GRAPH_MODE)
+        try:
+            Net()(ms.Tensor([1.0]))
+        finally:
+            ms.set_context(mode=ms.PYNATIVE_MODE)
+        f = ms.jit(lambda x: x)
+        return weakref.ref(Net), weakref.ref(f)
+
+    made = [make() for _ in range(3)]
+    gc.collect()
+    assert sum(one() is not None for pair in made for one in pair) == 0
