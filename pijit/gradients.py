@@ -7,13 +7,13 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
 import numpy as np
 
+from pijit.core.pythons import why_not_python
 from pijit.core.reasons import reason
 from pijit.core.tape import differentiate
 from pijit.core.tape.errors import GradientError
 from pijit.core.tape.records import record_result
 from pijit.core.tape.state import STATE, no_grad, reached
 from pijit.core.tape.tape import NUMBERS
-from pijit.decorator import why_not_python
 from pijit.gradient_report import GradientReport
 
 F = TypeVar("F", bound=Callable[..., Any])

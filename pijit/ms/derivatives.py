@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 import numpy as np
 
+from pijit.core.pythons import why_not_python
 from pijit.core.reasons import reason
 from pijit.core.tape import array_handlers, handlers  # noqa: F401
 from pijit.core.tape.calls import call
@@ -19,7 +20,6 @@ from pijit.core.tape.errors import GradientError
 from pijit.core.tape.records import record_result
 from pijit.core.tape.state import beneath, no_grad, reached, recording, runner
 from pijit.core.tape.tape import Tape
-from pijit.decorator import why_not_python
 from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import Tensor, made
 
@@ -484,7 +484,7 @@ def get_grad(gradients: Any, identifier: Any) -> Tensor:
     wanted = getattr(identifier, "name", identifier)
     for name, g in _pairs(gradients):
         if type(name) is type(wanted) and name == wanted:
-            return g
+            return g  # type: ignore[no-any-return]
     raise RuntimeError("get_grad: there is no gradient for {!r}".format(wanted))
 
 

@@ -111,12 +111,12 @@ def install(shadow: bool = False) -> None:
             NAME))
     for name in [one for one in sys.modules if one == NAME or one.startswith(NAME + ".")]:
         del sys.modules[name]
-    sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _finder)
 
 
 def uninstall() -> None:
     """Undo `install`; modules that were imported stay with those who have them."""
     if _finder in sys.meta_path:
-        sys.meta_path.remove(_finder)  # type: ignore[arg-type]
+        sys.meta_path.remove(_finder)
         for name in [one for one in sys.modules if one == NAME or one.startswith(NAME + ".")]:
             del sys.modules[name]

@@ -36,7 +36,7 @@ def _binary(name: str, ufunc: Any, text: str) -> Operation:
         r = binary(ufunc, input, other)
         if r is NotImplemented:
             raise TypeError("{}: input and other must be tensors or numbers; not {!r} and {!r}".format(name, input, other))
-        return r
+        return r  # type: ignore[no-any-return]
     return _named(operation, name, text)
 
 
@@ -145,7 +145,7 @@ def addn(x: Any) -> Tensor:
     total = x[0]
     for one in x[1:]:
         total = total + one
-    return total
+    return total  # type: ignore[no-any-return]
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Tensor:
@@ -154,7 +154,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
         raise ValueError("clip_by_value: clip_value_min or clip_value_max must be given")
     if clip_value_min is not None:
         x = maximum(x, clip_value_min)
-    return x if clip_value_max is None else minimum(x, clip_value_max)
+    return x if clip_value_max is None else minimum(x, clip_value_max)  # type: ignore[no-any-return]
 
 
 clamp = clip_by_value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Dict
 
 import numpy as np
 
@@ -153,7 +153,7 @@ def itemset(self: Tensor, *args: Any) -> Tensor:
     return self
 
 
-OWN = {one.__name__: one for one in (
+OWN: Dict[str, Callable[..., Any]] = {one.__name__: one for one in (
     astype, to, type_as, copy, view, reshape, transpose, max, min, expand_as, broadcast_to, new_zeros, new_ones, dim, numel,
     value, init_data, contiguous, is_contiguous, add_, sub_, mul_, div_, itemset)}
 OWN.update({name: _conversion(kind, name) for name, kind in (

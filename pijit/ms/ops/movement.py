@@ -47,7 +47,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
         return rows_of(x)
     first, last = start_dim % x.ndim if x.ndim > 1 else 0, end_dim % x.ndim
     lengths = x.shape[:first] + (-1,) + x.shape[last + 1:]
-    return made(np.array(np.reshape(x, lengths, order)))
+    return made(np.array(np.reshape(x, lengths, order)))  # type: ignore[call-overload]
 
 
 def rows_of(x: Any) -> Tensor:
@@ -276,7 +276,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     known = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     if mode not in known:
         raise ValueError("pad: mode must be 'constant' or one of {}; not {!r}".format(", ".join(map(repr, known)), mode))
-    return made(np.pad(x, widths, mode=known[mode]))
+    return made(np.pad(x, widths, mode=known[mode]))  # type: ignore[call-overload]
 
 
 def depend(value: Any, expr: Any) -> Any:
