@@ -34,7 +34,7 @@ def twins_of(function: types.FunctionType) -> Dict[Any, Any]:
     found = function.__dict__.get(TWINS)
     if found is None or found.function is not function:
         found = function.__dict__[TWINS] = Twins(function)
-    return found.jitted  # type: ignore[no-any-return]
+    return found.jitted
 
 
 _switch = {"on": True}

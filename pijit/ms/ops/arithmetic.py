@@ -150,7 +150,10 @@ def ravel(input: Any) -> Tensor:
 
 def meshgrid(*inputs: Any, indexing: str = "xy") -> Tuple[Tensor, ...]:
     """Coordinates of a grid."""
-    return tuple(made(np.array(one)) for one in np.meshgrid(*[array_of(one) for one in inputs], indexing=indexing))
+    if indexing not in ("xy", "ij"):
+        raise ValueError("meshgrid: indexing must be 'xy' or 'ij'; not {!r}".format(indexing))
+    arrays: Any = [array_of(one) for one in inputs]
+    return tuple(made(np.array(one)) for one in np.meshgrid(*arrays, indexing=indexing))  # type: ignore[arg-type]
 
 
 def l2_normalize(x: Any, axis: Any = 0, epsilon: float = 1e-4) -> Tensor:
