@@ -30,10 +30,10 @@ def _astype(x: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
 @handles("ndarray.item")
 def _item(x: Any, *index: Any) -> Any:
     r = x.item(*index)
-    if not isinstance(x, np.ndarray):
+    if not issubclass(type(x), np.ndarray):
         return r if r is x else renamed(x, r)
-    place = np.unravel_index(index[0], x.shape) if len(index) == 1 and isinstance(index[0], int) else \
-        index[0] if index and isinstance(index[0], tuple) else index or (0,) * x.ndim
+    place = np.unravel_index(index[0], x.shape) if len(index) == 1 and issubclass(type(index[0]), int) else \
+        index[0] if index and issubclass(type(index[0]), tuple) else index or (0,) * x.ndim
     for tape in watching(x):
         record_result(tape, r, _place_give(tape, x, tuple(place)))
     return r
@@ -45,8 +45,8 @@ def _place_give(tape: Tape, x: Any, place: Any) -> Any:
 
 @handles("ndarray.tolist")
 def _tolist(x: Any) -> Any:
-    if not isinstance(x, np.ndarray) or not watching(x):
-        return x.tolist() if isinstance(x, np.ndarray) else _item(x)
+    if not issubclass(type(x), np.ndarray) or not watching(x):
+        return x.tolist() if issubclass(type(x), np.ndarray) else _item(x)
     return _item(x) if x.ndim == 0 else [_tolist(one) if x.ndim > 1 else _item(x, k) for k, one in enumerate(x)]
 
 
@@ -77,7 +77,7 @@ _converter = getattr(_converter, "_array_converter", None)
 @handles(_converter)
 def _array_converter(*values: Any) -> Any:
     """NumPy's own helper that converts arguments and wraps results."""
-    return _converter(*(call(np.asarray, (one,)) if isinstance(one, (list, tuple)) and reached(one) else one
+    return _converter(*(call(np.asarray, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one
                         for one in values))
 
 

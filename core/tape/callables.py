@@ -19,6 +19,10 @@ NATIVE_MODULES = frozenset(("logging", "warnings", "threading", "importlib", "in
                             "traceback", "linecache", "tokenize", "unittest", "pytest", "_pytest", "gc", "weakref"))
 """Packages whose Python functions run as they are: sinks of text, and machinery that computes nothing."""
 
+OWN_MODULES = frozenset("pijit." + name for name in (
+    "context", "decorator", "dump", "explain", "hashed", "info", "logs", "options", "report", "signature"))
+"""Modules of pijit whose functions run as they are: they make jitted functions and tell of these."""
+
 OTHER_THREADS = frozenset(("threading", "queue", "concurrent", "multiprocessing", "asyncio", "_thread", "_queue"))
 """Packages that hand values to other threads or processes, where nothing is recorded."""
 
@@ -58,15 +62,15 @@ _CONTAINERS = (list, dict, set, frozenset, tuple, str, bytes, collections.deque,
 
 def keeps_identities(function: Any) -> bool:
     """Whether a callee is a method of a container or an iterator, an exception class, or a writer of text."""
-    if isinstance(function, type):
+    if issubclass(type(function), type):
         return issubclass(function, BaseException)
-    if isinstance(function, (operator.itemgetter, operator.attrgetter)):
+    if issubclass(type(function), (operator.itemgetter, operator.attrgetter)):
         return True
     self = getattr(function, "__self__", None)
-    if isinstance(function, (BuiltinFunctionType, MethodWrapperType)) and self is not None:
-        return isinstance(self, _CONTAINERS) or function.__name__ in ("write", "writelines", "__next__", "__iter__",
+    if issubclass(type(function), (BuiltinFunctionType, MethodWrapperType)) and self is not None:
+        return issubclass(type(self), _CONTAINERS) or function.__name__ in ("write", "writelines", "__next__", "__iter__",
                                                                       "append", "send", "throw", "close")
     owner = getattr(function, "__objclass__", None)
-    if owner is not None and not isinstance(function, WrapperDescriptorType):
+    if owner is not None and not issubclass(type(function), WrapperDescriptorType):
         return owner in _CONTAINERS
     return owner in _CONTAINERS + (object,) or function in (np.random.seed,)

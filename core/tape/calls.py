@@ -15,7 +15,7 @@ import numpy as np
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS, METHODS
 from pijit.core.tape import operations
 from pijit.core.tape.callables import (HANDLERS, ITERATING, ITERATING_METHODS, KEEPS, NATIVE_MODULES, OTHER_THREADS,
-                                       WRITERS, keeps_identities)
+                                       OWN_MODULES, WRITERS, keeps_identities)
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.operations import as_refusal, apply_elementwise, into, python_method, streamed, taint
 from pijit.core.tape.records import elementwise_give, function_give, record_result, record_store
@@ -66,7 +66,7 @@ def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[s
     package = (function.__module__ or "").partition(".")[0]
     if package in OTHER_THREADS and reached(args, kwargs):
         raise refusal("PJ502", what="{}.{}, which hands values to another thread".format(package, function.__name__))
-    if package in NATIVE_MODULES:
+    if package in NATIVE_MODULES or function.__module__ in OWN_MODULES:
         return function(*args, **kwargs)
     if package == "numpy":
         if not (hides(function, args, kwargs) or reached(args, kwargs)):
@@ -78,7 +78,7 @@ def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[s
 def hides(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
     """Whether a call may lead to active values that a search of the arguments does not find."""
     return bool(function.__closure__) or function.__name__.startswith("<") or any(
-        callable(one) and not isinstance(one, type) or hasattr(type(one), "__next__")
+        callable(one) and not issubclass(type(one), type) or hasattr(type(one), "__next__")
         for one in list(args) + list(kwargs.values()))
 
 
@@ -93,16 +93,16 @@ def _call_type(cls: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     if type(cls).__call__ is not type.__call__:
         return _call_other(cls, args, kwargs)
     make, prepare = cls.__new__, cls.__init__
-    if isinstance(make, FunctionType):
+    if issubclass(type(make), FunctionType):
         made = call(make, (cls,) + args, kwargs)
-    elif isinstance(prepare, FunctionType) and make is object.__new__:
+    elif issubclass(type(prepare), FunctionType) and make is object.__new__:
         made = object.__new__(cls)
-    elif isinstance(prepare, FunctionType):
+    elif issubclass(type(prepare), FunctionType):
         made = make(cls, *args, **kwargs)
     else:
         return _call_other(cls, args, kwargs)
-    if isinstance(made, cls):
-        if isinstance(prepare, FunctionType):
+    if issubclass(type(made), cls):
+        if issubclass(type(prepare), FunctionType):
             call(prepare, (made,) + args, kwargs)
         elif prepare is not object.__init__:
             prepare(made, *args, **kwargs)
@@ -118,21 +118,21 @@ def _call_ufunc(ufunc: np.ufunc, args: Tuple[Any, ...], kwargs: Dict[str, Any]) 
     if handler is not None:
         return handler(*args, **kwargs)
     args, out = args[:ufunc.nin], kwargs.get("out", args[ufunc.nin:] or None)
-    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    out = out[0] if issubclass(type(out), tuple) and len(out) == 1 else out
     named = {name: value for name, value in kwargs.items() if name != "out"}
     where = named.get("where", True)
-    if isinstance(out, np.ndarray):
+    if issubclass(type(out), np.ndarray):
         return into(ufunc, out, args, lambda: ufunc(*args, out=out, **named), where)
-    converted = tuple(call(np.array, (one,)) if isinstance(one, (list, tuple)) and reached(one) else one for one in args)
+    converted = tuple(call(np.array, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one for one in args)
     r = ufunc(*converted, **named) if out is None else ufunc(*converted, out=out, **named)
     return apply_elementwise(ufunc, r, converted, where)
 
 
 def _call_builtin(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     self = getattr(function, "__self__", None)
-    if isinstance(self, np.ndarray) or isinstance(self, np.generic):
+    if issubclass(type(self), np.ndarray) or issubclass(type(self), np.generic):
         return _call_array_method(function, self, args, kwargs)
-    if isinstance(self, np.ufunc):
+    if issubclass(type(self), np.ufunc):
         return HANDLERS[function.__name__](self, *args, **kwargs)
     typed = HANDLERS.get("{}.{}".format(type(self).__name__, function.__name__))
     if typed is not None:
@@ -175,7 +175,7 @@ def _listed(one: Any) -> Any:
 def record(known: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], run: Callable[[], Any]) -> Any:
     """Run and record a function with a rule."""
     out = kwargs.get("out")
-    stores = [(tape, tape.note_store(out, ...)) for tape in STATE.tapes] if isinstance(out, np.ndarray) else []
+    stores = [(tape, tape.note_store(out, ...)) for tape in STATE.tapes] if issubclass(type(out), np.ndarray) else []
     tapes = reached(args, kwargs)
     gives = [] if known in CUTS else [(tape, _give_of(tape, known, args, kwargs)) for tape in tapes]
     r = run()
@@ -205,12 +205,12 @@ def _nothing(run: Any, g: Any, r: Any) -> None:
 
 def _call_object(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """A callable of another type: a class with a metaclass of its own, a jitted function, an object with `__call__`."""
-    if isinstance(function, type):
+    if issubclass(type(function), type):
         return _call_type(function, args, kwargs)
     inner = getattr(function, "py_func", None)
-    if isinstance(inner, FunctionType):
+    if issubclass(type(inner), FunctionType):
         return call(inner, args, kwargs)
-    if isinstance(function, np.ufunc):
+    if issubclass(type(function), np.ufunc):
         return _call_ufunc(function, args, kwargs)
     method = python_method(function, "__call__")
     if method is not None:
@@ -238,7 +238,7 @@ def _hashable(function: Any) -> bool:
 def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """A callee in C: it has a rule, keeps identities, is a cut, or is unknown."""
     owner: Any = getattr(function, "__objclass__", None)
-    if isinstance(function, MethodDescriptorType) and issubclass(owner, (np.ndarray, np.generic)) and args:
+    if issubclass(type(function), MethodDescriptorType) and issubclass(owner, (np.ndarray, np.generic)) and args:
         return _call_array_method(getattr(args[0], function.__name__), args[0], args[1:], kwargs)
     known = _hashable(function)
     if known and (function in FUNCTIONS or function in CUTS):
@@ -251,7 +251,7 @@ def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) ->
         return function(*args, **kwargs)
     tapes = reached(args, kwargs, getattr(function, "__self__", None))
     wrapped = getattr(function, "__wrapped__", None)
-    if tapes and isinstance(wrapped, FunctionType):
+    if tapes and issubclass(type(wrapped), FunctionType):
         return call(wrapped, args, kwargs)
     if not tapes:
         return guarded(function, args, kwargs)
@@ -266,10 +266,10 @@ def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) ->
 
 def _handed(one: Any) -> Any:
     """An argument of a callee that keeps identities: arrays become streams of items, functions are rewritten."""
-    if isinstance(one, FunctionType) and not (one.__module__ or "").startswith("pijit.core."):
+    if issubclass(type(one), FunctionType) and not (one.__module__ or "").startswith("pijit.core."):
         return instrumented(one)
-    if isinstance(one, (BuiltinFunctionType, np.ufunc, type)) or isinstance(one, (MethodType, functools.partial)):
-        return functools.partial(_call_packed, one) if not isinstance(one, type) else one
+    if issubclass(type(one), (BuiltinFunctionType, np.ufunc, type)) or issubclass(type(one), (MethodType, functools.partial)):
+        return functools.partial(_call_packed, one) if not issubclass(type(one), type) else one
     return streamed(one)
 
 
@@ -278,12 +278,12 @@ def _call_packed(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _arrays(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[np.ndarray]:
-    return [one for one in list(args) + list(kwargs.values()) if isinstance(one, np.ndarray)]
+    return [one for one in list(args) + list(kwargs.values()) if issubclass(type(one), np.ndarray)]
 
 
 def guarded(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], extra: Tuple[Any, ...] = ()) -> Any:
     """An unknown callee may write arrays that a rule still reads: what it has changed is undone by the sweep."""
-    arrays = [one for one in _arrays(args, kwargs) + list(extra) if isinstance(one, np.ndarray) and one.flags.writeable]
+    arrays = [one for one in _arrays(args, kwargs) + list(extra) if issubclass(type(one), np.ndarray) and one.flags.writeable]
     before = [(one, tape, tape.note_store(one, ...)) for one in arrays for tape in STATE.tapes]
     copies = [np.array(one) for one in arrays]
     r = function(*args, **kwargs)

@@ -52,7 +52,7 @@ HANDLERS[operator.pos] = operations.posit
 @handles(sum)
 def _sum(items: Iterable[Any], start: Any = 0) -> Any:
     add = BINARY["add"]
-    if isinstance(start, (str, bytes, bytearray)):
+    if issubclass(type(start), (str, bytes, bytearray)):
         return sum(items, start)  # type: ignore[call-overload]
     total = start
     for item in iterate(items):
@@ -177,7 +177,7 @@ def _prod(items: Any, *, start: Any = 1) -> Any:
 
 @handles(reversed)
 def _reversed(x: Any) -> Any:
-    if isinstance(x, np.ndarray) and watching(x):
+    if issubclass(type(x), np.ndarray) and watching(x):
         return (load(x, k) for k in range(len(x) - 1, -1, -1))
     method = python_method(x, "__reversed__")
     return call(method, (x,)) if method else reversed(x)

@@ -55,7 +55,7 @@ def _rewrite(code: CodeType) -> CodeType:
     first = _first_argument(code)
     out: List[Any] = []
     for one in listed:
-        if not isinstance(one, bytecode.Instr):
+        if not issubclass(type(one), bytecode.Instr):
             out.append(one)
             continue
         if one.name == "CALL_FUNCTION" and one.arg == 0 and "__class__" in code.co_freevars and first is not None:

@@ -38,21 +38,21 @@ class Argument:
             one()
 
     def _enter(self, x: Any) -> Tuple[Any, Gather]:
-        if isinstance(x, np.ndarray):
+        if issubclass(type(x), np.ndarray):
             return self._array(x)
-        if isinstance(x, NUMBERS):
+        if issubclass(type(x), NUMBERS):
             return self._number(x)
-        if isinstance(x, tuple):
+        if issubclass(type(x), tuple):
             parts = [self._enter(one) for one in x]
             values = [value for value, _ in parts]
             rebuilt = x if all(a is b for a, b in zip(values, x)) else _like(x, values)
             return rebuilt, lambda run: _like(x, [gather(run) for _, gather in parts])
-        if isinstance(x, list):
+        if issubclass(type(x), list):
             return x, self._items(x, range(len(x)), lambda found: [found[k] for k in sorted(found)])
-        if isinstance(x, dict):
+        if issubclass(type(x), dict):
             return x, self._items(x, list(x), lambda found: found)
         attributes = getattr(x, "__dict__", None)
-        if type(attributes) is dict and not isinstance(x, type) and not callable(x) and attributes:
+        if type(attributes) is dict and not issubclass(type(x), type) and not callable(x) and attributes:
             return x, self._items(attributes, list(attributes), lambda found: found)
         return x, lambda run: None
 
@@ -79,7 +79,7 @@ class Argument:
 
     def _number(self, x: Any) -> Tuple[Any, Gather]:
         self.active += 1
-        value = BINARY["mul"](x, 1.0) if isinstance(x, (float, complex)) and not isinstance(x, np.generic) else x.copy()
+        value = BINARY["mul"](x, 1.0) if issubclass(type(x), (float, complex)) and not issubclass(type(x), np.generic) else x.copy()
         self._tape.start(value)
         return value, lambda run: self._number_gradient(value, type(x), run)
 
@@ -90,7 +90,7 @@ class Argument:
 
 def _put_back(container: Any, key: Any, value: Any, old: Any) -> Restore:
     def restore() -> None:
-        same = key in container if isinstance(container, dict) else key < len(container)
+        same = key in container if issubclass(type(container), dict) else key < len(container)
         if same and container[key] is value:
             container[key] = old
     return restore
@@ -102,12 +102,12 @@ def _like(x: Any, items: List[Any]) -> Any:
 
 def arrays_in(x: Any, depth: int = 4) -> Iterator[np.ndarray]:
     """The arrays of an argument."""
-    if isinstance(x, np.ndarray):
+    if issubclass(type(x), np.ndarray):
         yield x
-    elif depth and isinstance(x, dict):
+    elif depth and issubclass(type(x), dict):
         for one in x.values():
             yield from arrays_in(one, depth - 1)
-    elif depth and isinstance(x, (list, tuple)):
+    elif depth and issubclass(type(x), (list, tuple)):
         for one in x:
             yield from arrays_in(one, depth - 1)
 

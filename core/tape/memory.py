@@ -19,9 +19,9 @@ def owner_of(x: np.ndarray) -> np.ndarray:
         return x
     while True:
         base = x.base
-        if not isinstance(base, np.ndarray):
+        if not issubclass(type(base), np.ndarray):
             base = getattr(base, "base", None)  # the holder that as_strided makes
-            if not isinstance(base, np.ndarray):
+            if not issubclass(type(base), np.ndarray):
                 return x
         x = base
 

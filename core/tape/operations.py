@@ -32,11 +32,11 @@ REFLECTED = {"lt": "__gt__", "gt": "__lt__", "le": "__ge__", "ge": "__le__", "eq
 
 def python_method(x: Any, name: str) -> Optional[FunctionType]:
     """The special method of an object's class, if it is written in Python."""
-    if isinstance(x, PLAIN) and type(x).__module__ in ("builtins", "numpy"):
+    if issubclass(type(x), PLAIN) and type(x).__module__ in ("builtins", "numpy"):
         return None
     found = getattr(type(x), name, None)
     found = getattr(found, "py_func", found)
-    return found if isinstance(found, FunctionType) else None
+    return found if issubclass(type(found), FunctionType) else None
 
 
 def apply_elementwise(function: Any, r: Any, args: Tuple[Any, ...], where: Any = True) -> Any:
@@ -74,22 +74,22 @@ def taint(tape: Tape, r: Any, function: Any) -> None:
     error = refusal("PJ502", what=getattr(function, "__name__", None) or repr(function))
     if opaque(r):
         raise error
-    if not any(map(tape.carries, r if isinstance(r, (list, tuple)) else [r])) and r is not None:
+    if not any(map(tape.carries, r if issubclass(type(r), (list, tuple)) else [r])) and r is not None:
         tape.cut(getattr(function, "__name__", None) or repr(function))
 
     def give(run: Run, g: Any, _: Any) -> None:
-        if any(np.any(one != 0) for one in (g if isinstance(g, list) else [g])):
+        if any(np.any(one != 0) for one in (g if issubclass(type(g), list) else [g])):
             raise error
     record_result(tape, r, give)
 
 
 def opaque(r: Any) -> bool:
     """Whether a result may hold numbers that the tape cannot follow, such as an array of objects or a decimal."""
-    if isinstance(r, (list, tuple)):
+    if issubclass(type(r), (list, tuple)):
         return any(map(opaque, r))
-    if isinstance(r, np.ndarray):
+    if issubclass(type(r), np.ndarray):
         return r.dtype.kind == "O"
-    return not (r is None or isinstance(r, (int, str, bytes, np.generic, np.dtype) + NUMBERS))
+    return not (r is None or issubclass(type(r), (int, str, bytes, np.generic, np.dtype) + NUMBERS))
 
 
 def _binary(name: str) -> Callable[[Any, Any], Any]:
@@ -109,9 +109,9 @@ def _binary(name: str) -> Callable[[Any, Any], Any]:
 def _by_methods(plain: Any, direct: str, mirrored: str, a: Any, b: Any) -> Any:
     """A binary operator on objects whose classes define it in Python, in CPython's order of attempts."""
     attempts = [(a, b, direct), (b, a, mirrored)]
-    if type(b) is not type(a) and isinstance(b, type(a)) and python_method(b, mirrored):
+    if type(b) is not type(a) and issubclass(type(b), type(a)) and python_method(b, mirrored):
         attempts.reverse()
-    if isinstance(a, (np.ndarray, np.generic)) and not _ndarray_first(b):
+    if issubclass(type(a), (np.ndarray, np.generic)) and not _ndarray_first(b):
         attempts = attempts[1:]
     for self, other, name in attempts:
         method = python_method(self, name)
@@ -140,13 +140,13 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
     def inplace(a: Any, b: Any) -> Any:
         if not STATE.tapes:
             return plain(a, b)
-        if isinstance(a, np.ndarray):
+        if issubclass(type(a), np.ndarray):
             return into(ufunc, a, (a, b), lambda: plain(a, b))
         method = python_method(a, special)
         if method is not None:
             r = _call(method, (a, b))
             return binary(a, b) if r is NotImplemented else r
-        if isinstance(a, (list, set, dict)):
+        if issubclass(type(a), (list, set, dict)):
             return plain(a, streamed(b))
         return binary(a, b)
     return inplace
@@ -210,7 +210,7 @@ def load(a: Any, index: Any) -> Any:
     """`a[index]`."""
     if not STATE.tapes:
         return a[index]
-    if not isinstance(a, np.ndarray):
+    if not issubclass(type(a), np.ndarray):
         method = python_method(a, "__getitem__")
         if method is not None:
             return _call(method, (a, index))
@@ -218,7 +218,7 @@ def load(a: Any, index: Any) -> Any:
     r = a[index]
     frozen = None
     for tape in watching(a):
-        if isinstance(r, np.ndarray) and tape.active(r):
+        if issubclass(type(r), np.ndarray) and tape.active(r):
             continue
         frozen = frozen_index(index) if frozen is None else frozen
         record_result(tape, r, _load_give(tape, a, frozen))
@@ -232,14 +232,14 @@ def _load_give(tape: Tape, a: np.ndarray, index: Any) -> Any:
 
 def frozen_index(index: Any) -> Any:
     """An index that the program cannot change afterwards."""
-    if isinstance(index, tuple):
+    if issubclass(type(index), tuple):
         return tuple(map(frozen_index, index))
-    return np.array(index) if isinstance(index, (list, np.ndarray)) else index
+    return np.array(index) if issubclass(type(index), (list, np.ndarray)) else index
 
 
 def store(value: Any, a: Any, index: Any) -> None:
     """`a[index] = value`."""
-    if not STATE.tapes or not isinstance(a, np.ndarray):
+    if not STATE.tapes or not issubclass(type(a), np.ndarray):
         method = python_method(a, "__setitem__") if STATE.tapes else None
         if method is not None:
             _call(method, (a, index, value))
@@ -249,7 +249,7 @@ def store(value: Any, a: Any, index: Any) -> None:
     frozen = frozen_index(index)
     undo = [(tape, tape.note_store(a, frozen)) for tape in STATE.tapes]
     value = _stored(value)
-    before = np.array(value) if isinstance(value, np.ndarray) and np.may_share_memory(value, a) else None
+    before = np.array(value) if issubclass(type(value), np.ndarray) and np.may_share_memory(value, a) else None
     a[index] = value
     for tape, one in undo:
         flows = tape.reaches(value)
@@ -270,7 +270,7 @@ def _require_copied(a: np.ndarray, index: Any, value: np.ndarray, winners: Optio
 
 def _stored(value: Any) -> Any:
     """A sequence of active numbers as NumPy makes an array of it, recorded."""
-    if isinstance(value, (list, tuple)) and reached(value):
+    if issubclass(type(value), (list, tuple)) and reached(value):
         return _call(np.array, (value,))
     return value
 
@@ -288,16 +288,16 @@ def stream(x: Any) -> Iterator[Any]:
 
 def streamed(x: Any) -> Any:
     """An active array as an iterator of recorded items; everything else as it is."""
-    return stream(x) if isinstance(x, np.ndarray) and x.ndim and watching(x) else x
+    return stream(x) if issubclass(type(x), np.ndarray) and x.ndim and watching(x) else x
 
 
 def iterate(x: Any) -> Any:
     """`iter(x)`."""
     if not STATE.tapes:
         return iter(x)
-    if isinstance(x, np.ndarray):
+    if issubclass(type(x), np.ndarray):
         return iter(streamed(x))
-    if isinstance(x, np.broadcast) and any(watching(one.base) for one in x.iters):
+    if issubclass(type(x), np.broadcast) and any(watching(one.base) for one in x.iters):
         raise refusal("PJ502", what="iteration over numpy.broadcast")
     method = python_method(x, "__iter__")
     if method is None:
@@ -318,21 +318,21 @@ def _stepped(made: Any, step: FunctionType) -> Iterator[Any]:
 
 def unpackable(x: Any) -> Any:
     """What is unpacked into several targets or arguments."""
-    return tuple(stream(x)) if isinstance(x, np.ndarray) and x.ndim and watching(x) else x
+    return tuple(stream(x)) if issubclass(type(x), np.ndarray) and x.ndim and watching(x) else x
 
 
 def attribute(x: Any, name: str) -> Any:
     """`x.name`."""
     if not STATE.tapes:
         return getattr(x, name)
-    if isinstance(x, (np.ndarray, np.integer) + NUMBERS):
+    if issubclass(type(x), (np.ndarray, np.integer) + NUMBERS):
         return _array_attribute(x, name)
-    if isinstance(x, type) or isinstance(x, PLAIN):
+    if issubclass(type(x), type) or issubclass(type(x), PLAIN):
         return getattr(x, name)
     for cls in type(x).__mro__:
         if name in cls.__dict__:
             getter = getattr(cls.__dict__[name], "fget", None)
-            if isinstance(getter, FunctionType) and type(x).__getattribute__ is object.__getattribute__:
+            if issubclass(type(getter), FunctionType) and type(x).__getattribute__ is object.__getattribute__:
                 return _call(getter, (x,))
             break
     return getattr(x, name)
@@ -341,7 +341,7 @@ def attribute(x: Any, name: str) -> Any:
 def store_attribute(slot: Tuple[Any, Any], name: str) -> None:
     """`x.name = value`, of (value, x) as the operand stack has them."""
     value, x = slot
-    if STATE.tapes and isinstance(x, np.ndarray):
+    if STATE.tapes and issubclass(type(x), np.ndarray):
         if name in ("real", "imag", "flat"):
             store(value, attribute(x, name), ...)
             return
@@ -352,7 +352,7 @@ def store_attribute(slot: Tuple[Any, Any], name: str) -> None:
         _call(setter, (x, name, value))
         return
     found = getattr(getattr(type(x), name, None), "fset", None)
-    if STATE.tapes and isinstance(found, FunctionType):
+    if STATE.tapes and issubclass(type(found), FunctionType):
         _call(found, (x, value))
     else:
         setattr(x, name, value)
@@ -360,7 +360,7 @@ def store_attribute(slot: Tuple[Any, Any], name: str) -> None:
 
 def _array_attribute(x: Any, name: str) -> Any:
     r = getattr(x, name)
-    if name in ("real", "imag") and not isinstance(x, np.ndarray):
+    if name in ("real", "imag") and not issubclass(type(x), np.ndarray):
         for tape in watching(x):
             record_result(tape, r, function_give(tape, FUNCTIONS[getattr(np, name)], (x,), {}, as_refusal(getattr(np, name))))
     elif name == "flat" and watching(x):

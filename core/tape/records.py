@@ -66,10 +66,10 @@ def frozen(x: Any) -> Any:
 
 def record_result(tape: Tape, r: Any, give: Give) -> None:
     """Record an operation with results of its own. Views of active memory need no record."""
-    if isinstance(r, (list, tuple)):
+    if issubclass(type(r), (list, tuple)):
         _record_several(tape, r, give)
         return
-    if isinstance(r, np.ndarray) and r.dtype.kind == "O":
+    if issubclass(type(r), np.ndarray) and r.dtype.kind == "O":
         raise refusal("PJ502", what="an array of objects")
     if not tape.carries(r) or tape.active(r):
         return
@@ -145,8 +145,8 @@ def stored_value_give(tape: Tape, value: Any, winners: Optional[np.ndarray]) -> 
 
 def winners_of(target: np.ndarray, index: Any) -> Optional[np.ndarray]:
     """Which elements of an indexed store stay in the array; None where no index can occur twice."""
-    parts = index if isinstance(index, tuple) else (index,)
-    if not any(isinstance(one, (list, np.ndarray)) and np.asarray(one).dtype.kind in "iu" for one in parts):
+    parts = index if issubclass(type(index), tuple) else (index,)
+    if not any(issubclass(type(one), (list, np.ndarray)) and np.asarray(one).dtype.kind in "iu" for one in parts):
         return None
     marks = np.empty(target.shape, dtype=np.intp)
     order = np.arange(np.size(target[index])).reshape(np.shape(target[index]))

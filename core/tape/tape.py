@@ -88,29 +88,29 @@ class Tape:
 
     def carries(self, x: Any) -> bool:
         """Whether a value can carry an adjoint: a number or an array of a kind that is differentiated."""
-        return isinstance(x, self._number_types) or isinstance(x, np.ndarray) and x.dtype.kind in self._kinds
+        return issubclass(type(x), self._number_types) or issubclass(type(x), np.ndarray) and x.dtype.kind in self._kinds
 
     def active(self, x: Any) -> bool:
         """Whether a number or an array depends on an active argument."""
-        if isinstance(x, np.ndarray):
+        if issubclass(type(x), np.ndarray):
             memory = self._memory.get(id(owner_of(x)))
             return memory is not None and memory.active and x.dtype.kind in self._kinds
-        return id(x) in self._numbers and isinstance(x, self._number_types)
+        return id(x) in self._numbers and issubclass(type(x), self._number_types)
 
     def reaches(self, x: Any, depth: int = DEPTH) -> bool:
         """Whether a value is active or leads to an active one."""
-        if isinstance(x, (np.ndarray,) + self._number_types):
-            return self.active(x) or isinstance(x, np.ndarray) and x.dtype.kind == "O" and any(map(self.active, x.flat))
+        if issubclass(type(x), (np.ndarray,) + self._number_types):
+            return self.active(x) or issubclass(type(x), np.ndarray) and x.dtype.kind == "O" and any(map(self.active, x.flat))
         return any(self.reaches(one, depth - 1) for one in _parts(x)) if depth else False
 
     def start(self, x: Any) -> None:
         """Make the numbers and float arrays of a value active."""
-        if isinstance(x, np.ndarray):
+        if issubclass(type(x), np.ndarray):
             if self.carries(x):
                 self.memory(x).active = True
-        elif isinstance(x, self._number_types):
+        elif issubclass(type(x), self._number_types):
             self._numbers.setdefault(id(x), Number(x))
-        elif isinstance(x, (list, tuple)):
+        elif issubclass(type(x), (list, tuple)):
             for one in x:
                 self.start(one)
 
@@ -159,7 +159,7 @@ class Tape:
 
     def value(self, x: Any) -> Any:
         """A value as it was at the time that the sweep has come to; containers are rebuilt."""
-        if isinstance(x, np.ndarray):
+        if issubclass(type(x), np.ndarray):
             memory = self._memory.get(id(owner_of(x)))
             return x if memory is None else memory.value(x)
         if type(x) in (list, tuple):
@@ -168,7 +168,7 @@ class Tape:
 
     def adjoint(self, x: Any) -> Any:
         """What has reached a value so far, or None; a writable view for arrays."""
-        if isinstance(x, np.ndarray):
+        if issubclass(type(x), np.ndarray):
             memory = self._memory.get(id(owner_of(x)))
             return memory.shadow(x) if memory is not None and memory.active and memory.has_shadow() else None
         number = self._numbers.get(id(x))
@@ -187,7 +187,7 @@ class Tape:
                 self.give(run, one, part)
         elif self.active(x):
             g = run(cast_to, run(sum_to, g, np.shape(x)), np.asarray(x).dtype)
-            if isinstance(x, np.ndarray):
+            if issubclass(type(x), np.ndarray):
                 self._give_array(run, x, g)
             else:
                 number = self._numbers[id(x)]
@@ -232,23 +232,23 @@ class Tape:
 
 def _parts(x: Any) -> Iterator[Any]:
     """The items of a container, the attributes of an object, what a bound method or a partial holds."""
-    if isinstance(x, dict):
+    if issubclass(type(x), dict):
         yield from x.values()
-    elif isinstance(x, CONTAINERS):
+    elif issubclass(type(x), CONTAINERS):
         yield from x
-    elif isinstance(x, FunctionType):
+    elif issubclass(type(x), FunctionType):
         yield from x.__defaults__ or ()
         yield from (cell.cell_contents for cell in x.__closure__ or () if _filled(cell))
-    elif isinstance(x, MethodType):
+    elif issubclass(type(x), MethodType):
         yield x.__self__
         yield x.__func__
-    elif isinstance(x, functools.partial):
+    elif issubclass(type(x), functools.partial):
         yield x.args
         yield x.keywords
         yield x.func
     else:
         attributes = getattr(x, "__dict__", None)
-        if type(attributes) is dict and not isinstance(x, type):
+        if type(attributes) is dict and not issubclass(type(x), type):
             yield from list(attributes.values())
         for name in _slots(type(x)):
             if hasattr(x, name):
@@ -266,5 +266,5 @@ def _filled(cell: Any) -> bool:
 def _slots(cls: type) -> Iterator[str]:
     for one in cls.__mro__:
         names = one.__dict__.get("__slots__", ())
-        if one.__module__ != "builtins" and isinstance(names, (tuple, list)):
+        if one.__module__ != "builtins" and issubclass(type(names), (tuple, list)):
             yield from (name for name in names if name not in ("__dict__", "__weakref__"))

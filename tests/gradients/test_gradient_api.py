@@ -373,3 +373,24 @@ def test_what_is_no_context_manager_raises_as_it_does():
     with pytest.raises(AttributeError) as found:
         grad(f)(np.ones(2))
     assert str(found.value) == str(wanted.value)
+
+
+class Proxy:
+    """Stands for an object that is not there yet, as proxies of web frameworks do."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    @property
+    def __class__(self):
+        raise RuntimeError("no object behind this proxy")
+
+
+def test_objects_are_not_asked_for_their_class():
+    proxy = Proxy(3.0)
+
+    def f(x):
+        table = {"proxy": proxy, "x": x}
+        f = pijit.jit(lambda v: v * table["proxy"].scale)
+        return f(table["x"]).sum() + len([proxy])
+    assert grad(f)(np.ones(2)).tolist() == [3.0, 3.0]
