@@ -4,6 +4,8 @@ Run it with `python examples/fit_conductivity.py`. The simulation is ordinary Nu
 `pijit.value_and_grad` differentiates it as it is.
 """
 
+import sys
+
 import numpy as np
 
 import pijit
@@ -55,4 +57,7 @@ def main(rounds=40):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except pijit.GradientError as error:
+        sys.exit("this example cannot run here: {}".format(error))

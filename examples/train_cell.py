@@ -3,8 +3,11 @@
 Run it: python examples/train_cell.py
 """
 
+import sys
+
 import numpy as np
 
+import pijit
 import pijit.ms as ms
 from pijit.ms import nn
 
@@ -49,5 +52,8 @@ def train(steps=400, width=24):
 
 
 if __name__ == "__main__":
-    first, last = train()
+    try:
+        first, last = train()
+    except pijit.GradientError as error:
+        sys.exit("this example cannot run here: {}".format(error))
     print("told right before training: {:.0%}, after: {:.0%}".format(first, last))
