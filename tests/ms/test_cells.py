@@ -216,3 +216,16 @@ def test_jitted_functions_and_classes_of_cells_are_collected(ms):
     made = [make() for _ in range(3)]
     gc.collect()
     assert sum(one() is not None for pair in made for one in pair) == 0
+
+
+def test_a_package_of_that_name_is_not_hidden_unasked(ms, tmp_path, monkeypatch):
+    (tmp_path / "mindspore.py").write_text("own = True\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(RuntimeError, match="a package 'mindspore' is installed"):
+        ms.install()
+    ms.install(shadow=True)
+    try:
+        import mindspore
+        assert mindspore.Tensor is ms.Tensor
+    finally:
+        ms.uninstall()
