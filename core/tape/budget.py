@@ -11,7 +11,7 @@ SMALL = 64 << 20
 """Bytes below which nobody asks what is free."""
 
 SHARE = 4
-"""A tape may hold one part in so many of the free memory."""
+"""A tape may hold the free memory divided by this."""
 
 MEMINFO = "/proc/meminfo"
 

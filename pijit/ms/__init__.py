@@ -16,9 +16,9 @@ from pijit.ms.compilation import (JitConfig, constexpr, jit, jit_class, ms_class
 from pijit.ms.context import (GRAPH_MODE, LAX, PYNATIVE_MODE, STRICT, get_auto_parallel_context, get_context,  # noqa: F401
                               reset_auto_parallel_context, reset_ps_context, set_auto_parallel_context, set_context,
                               set_device, set_ps_context)
-from pijit.ms.derivatives import get_grad, grad, value_and_grad  # noqa: F401
 from pijit.ms.dtype import *  # noqa: F401,F403
 from pijit.ms.dtype import bool_, dtype_to_nptype, dtype_to_pytype, pytype_to_dtype  # noqa: F401
+from pijit.ms.gradient_functions import get_grad, grad, value_and_grad  # noqa: F401
 from pijit.ms.install import install, uninstall
 from pijit.ms.ops.creation import get_seed, set_seed
 from pijit.ms.parameter import Parameter, ParameterTuple

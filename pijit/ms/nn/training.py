@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, List, Tuple
 
 from pijit.ms.cell import Cell
-from pijit.ms.derivatives import GradOperation, value_and_grad
+from pijit.ms.gradient_functions import GradOperation, value_and_grad
 from pijit.ms.parameter import Parameter, ParameterTuple
 
 

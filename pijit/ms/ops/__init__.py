@@ -5,8 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any, Callable, Dict
 
-from pijit.ms.derivatives import (GradOperation, bprop_getters, get_grad, grad, stop_gradient,  # noqa: F401
-                                  value_and_grad)
+from pijit.ms.derivatives import bprop_getters, stop_gradient  # noqa: F401
+from pijit.ms.gradient_functions import GradOperation, get_grad, grad, value_and_grad  # noqa: F401
 from pijit.ms.ops import activations, arithmetic, creation, elementwise, layers, movement, products, reductions
 from pijit.ms.ops.composite import (HookBackward, HyperMap, InsertGradientOf, Map, MultitypeFuncGraph, Print,  # noqa: F401
                                     absolute, clip_by_global_norm, core, partial, print_, scalar_to_tensor)

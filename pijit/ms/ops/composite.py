@@ -7,8 +7,9 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
-from pijit.ms.derivatives import GradOperation, grad, hooked, value_and_grad  # noqa: F401
+from pijit.ms.derivatives import hooked
 from pijit.ms.dtype import Type
+from pijit.ms.gradient_functions import GradOperation, grad, value_and_grad  # noqa: F401
 from pijit.ms.ops.primitive import Primitive
 from pijit.ms.tensor import Tensor, array_of, made
 

@@ -51,7 +51,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
 
 
 def rows_of(x: Any) -> Tensor:
-    """An array with the dimensions behind the first one as one."""
+    """An array whose dimensions after the first one are joined."""
     if x.ndim == 1:
         return made(np.array(x))
     return made(np.array(np.reshape(x, (x.shape[0], -1))))
