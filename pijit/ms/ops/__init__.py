@@ -9,7 +9,7 @@ from pijit.ms.derivatives import bprop_getters, stop_gradient  # noqa: F401
 from pijit.ms.gradient_functions import GradOperation, get_grad, grad, value_and_grad  # noqa: F401
 from pijit.ms.ops import activations, arithmetic, creation, elementwise, layers, movement, products, reductions
 from pijit.ms.ops.composite import (HookBackward, HyperMap, InsertGradientOf, Map, MultitypeFuncGraph, Print,  # noqa: F401
-                                    absolute, clip_by_global_norm, core, partial, print_, scalar_to_tensor)
+                                    clip_by_global_norm, core, partial, print_, scalar_to_tensor)
 from pijit.ms.ops.methods import OWN
 from pijit.ms.ops.primitive import (Primitive, PrimitiveWithCheck, PrimitiveWithInfer, REQUIRED, Row,  # noqa: F401
                                     primitive_class)

@@ -34,30 +34,6 @@ def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     return input + (end - input) * weight  # type: ignore[no-any-return]
 
 
-def fmax(input: Any, other: Any) -> Tensor:
-    """The greater one of two values; a value goes before what is not a number."""
-    a, b = operands(input, other)
-    return made(np.fmax(a, b))
-
-
-def fmin(input: Any, other: Any) -> Tensor:
-    """The smaller one of two values; a value goes before what is not a number."""
-    a, b = operands(input, other)
-    return made(np.fmin(a, b))
-
-
-def logaddexp(input: Any, other: Any) -> Tensor:
-    """Logarithms of sums of exponentials."""
-    a, b = operands(input, other)
-    return made(np.logaddexp(a, b))
-
-
-def remainder(input: Any, other: Any) -> Tensor:
-    """Remainders with the sign of the divisor."""
-    a, b = operands(input, other)
-    return made(np.remainder(a, b))
-
-
 def frac(x: Any) -> Tensor:
     """Fractions of values."""
     a = array_of(x)

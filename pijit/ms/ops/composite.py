@@ -11,7 +11,7 @@ from pijit.ms.derivatives import hooked
 from pijit.ms.dtype import Type
 from pijit.ms.gradient_functions import GradOperation, grad, value_and_grad  # noqa: F401
 from pijit.ms.ops.primitive import Primitive
-from pijit.ms.tensor import Tensor, array_of, made
+from pijit.ms.tensor import Tensor, array_of
 
 partial = functools.partial
 
@@ -162,11 +162,6 @@ class Print(Primitive):
 def print_(*inputs: Any) -> None:
     """Print values as `print` does."""
     print(*inputs)
-
-
-def absolute(input: Any) -> Tensor:
-    """Absolute values."""
-    return made(np.absolute(array_of(input)))
 
 
 def scalar_to_tensor(input_x: Any, dtype: Any = None) -> Tensor:
