@@ -10,7 +10,8 @@ from pijit.core.tape import operations
 from pijit.core.tape.calls import call, guarded
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.handlers import handles, identity_give, recorded, renamed
-from pijit.core.tape.operations import iterate, store
+from pijit.core.tape.iteration import iterate
+from pijit.core.tape.operations import store
 from pijit.core.tape.records import record_result, record_store, stored_value_give
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import Tape
@@ -77,14 +78,43 @@ _converter = getattr(_converter, "_array_converter", None)
 @handles(_converter)
 def _array_converter(*values: Any) -> Any:
     """NumPy's own helper that converts arguments and wraps results."""
-    return _converter(*(call(np.asarray, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one
-                        for one in values))
+    return RecordedConverter(*(call(np.asarray, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one
+                               for one in values))
 
 
-@handles("_array_converter.wrap")
-def _wrap(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-    r = function(x, *args, **kwargs)
-    return r if r is x or any(tape.active(r) for tape in STATE.tapes) else renamed(x, r)
+class RecordedConverter:
+    """As NumPy's helper; the arrays that it makes of active numbers, and the results that it wraps, are recorded.
+
+    Args:
+        values: what is converted.
+    """
+
+    def __init__(self, *values: Any) -> None:
+        self._values, self._converter = values, _converter(*values)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._converter, name)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._recorded(self._converter[index], self._values[index])
+
+    def as_arrays(self, *args: Any, **kwargs: Any) -> Any:
+        """The values as arrays."""
+        made = self._converter.as_arrays(*args, **kwargs)
+        return tuple(map(self._recorded, made, self._values))
+
+    @staticmethod
+    def _recorded(array: Any, value: Any) -> Any:
+        return renamed(value, array) if array is not value and watching(value) else array
+
+    def wrap(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """A result as the class that the values ask for."""
+        r = self._converter.wrap(x, *args, **kwargs)
+        return r if r is x or any(tape.active(r) for tape in STATE.tapes) else renamed(x, r)
+
+
+for _method in (RecordedConverter.__getitem__, RecordedConverter.as_arrays, RecordedConverter.wrap):
+    _method.tape_aware = True  # type: ignore[attr-defined]
 
 
 @handles(np.broadcast)
@@ -98,6 +128,11 @@ def _fromiter(items: Any, dtype: Any, count: int = -1, **kwargs: Any) -> Any:
     listed = list(iterate(items))
     return call(np.array, (listed if count < 0 else listed[:count],), {"dtype": dtype}) if reached(listed) else \
         np.fromiter(listed, dtype, count, **kwargs)
+
+
+@handles("ndarray.compress")
+def _compressed(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return call(np.compress, (condition, x, axis, out))
 
 
 @handles("ndarray.fill")

@@ -6,9 +6,11 @@ import builtins
 import collections
 import functools
 import itertools
+import math
 import operator
+import types
 from types import BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType
-from typing import Any, Callable, Dict, Set
+from typing import Any, Callable, Dict, Set, Tuple
 
 import numpy as np
 
@@ -22,6 +24,9 @@ NATIVE_MODULES = frozenset(("logging", "warnings", "threading", "importlib", "in
 OWN_MODULES = frozenset("pijit." + name for name in (
     "context", "decorator", "dump", "explain", "hashed", "info", "logs", "options", "report", "signature"))
 """Modules of pijit whose functions run as they are: they make jitted functions and tell of these."""
+
+NATIVE_FUNCTIONS = frozenset((collections.namedtuple,))
+"""Python functions that run as they are: they make classes, and look at the frame of their caller."""
 
 OTHER_THREADS = frozenset(("threading", "queue", "concurrent", "multiprocessing", "asyncio", "_thread", "_queue"))
 """Packages that hand values to other threads or processes, where nothing is recorded."""
@@ -47,16 +52,23 @@ KEEPS.discard(bytes)
 KEEPS.discard(bytearray)
 KEEPS.discard(memoryview)
 
+KEEPS.update((types.SimpleNamespace, types.MappingProxyType))
+
+READING: Set[Any] = {len, repr, str, format, ascii, print, range, hash, chr, bin, hex, oct, operator.truth, operator.not_,
+                     operator.index, operator.length_hint, math.floor, math.ceil, math.trunc}
+"""Callees that read objects by special methods, and give back no part of them."""
+
 ITERATING: Set[Any] = {list, tuple, set, frozenset, dict, zip, enumerate, map, filter, sorted, min, max, any, all, iter,
                        collections.deque, collections.OrderedDict} | {
     one for one in KEEPS if getattr(one, "__module__", None) == "itertools"} | {itertools.chain.from_iterable}
+ITERATING -= {itertools.repeat, itertools.count}
 """Callees that iterate over their arguments, or call functions that they get for each item."""
 
 ITERATING_METHODS = frozenset(("extend", "extendleft", "update", "union", "intersection", "difference", "join", "sort",
                                "fromkeys", "__init__"))
 """Methods of containers that iterate over their arguments, or call a key function."""
 
-_CONTAINERS = (list, dict, set, frozenset, tuple, str, bytes, collections.deque, type({}.keys()), type({}.values()),
+CONTAINERS: Tuple[type, ...] = (list, dict, set, frozenset, tuple, str, bytes, collections.deque, type({}.keys()), type({}.values()),
                type({}.items()), collections.OrderedDict, collections.defaultdict, type(iter([])), range)
 
 
@@ -68,9 +80,9 @@ def keeps_identities(function: Any) -> bool:
         return True
     self = getattr(function, "__self__", None)
     if issubclass(type(function), (BuiltinFunctionType, MethodWrapperType)) and self is not None:
-        return issubclass(type(self), _CONTAINERS) or function.__name__ in ("write", "writelines", "__next__", "__iter__",
+        return issubclass(type(self), CONTAINERS) or function.__name__ in ("write", "writelines", "__next__", "__iter__",
                                                                       "append", "send", "throw", "close")
     owner = getattr(function, "__objclass__", None)
     if owner is not None and not issubclass(type(function), WrapperDescriptorType):
-        return owner in _CONTAINERS
-    return owner in _CONTAINERS + (object,) or function in (np.random.seed,)
+        return owner in CONTAINERS
+    return owner in CONTAINERS + (object,) or function in (np.random.seed,)

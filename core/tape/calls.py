@@ -6,20 +6,30 @@ cuts, or are unknown.
 
 from __future__ import annotations
 
+import collections
 import functools
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
+import operator
+from types import (BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, ModuleType,
+                   WrapperDescriptorType)
 from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS, METHODS
 from pijit.core.tape import operations
-from pijit.core.tape.callables import (HANDLERS, ITERATING, ITERATING_METHODS, KEEPS, NATIVE_MODULES, OTHER_THREADS,
-                                       OWN_MODULES, WRITERS, keeps_identities)
+from pijit.core.tape.array_protocols import converted, function_override, ufunc_override
+from pijit.core.tape.attributes import attribute
+from pijit.core.tape.callables import (CONTAINERS, HANDLERS, ITERATING, ITERATING_METHODS, KEEPS, NATIVE_FUNCTIONS,
+                                       NATIVE_MODULES, OTHER_THREADS, OWN_MODULES, READING, WRITERS, keeps_identities)
 from pijit.core.tape.errors import refusal
-from pijit.core.tape.operations import as_refusal, apply_elementwise, into, python_method, streamed, taint
+from pijit.core.tape.iteration import listed, mapping, streamed
+from pijit.core.tape.operations import apply_elementwise, as_refusal, into, load, taint
 from pijit.core.tape.records import elementwise_give, function_give, record_result, record_store
+from pijit.core.tape.special_methods import in_class, python_method, real_number, stand_in
 from pijit.core.tape.state import STATE, reached, watching
+
+
+_MAKERS = tuple(kind.__new__ for kind in CONTAINERS)
 
 
 def call(function: Any, args: Tuple[Any, ...] = (), kwargs: Any = None) -> Any:
@@ -42,7 +52,7 @@ def call_keywords(function: Any, args: Tuple[Any, ...]) -> Any:
 
 def call_unpacked(function: Any, parts: Tuple[Any, ...]) -> Any:
     """`function(*args, **kwargs)` as bytecode has it: a tuple and perhaps a mapping."""
-    return call(function, tuple(operations.unpackable(parts[0])), dict(parts[1]) if len(parts) > 1 else {})
+    return call(function, tuple(streamed(parts[0])), dict(mapping(parts[1])) if len(parts) > 1 else {})
 
 
 def call_or_super(function: Any, place: Tuple[type, Any]) -> Any:
@@ -66,7 +76,7 @@ def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[s
     package = (function.__module__ or "").partition(".")[0]
     if package in OTHER_THREADS and reached(args, kwargs):
         raise refusal("PJ502", what="{}.{}, which hands values to another thread".format(package, function.__name__))
-    if package in NATIVE_MODULES or function.__module__ in OWN_MODULES:
+    if package in NATIVE_MODULES or function.__module__ in OWN_MODULES or function in NATIVE_FUNCTIONS:
         return function(*args, **kwargs)
     if package == "numpy":
         if not (hides(function, args, kwargs) or reached(args, kwargs)):
@@ -90,8 +100,14 @@ def _call_type(cls: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     handler = _handler_of(cls)
     if handler is not None:
         return handler(*args, **kwargs)
-    if type(cls).__call__ is not type.__call__:
-        return _call_other(cls, args, kwargs)
+    meta = python_method(cls, "__call__")
+    if meta is not None:
+        return call(meta, (cls,) + args, kwargs)
+    return _call_other(cls, args, kwargs) if type(cls).__call__ is not type.__call__ else make_object(cls, args, kwargs)
+
+
+def make_object(cls: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    """As `type.__call__`: `__new__` and `__init__` in Python are recorded."""
     make, prepare = cls.__new__, cls.__init__
     if issubclass(type(make), FunctionType):
         made = call(make, (cls,) + args, kwargs)
@@ -99,6 +115,8 @@ def _call_type(cls: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         made = object.__new__(cls)
     elif issubclass(type(prepare), FunctionType):
         made = make(cls, *args, **kwargs)
+    elif cls not in KEEPS and issubclass(cls, CONTAINERS) and make in _MAKERS:
+        return _call_iterating(cls, args, kwargs, issubclass(cls, dict))
     else:
         return _call_other(cls, args, kwargs)
     if issubclass(type(made), cls):
@@ -120,12 +138,16 @@ def _call_ufunc(ufunc: np.ufunc, args: Tuple[Any, ...], kwargs: Dict[str, Any]) 
     args, out = args[:ufunc.nin], kwargs.get("out", args[ufunc.nin:] or None)
     out = out[0] if issubclass(type(out), tuple) and len(out) == 1 else out
     named = {name: value for name, value in kwargs.items() if name != "out"}
+    override = ufunc_override(ufunc, "__call__", args, kwargs)
+    if override is not NotImplemented:
+        return override
+    args = tuple(map(converted, args))
     where = named.get("where", True)
     if issubclass(type(out), np.ndarray):
         return into(ufunc, out, args, lambda: ufunc(*args, out=out, **named), where)
-    converted = tuple(call(np.array, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one for one in args)
-    r = ufunc(*converted, **named) if out is None else ufunc(*converted, out=out, **named)
-    return apply_elementwise(ufunc, r, converted, where)
+    args = tuple(call(np.array, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one for one in args)
+    r = ufunc(*args, **named) if out is None else ufunc(*args, out=out, **named)
+    return apply_elementwise(ufunc, r, args, where)
 
 
 def _call_builtin(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
@@ -134,6 +156,8 @@ def _call_builtin(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) 
         return _call_array_method(function, self, args, kwargs)
     if issubclass(type(self), np.ufunc):
         return HANDLERS[function.__name__](self, *args, **kwargs)
+    if function.__name__ == "__reduce_ex__" and in_class(type(self), "__reduce_ex__") is object.__reduce_ex__:
+        return call(object.__reduce_ex__, (self,) + args, kwargs)
     typed = HANDLERS.get("{}.{}".format(type(self).__name__, function.__name__))
     if typed is not None:
         return typed(function, *args, **kwargs)
@@ -164,11 +188,15 @@ def _call_array_method(function: Any, self: Any, args: Tuple[Any, ...], kwargs: 
 
 
 def _call_known(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    args = tuple(_listed(one) for one in args)
+    override = function_override(function, args, kwargs)
+    if override is not NotImplemented:
+        return override
+    prepared = stand_in if function in READING else converted
+    args = tuple(prepared(_without_generator(one)) for one in args)
     return record(function, args, kwargs, lambda: function(*args, **kwargs))
 
 
-def _listed(one: Any) -> Any:
+def _without_generator(one: Any) -> Any:
     return list(one) if type(one).__name__ == "generator" else one
 
 
@@ -205,6 +233,14 @@ def _nothing(run: Any, g: Any, r: Any) -> None:
 
 def _call_object(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """A callable of another type: a class with a metaclass of its own, a jitted function, an object with `__call__`."""
+    if type(function) is MethodWrapperType:  # a special method in C of one object: the function, and the object
+        owner = function.__self__
+        if function.__name__ != "__call__" or not issubclass(type(owner), (type, np.ufunc)):
+            slot = getattr(getattr(function, "__objclass__", None), function.__name__, None)
+            return call(slot, (owner,) + args, kwargs) if type(slot) is WrapperDescriptorType else _call_other(function, args, kwargs)
+        return make_object(owner, args, kwargs) if issubclass(type(owner), type) else _call_ufunc(owner, args, kwargs)
+    if type(function) is WrapperDescriptorType and issubclass(function.__objclass__, (np.ndarray, np.generic)):
+        return _call_array_slot(function, args, kwargs)
     if issubclass(type(function), type):
         return _call_type(function, args, kwargs)
     inner = getattr(function, "py_func", None)
@@ -218,6 +254,19 @@ def _call_object(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -
     handler = _handler_of(function)
     if handler is not None:
         return handler(*args, **kwargs)
+    return _call_other(function, args, kwargs)
+
+
+def _call_array_slot(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    """A special method of arrays or NumPy scalars, called by its name."""
+    name = function.__name__
+    if name in ("__getitem__", "__setitem__") and issubclass(type(args[0]), np.ndarray):
+        return (operations.load_elements if name == "__getitem__" else operations.store_elements)(*args)
+    known = operations.UFUNCS.get(name.strip("_"))
+    if name == "__neg__" or known is None or len(args) > 2:
+        known = np.negative if name == "__neg__" else None
+    if known is not None and name not in ("__and__", "__or__"):
+        return apply_elementwise(known, function(*args, **kwargs), args)
     return _call_other(function, args, kwargs)
 
 
@@ -244,12 +293,18 @@ def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) ->
     if known and (function in FUNCTIONS or function in CUTS):
         return _call_known(function, args, kwargs)
     if known and function in ELEMENTWISE:
+        args = tuple(map(real_number, args))
         return apply_elementwise(function, function(*args, **kwargs), args)
+    if known and function in READING or getattr(function, "__self__", None).__class__ in (str, bytes):
+        return function(*map(stand_in, args), **{name: stand_in(one) for name, one in kwargs.items()})
     if known and function in KEEPS or keeps_identities(function):
         if known and function in ITERATING or getattr(function, "__name__", "") in ITERATING_METHODS:
-            return function(*map(_handed, args), **{name: _handed(one) for name, one in kwargs.items()})
+            fills = known and function in (dict, collections.OrderedDict) or issubclass(
+                type(getattr(function, "__self__", None)), dict)
+            return _call_iterating(function, args, kwargs, fills)
         return function(*args, **kwargs)
-    tapes = reached(args, kwargs, getattr(function, "__self__", None))
+    owner = getattr(function, "__self__", None)
+    tapes = reached(args, kwargs, None if issubclass(type(owner), ModuleType) else owner)
     wrapped = getattr(function, "__wrapped__", None)
     if tapes and issubclass(type(wrapped), FunctionType):
         return call(wrapped, args, kwargs)
@@ -264,17 +319,52 @@ def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) ->
     return r
 
 
+def _call_iterating(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], fills_dict: bool) -> Any:
+    """A callee in C that iterates over its arguments, or calls a function for each item."""
+    if function in (max, min) and len(args) > 1:  # the arguments are the items
+        handed = args
+    else:
+        handed = tuple(_handed(mapping(one) if fills_dict else one) for one in args)
+    return function(*handed, **{name: _handed(one) if name in ("key", "func", "iterable") else one
+                                for name, one in kwargs.items()})
+
+
 def _handed(one: Any) -> Any:
     """An argument of a callee that keeps identities: arrays become streams of items, functions are rewritten."""
     if issubclass(type(one), FunctionType) and not (one.__module__ or "").startswith("pijit.core."):
         return instrumented(one)
-    if issubclass(type(one), (BuiltinFunctionType, np.ufunc, type)) or issubclass(type(one), (MethodType, functools.partial)):
-        return functools.partial(_call_packed, one) if not issubclass(type(one), type) else one
-    return streamed(one)
+    if issubclass(type(one), (BuiltinFunctionType, np.ufunc, MethodType, functools.partial)):
+        return functools.partial(_call_packed, one)
+    return listed(one)
 
 
 def _call_packed(function: Any, *args: Any, **kwargs: Any) -> Any:
     return call(function, args, kwargs)
+
+
+def _call_attrgetter(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    if len(args) != 1 or kwargs:
+        return function(*args, **kwargs)
+    found = tuple(functools.reduce(attribute, name.split("."), args[0]) for name in function.__reduce__()[1])
+    return found if len(found) > 1 else found[0]
+
+
+def _call_itemgetter(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    if len(args) != 1 or kwargs:
+        return function(*args, **kwargs)
+    found = tuple(load(args[0], index) for index in function.__reduce__()[1])
+    return found if len(found) > 1 else found[0]
+
+
+def _call_methodcaller(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    if len(args) != 1 or kwargs:
+        return function(*args, **kwargs)
+    made, named = function.__reduce__(), {}
+    if issubclass(type(made[0]), functools.partial):  # with keyword arguments
+        name, named, given = made[0].args[0], made[0].keywords, made[1]
+    else:
+        name, given = made[1][0], made[1][1:]
+    return call(attribute(args[0], name), tuple(given), dict(named))
 
 
 def _arrays(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[np.ndarray]:
@@ -301,5 +391,8 @@ _KINDS: Dict[type, Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]] = {
     functools.partial: _call_partial,
     np.ufunc: _call_ufunc,
     BuiltinFunctionType: _call_builtin,
+    operator.attrgetter: _call_attrgetter,
+    operator.itemgetter: _call_itemgetter,
+    operator.methodcaller: _call_methodcaller,
 }
 

@@ -17,9 +17,12 @@ from pijit.core.tape import operations
 from pijit.core.tape.calls import call, record
 from pijit.core.tape.callables import HANDLERS
 from pijit.core.tape.errors import INSTRUMENTED, refusal
-from pijit.core.tape.operations import (BINARY, INPLACE, apply_elementwise, attribute, iterate, load, python_method, store,
-                                        taint)
+from pijit.core.tape.attributes import (attribute, delete_attribute, delete_object_attribute, object_attribute,
+                                        set_object_attribute, store_attribute)
+from pijit.core.tape.iteration import iterate
+from pijit.core.tape.operations import BINARY, INPLACE, apply_elementwise, delete, load, store, taint
 from pijit.core.tape.records import frozen, record_result
+from pijit.core.tape.special_methods import contains, python_method, real_number, stand_in
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import Run, Tape
 
@@ -43,6 +46,9 @@ for _name in INPLACE:
     HANDLERS[getattr(operator, "i" + _name.rstrip("_"))] = INPLACE[_name]
 HANDLERS[operator.getitem] = load
 HANDLERS[operator.setitem] = lambda a, index, value: store(value, a, index)
+HANDLERS[operator.delitem] = delete
+HANDLERS[operator.contains] = lambda container, item: contains(item, container)
+HANDLERS[operator.invert] = HANDLERS[operator.inv] = operations.invert
 HANDLERS[operator.neg] = operations.negate
 HANDLERS[operator.pos] = operations.posit
 
@@ -73,12 +79,20 @@ def _pow(x: Any, y: Any, *modulus: Any) -> Any:
 
 @handles(divmod)
 def _divmod(x: Any, y: Any) -> Tuple[Any, Any]:
+    for self, other, name in ((x, y, "__divmod__"), (y, x, "__rdivmod__")):
+        method = python_method(self, name)
+        r = call(method, (self, other)) if method else NotImplemented
+        if r is not NotImplemented:
+            return r
     q, r = divmod(x, y)
     return apply_elementwise(np.floor_divide, q, (x, y)), apply_elementwise(np.remainder, r, (x, y))
 
 
 @handles(round)
 def _round(x: Any, *digits: Any) -> Any:
+    method = python_method(x, "__round__")
+    if method is not None:
+        return call(method, (x,) + digits)
     for tape in watching(x):
         tape.cut("round")
     return round(x, *digits)
@@ -134,7 +148,7 @@ def _cut_conversion(kind: type) -> Callable[..., Any]:
     def convert(*args: Any, **kwargs: Any) -> Any:
         for tape in watching(*args):
             tape.cut(kind.__name__)
-        return kind(*args, **kwargs)
+        return kind(*map(stand_in, args), **kwargs)
     return convert
 
 
@@ -149,6 +163,49 @@ def _getattr(x: Any, name: str, *default: Any) -> Any:
         return attribute(x, name)
     except AttributeError:
         return default[0]
+
+
+@handles(hasattr)
+def _hasattr(x: Any, name: str) -> bool:
+    try:
+        attribute(x, name)
+    except AttributeError:
+        return False
+    return True
+
+
+@handles(setattr)
+def _setattr(x: Any, name: str, value: Any) -> None:
+    store_attribute((value, x), name)
+
+
+@handles(delattr)
+def _delattr(x: Any, name: str) -> None:
+    delete_attribute(x, name)
+
+
+HANDLERS[object.__getattribute__] = object_attribute
+HANDLERS[object.__setattr__] = set_object_attribute
+HANDLERS[object.__delattr__] = delete_object_attribute
+
+
+@handles(object.__reduce_ex__)
+def _reduced(x: Any, protocol: int) -> Any:
+    """What `copy` makes an object from: its class and its attributes, which are passed on as they are."""
+    method = python_method(x, "__reduce__")
+    if method is not None:
+        return call(method, (x,))
+    if python_method(x, "__getstate__") is not None and reached(x):
+        raise refusal("PJ502", what="__getstate__ in Python")
+    return object.__reduce_ex__(x, protocol)
+
+
+@handles("float.as_integer_ratio", "ndarray.as_integer_ratio")
+def _ratio(function: Any, *args: Any) -> Any:
+    x = getattr(function, "__self__", function)
+    if watching(x):
+        raise refusal("PJ502", what="float.as_integer_ratio")
+    return x.as_integer_ratio()
 
 
 @handles(next)
@@ -248,6 +305,7 @@ def _evaluated(function: Any, source: Any, scopes: Tuple[Any, ...]) -> Any:
 
 @handles(math.log)
 def _log(x: Any, *base: Any) -> Any:
+    x, base = real_number(x), tuple(map(real_number, base))
     if not base:
         return apply_elementwise(np.log, math.log(x), (x,))
     r = math.log(x, *base)

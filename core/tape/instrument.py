@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import bytecode
 
-from pijit.core.tape import calls, managers, operations
+from pijit.core.tape import attributes, calls, iteration, managers, operations, special_methods
 from pijit.core.tape.errors import INSTRUMENTED
 
 LIMIT = 4096
@@ -122,26 +122,75 @@ def _replacement(one: Any) -> Optional[List[Tuple[Any, ...]]]:
 
 def _compare(arg: Any) -> Optional[List[Tuple[Any, ...]]]:
     name = getattr(arg, "name", "").lower()
+    if name in ("in", "not_in"):
+        return _contains(name == "not_in")
     return _helper(operations.BINARY[name], 2) if name in COMPARISONS else None
+
+
+def _contains(negated: Any) -> List[Tuple[Any, ...]]:
+    return _helper(special_methods.contains, 2) + [("UNARY_NOT",)] * bool(negated)
+
+
+def _tested(name: str) -> Callable[[Any], List[Tuple[Any, ...]]]:
+    """An instruction that tests the topmost value for truth, and drops it."""
+    return lambda arg: _helper(special_methods.truth, 1) + [(name, arg) if arg is not bytecode.UNSET else (name,)]
+
+
+def _kept(name: str) -> Callable[[Any], List[Tuple[Any, ...]]]:
+    """A jump that keeps the value that it tests, and drops it where it does not jump."""
+    return lambda target: [("DUP_TOP",)] + _helper(special_methods.truth, 1) + [(name, target), ("POP_TOP",)]
+
+
+def _formatted(arg: int) -> List[Tuple[Any, ...]]:
+    if arg & 4 == 0:
+        return _helper(special_methods.stand_in, 1) + [("FORMAT_VALUE", arg)]
+    return [("ROT_TWO",)] + _helper(special_methods.stand_in, 1) + [("ROT_TWO",), ("FORMAT_VALUE", arg)]
+
+
+def _unpacking(name: str, helper: Any) -> Callable[[Any], List[Tuple[Any, ...]]]:
+    """A display of several unpacked operands, which CPython 3.7 and 3.8 make by one instruction."""
+    return lambda arg: [("BUILD_TUPLE", arg)] + _helper(helper, 1) + [("UNPACK_SEQUENCE", arg), (name, arg)]
+
+
+def _before(helper: Any, name: str) -> Callable[[Any], List[Tuple[Any, ...]]]:
+    """A helper for the topmost value, and the instruction itself."""
+    return lambda arg: _helper(helper, 1) + [(name, arg) if arg is not bytecode.UNSET else (name,)]
 
 
 _REPLACED: Dict[str, Callable[[Any], Optional[List[Tuple[Any, ...]]]]] = {
     "BINARY_SUBSCR": lambda arg: _helper(operations.load, 2),
     "STORE_SUBSCR": lambda arg: [("BUILD_TUPLE", 3)] + _helper(operations.store_slot, 1) + [("POP_TOP",)],
-    "STORE_ATTR": lambda arg: [("BUILD_TUPLE", 2), ("LOAD_CONST", arg)] + _helper(operations.store_attribute, 2)
+    "STORE_ATTR": lambda arg: [("BUILD_TUPLE", 2), ("LOAD_CONST", arg)] + _helper(attributes.store_attribute, 2)
     + [("POP_TOP",)],
+    "DELETE_SUBSCR": lambda arg: _helper(operations.delete, 2) + [("POP_TOP",)],
+    "DELETE_ATTR": lambda arg: [("LOAD_CONST", arg)] + _helper(attributes.delete_attribute, 2) + [("POP_TOP",)],
     "UNARY_NEGATIVE": lambda arg: _helper(operations.negate, 1),
     "UNARY_POSITIVE": lambda arg: _helper(operations.posit, 1),
+    "UNARY_INVERT": lambda arg: _helper(operations.invert, 1),
+    "UNARY_NOT": _tested("UNARY_NOT"),
+    "POP_JUMP_IF_TRUE": _tested("POP_JUMP_IF_TRUE"),
+    "POP_JUMP_IF_FALSE": _tested("POP_JUMP_IF_FALSE"),
+    "JUMP_IF_TRUE_OR_POP": _kept("POP_JUMP_IF_TRUE"),
+    "JUMP_IF_FALSE_OR_POP": _kept("POP_JUMP_IF_FALSE"),
     "COMPARE_OP": _compare,
-    "GET_ITER": lambda arg: _helper(operations.iterate, 1),
-    "UNPACK_SEQUENCE": lambda arg: _helper(operations.unpackable, 1) + [("UNPACK_SEQUENCE", arg)],
-    "UNPACK_EX": lambda arg: _helper(operations.unpackable, 1) + [("UNPACK_EX", arg)],
-    "SETUP_WITH": lambda arg: _helper(managers.entered, 1) + [("SETUP_WITH", arg)],
-    "LIST_EXTEND": lambda arg: _helper(operations.unpackable, 1) + [("LIST_EXTEND", arg)],
-    "LOAD_ATTR": lambda arg: [("LOAD_CONST", arg)] + _helper(operations.attribute, 2),
-    "LOAD_METHOD": lambda arg: [("LOAD_CONST", arg)] + _helper(operations.attribute, 2),
+    "CONTAINS_OP": _contains,
+    "FORMAT_VALUE": _formatted,
+    "GET_ITER": lambda arg: _helper(iteration.iterate, 1),
+    "GET_YIELD_FROM_ITER": _before(iteration.delegated, "GET_YIELD_FROM_ITER"),
+    "UNPACK_SEQUENCE": _before(iteration.streamed, "UNPACK_SEQUENCE"),
+    "UNPACK_EX": _before(iteration.streamed, "UNPACK_EX"),
+    "SETUP_WITH": _before(managers.entered, "SETUP_WITH"),
+    "LIST_EXTEND": _before(iteration.listed, "LIST_EXTEND"),
+    "SET_UPDATE": _before(iteration.listed, "SET_UPDATE"),
+    "DICT_UPDATE": _before(iteration.mapping, "DICT_UPDATE"),
+    "DICT_MERGE": _before(iteration.mapping, "DICT_MERGE"),
+    "LOAD_ATTR": lambda arg: [("LOAD_CONST", arg)] + _helper(attributes.attribute, 2),
+    "LOAD_METHOD": lambda arg: [("LOAD_CONST", arg)] + _helper(attributes.attribute, 2),
     "CALL_FUNCTION": lambda arg: _call(calls.call, arg),
     "CALL_METHOD": lambda arg: _call(calls.call, arg),
     "CALL_FUNCTION_KW": lambda arg: _call(calls.call_keywords, arg + 1),
     "CALL_FUNCTION_EX": lambda arg: _call(calls.call_unpacked, 2 if arg & 1 else 1),
 }
+_REPLACED.update((name, _unpacking(name, iteration.all_listed)) for name in (
+    "BUILD_LIST_UNPACK", "BUILD_TUPLE_UNPACK", "BUILD_TUPLE_UNPACK_WITH_CALL", "BUILD_SET_UNPACK"))
+_REPLACED.update((name, _unpacking(name, iteration.all_mappings)) for name in ("BUILD_MAP_UNPACK", "BUILD_MAP_UNPACK_WITH_CALL"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pijit.core.tape.calls import call
-from pijit.core.tape.operations import python_method
+from pijit.core.tape.special_methods import python_method
 from pijit.core.tape.state import STATE
 
 

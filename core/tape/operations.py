@@ -1,20 +1,23 @@
-"""What rewritten bytecode calls in place of an instruction: operators, subscripts, stores, iteration and attributes.
+"""What rewritten bytecode calls in place of an instruction: operators, subscripts and stores.
 
 Each does what the instruction does, with the same result bits, and records it on the tapes to which an operand is active.
 """
 
 from __future__ import annotations
 
+import collections
 import operator
-from types import FunctionType
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
+from pijit.core.tape.array_protocols import converted, foreign
 from pijit.core.tape.errors import refusal
+from pijit.core.tape.iteration import streamed
 from pijit.core.tape.records import (elementwise_give, frozen, function_give, record_result, record_store,
                                      stored_value_give, winners_of)
+from pijit.core.tape.special_methods import call_recorded, index_value, python_method, stand_in
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import NUMBERS, Run, Tape
 
@@ -25,18 +28,7 @@ UFUNCS: Dict[str, Any] = {
     "rshift": np.right_shift, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
 """The ufunc whose rule an operator has."""
 
-PLAIN = (int, float, complex, bool, str, bytes, list, tuple, dict, set, frozenset, type(None), np.generic, np.ndarray)
-
 REFLECTED = {"lt": "__gt__", "gt": "__lt__", "le": "__ge__", "ge": "__le__", "eq": "__eq__", "ne": "__ne__"}
-
-
-def python_method(x: Any, name: str) -> Optional[FunctionType]:
-    """The special method of an object's class, if it is written in Python."""
-    if issubclass(type(x), PLAIN) and type(x).__module__ in ("builtins", "numpy"):
-        return None
-    found = getattr(type(x), name, None)
-    found = getattr(found, "py_func", found)
-    return found if issubclass(type(found), FunctionType) else None
 
 
 def apply_elementwise(function: Any, r: Any, args: Tuple[Any, ...], where: Any = True) -> Any:
@@ -52,12 +44,6 @@ def apply_elementwise(function: Any, r: Any, args: Tuple[Any, ...], where: Any =
         else:
             taint(tape, r, function)
     return r
-
-
-def _call(function: Any, args: Tuple[Any, ...]) -> Any:
-    from pijit.core.tape.calls import call  # calls needs this module
-
-    return call(function, args)
 
 
 def as_refusal(function: Any) -> Callable[[Exception], Exception]:
@@ -102,8 +88,17 @@ def _binary(name: str) -> Callable[[Any, Any], Any]:
             return plain(a, b)
         if python_method(a, direct) or python_method(b, mirrored):
             return _by_methods(plain, direct, mirrored, a, b)
+        if issubclass(type(a), np.ndarray) and foreign(b) or issubclass(type(b), np.ndarray) and foreign(a):
+            return call_recorded(ufunc, a, b)
         return apply_elementwise(ufunc, plain(a, b), (a, b))
     return binary
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """`a % b`; of a text it formats operands, which are read through the tape."""
+    if STATE.tapes and type(a) in (str, bytes):
+        return a % (tuple(map(stand_in, b)) if type(b) is tuple else stand_in(b))
+    return _remainder(a, b)
 
 
 def _by_methods(plain: Any, direct: str, mirrored: str, a: Any, b: Any) -> Any:
@@ -115,7 +110,7 @@ def _by_methods(plain: Any, direct: str, mirrored: str, a: Any, b: Any) -> Any:
         attempts = attempts[1:]
     for self, other, name in attempts:
         method = python_method(self, name)
-        r = _call(method, (self, other)) if method else _native(self, other, name)
+        r = call_recorded(method, self, other) if method else _native(self, other, name)
         if r is not NotImplemented:
             return r
     return plain(a, b)
@@ -144,7 +139,7 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
             return into(ufunc, a, (a, b), lambda: plain(a, b))
         method = python_method(a, special)
         if method is not None:
-            r = _call(method, (a, b))
+            r = call_recorded(method, a, b)
             return binary(a, b) if r is NotImplemented else r
         if issubclass(type(a), (list, set, dict)):
             return plain(a, streamed(b))
@@ -202,20 +197,28 @@ def posit(a: Any) -> Any:
 def _unary(plain: Any, special: str, ufunc: Any, a: Any) -> Any:
     method = python_method(a, special) if STATE.tapes else None
     if method is not None:
-        return _call(method, (a,))
+        return call_recorded(method, a)
     return apply_elementwise(ufunc, plain(a), (a,))
+
+
+def invert(a: Any) -> Any:
+    """`~a`."""
+    return _unary(operator.invert, "__invert__", np.invert, a)
 
 
 def load(a: Any, index: Any) -> Any:
     """`a[index]`."""
     if not STATE.tapes:
         return a[index]
-    if not issubclass(type(a), np.ndarray):
-        method = python_method(a, "__getitem__")
-        if method is not None:
-            return _call(method, (a, index))
-        return a[index]
-    r = a[index]
+    if not issubclass(type(a), np.ndarray) or python_method(a, "__getitem__") is not None:
+        return _load_item(a, index)
+    return load_elements(a, index)
+
+
+def load_elements(a: np.ndarray, index: Any) -> Any:
+    """As `numpy.ndarray.__getitem__`."""
+    index = index_value(index)
+    r = np.ndarray.__getitem__(a, index)
     frozen = None
     for tape in watching(a):
         if issubclass(type(r), np.ndarray) and tape.active(r):
@@ -223,6 +226,29 @@ def load(a: Any, index: Any) -> Any:
         frozen = frozen_index(index) if frozen is None else frozen
         record_result(tape, r, _load_give(tape, a, frozen))
     return r
+
+
+def _load_item(a: Any, index: Any) -> Any:
+    method = python_method(a, "__getitem__")
+    if method is not None:
+        return call_recorded(method, a, index)
+    if not issubclass(type(a), dict):
+        return a[index_value(index)]
+    missing = python_method(a, "__missing__")
+    if missing is not None and index not in a:
+        return call_recorded(missing, a, index)
+    if type(a) is collections.defaultdict and a.default_factory is not None and index not in a:
+        a[index] = call_recorded(a.default_factory)
+    return a[index]
+
+
+def delete(a: Any, index: Any) -> None:
+    """`del a[index]`."""
+    method = python_method(a, "__delitem__") if STATE.tapes else None
+    if method is not None:
+        call_recorded(method, a, index)
+    else:
+        del a[index]
 
 
 def _load_give(tape: Tape, a: np.ndarray, index: Any) -> Any:
@@ -239,18 +265,28 @@ def frozen_index(index: Any) -> Any:
 
 def store(value: Any, a: Any, index: Any) -> None:
     """`a[index] = value`."""
-    if not STATE.tapes or not issubclass(type(a), np.ndarray):
-        method = python_method(a, "__setitem__") if STATE.tapes else None
+    method = python_method(a, "__setitem__") if STATE.tapes else None
+    if method is not None or not STATE.tapes or not issubclass(type(a), np.ndarray):
         if method is not None:
-            _call(method, (a, index, value))
+            call_recorded(method, a, index, value)
+        elif STATE.tapes and issubclass(type(a), list):
+            a[index_value(index)] = streamed(value) if issubclass(type(index), slice) else value
         else:
             a[index] = value
         return
+    store_elements(a, index, value)
+
+
+def store_elements(a: np.ndarray, index: Any, value: Any) -> None:
+    """As `numpy.ndarray.__setitem__`."""
+    index = index_value(index)
+    if type(index) is str and a.dtype.names:
+        a, index = a[index], ...
     frozen = frozen_index(index)
     undo = [(tape, tape.note_store(a, frozen)) for tape in STATE.tapes]
     value = _stored(value)
     before = np.array(value) if issubclass(type(value), np.ndarray) and np.may_share_memory(value, a) else None
-    a[index] = value
+    np.ndarray.__setitem__(a, index, value)
     for tape, one in undo:
         flows = tape.reaches(value)
         winners = winners_of(a, frozen) if flows else None
@@ -269,9 +305,10 @@ def _require_copied(a: np.ndarray, index: Any, value: np.ndarray, winners: Optio
 
 
 def _stored(value: Any) -> Any:
-    """A sequence of active numbers as NumPy makes an array of it, recorded."""
+    """A sequence of active numbers as NumPy makes an array of it, recorded; so objects with `__array__`."""
+    value = converted(value)
     if issubclass(type(value), (list, tuple)) and reached(value):
-        return _call(np.array, (value,))
+        return call_recorded(np.array, value)
     return value
 
 
@@ -280,99 +317,9 @@ def store_slot(slot: Tuple[Any, Any, Any]) -> None:
     store(*slot)
 
 
-def stream(x: Any) -> Iterator[Any]:
-    """What iteration over an active array gives, each item recorded."""
-    for k in range(len(x)):
-        yield load(x, k)
-
-
-def streamed(x: Any) -> Any:
-    """An active array as an iterator of recorded items; everything else as it is."""
-    return stream(x) if issubclass(type(x), np.ndarray) and x.ndim and watching(x) else x
-
-
-def iterate(x: Any) -> Any:
-    """`iter(x)`."""
-    if not STATE.tapes:
-        return iter(x)
-    if issubclass(type(x), np.ndarray):
-        return iter(streamed(x))
-    if issubclass(type(x), np.broadcast) and any(watching(one.base) for one in x.iters):
-        raise refusal("PJ502", what="iteration over numpy.broadcast")
-    method = python_method(x, "__iter__")
-    if method is None:
-        return iter(x)
-    made = _call(method, (x,))
-    step = python_method(made, "__next__")
-    return _stepped(made, step) if step is not None else iter(made)
-
-
-def _stepped(made: Any, step: FunctionType) -> Iterator[Any]:
-    while True:
-        try:
-            item = _call(step, (made,))
-        except StopIteration:
-            return
-        yield item
-
-
-def unpackable(x: Any) -> Any:
-    """What is unpacked into several targets or arguments."""
-    return tuple(stream(x)) if issubclass(type(x), np.ndarray) and x.ndim and watching(x) else x
-
-
-def attribute(x: Any, name: str) -> Any:
-    """`x.name`."""
-    if not STATE.tapes:
-        return getattr(x, name)
-    if issubclass(type(x), (np.ndarray, np.integer) + NUMBERS):
-        return _array_attribute(x, name)
-    if issubclass(type(x), type) or issubclass(type(x), PLAIN):
-        return getattr(x, name)
-    for cls in type(x).__mro__:
-        if name in cls.__dict__:
-            getter = getattr(cls.__dict__[name], "fget", None)
-            if issubclass(type(getter), FunctionType) and type(x).__getattribute__ is object.__getattribute__:
-                return _call(getter, (x,))
-            break
-    return getattr(x, name)
-
-
-def store_attribute(slot: Tuple[Any, Any], name: str) -> None:
-    """`x.name = value`, of (value, x) as the operand stack has them."""
-    value, x = slot
-    if STATE.tapes and issubclass(type(x), np.ndarray):
-        if name in ("real", "imag", "flat"):
-            store(value, attribute(x, name), ...)
-            return
-        if watching(x) and (name == "strides" or name == "dtype" and np.dtype(value) != x.dtype):
-            raise refusal("PJ502", what="ndarray.{} = ...".format(name))
-    setter = python_method(x, "__setattr__") if STATE.tapes else None
-    if setter is not None:
-        _call(setter, (x, name, value))
-        return
-    found = getattr(getattr(type(x), name, None), "fset", None)
-    if STATE.tapes and issubclass(type(found), FunctionType):
-        _call(found, (x, value))
-    else:
-        setattr(x, name, value)
-
-
-def _array_attribute(x: Any, name: str) -> Any:
-    r = getattr(x, name)
-    if name in ("real", "imag") and not issubclass(type(x), np.ndarray):
-        for tape in watching(x):
-            record_result(tape, r, function_give(tape, FUNCTIONS[getattr(np, name)], (x,), {}, as_refusal(getattr(np, name))))
-    elif name == "flat" and watching(x):
-        flat = x.reshape(-1)
-        if not np.shares_memory(flat, x):
-            raise refusal("PJ502", what="ndarray.flat of an array that is not contiguous")
-        return flat
-    return r
-
-
 BINARY: Dict[str, Callable[[Any, Any], Any]] = {name: _binary(name) for name in (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift", "lt", "le",
     "gt", "ge", "eq", "ne")}
 INPLACE: Dict[str, Callable[[Any, Any], Any]] = {name: _inplace(name) for name in (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift")}
+_remainder, BINARY["mod"] = BINARY["mod"], remainder

@@ -112,6 +112,8 @@ def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[Run
     """
     target = frozen(target)
     if not tape.carries(target):
+        if flows and target.dtype.kind == "V":
+            raise refusal("PJ502", what="a store into whole rows of a structured array")
         if flows:
             tape.cut(reason("PJ507", dtype=target.dtype))
         tape.record(undo)

@@ -274,3 +274,36 @@ def iterp(x):
 
     return sum(It()) * next(It())
 
+
+class DoublingItems(np.ndarray):
+    def __getitem__(self, index):
+        return super().__getitem__(index) * 2.0
+
+    def __setitem__(self, index, value):
+        np.ndarray.__setitem__(self, index, value * 3.0)
+
+
+@program
+def items_of_a_subclass(x):
+    y = (x * 1.0).view(DoublingItems)
+    y[1] = x[0] * x[2]
+    return y[1] * y[0]
+
+
+@program
+def fields(x):
+    rows = np.zeros(5, dtype=[("a", float), ("b", float)])
+    rows["a"] = x
+    rows["b"] = x * 2.0
+    rows["b"][1:] *= rows["a"][:-1]
+    return (rows["a"] * rows["b"]).sum()
+
+
+@program
+def spaced(x):
+    return (np.linspace(x[0], x[1], 5) * np.logspace(x[2], x[3], 5)).sum() + np.geomspace(x[0], x[1], 3).sum()
+
+
+@program
+def selected_by_methods(x):
+    return (x.compress([True, False, True]) * x.take([1, 3])).sum() + np.nextafter(x, 9.0)[2]

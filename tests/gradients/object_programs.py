@@ -316,3 +316,16 @@ def safe(x):
 def deep(x):
     y = copy.deepcopy({"a": [x * 2]})
     return (y["a"][0] * x).sum()
+
+
+class Plain:
+    def __init__(self, x):
+        self.x, self.kept = x, [x * 2.0, {"a": x * 3.0}]
+
+
+@program
+def copied_objects(x):
+    one = Plain(x)
+    other, deep = copy.copy(one), copy.deepcopy(one)
+    deep.x[0] = 5.0
+    return (other.x * deep.kept[1]["a"]).sum() + deep.x.sum()

@@ -263,7 +263,8 @@ def test_values_that_go_to_other_threads_are_refused():
 @pytest.mark.parametrize("f, wanted", [
     (lambda x: list(itertools.accumulate(x))[-1], [1.0, 1.0, 1.0]),
     (lambda x: statistics.fsum(x) if hasattr(statistics, "fsum") else math.fsum(x), [1.0, 1.0, 1.0]),
-    (lambda x: x.__add__(x).sum() if False else sum(map(np.sin, x * 0.0 + x)), np.cos(X).tolist()),
+    (lambda x: sum(map(np.sin, x * 0.0 + x)), np.cos(X).tolist()),
+    (lambda x: x.__add__(x).__mul__(x).sum(), (4.0 * X).tolist()),
     (lambda x: functools.reduce(np.multiply, x), [6.0, 3.0, 2.0]),
     (lambda x: heapq.nsmallest(2, x)[1], [0.0, 1.0, 0.0]),
     (lambda x: sorted(x, reverse=True)[0] * dict(enumerate(x))[0], [3.0, 0.0, 1.0]),
@@ -276,7 +277,7 @@ def test_values_in_containers_and_iterators(f, wanted):
 
 
 @pytest.mark.parametrize("f", [
-    lambda x: x.__add__(x).sum(), lambda x: float.__mul__(float(x[0]), 2.0), lambda x: next(np.nditer(x)) * 1.0,
+    lambda x: float.__mul__(float(x[0]), 2.0), lambda x: next(np.nditer(x)) * 1.0,
     lambda x: array.array("d", list(x))[0], lambda x: math.dist([x[0]], [x[1]]) if hasattr(math, "dist") else array.array("d", x),
     lambda x: np.frompyfunc(lambda a: a * a, 1, 1)(x)[0], lambda x: memoryview(x)[0], lambda x: np.fromfunction(
         lambda i: np.array(list(map(float, x)))[i.astype(int)], (3,)).sum() + float(decimal.Decimal(float(x[0]))),
@@ -286,9 +287,8 @@ def test_what_is_not_followed_is_refused(f):
         grad(f)(X.copy())
 
 
-def test_numbers_that_leave_as_text_are_cuts():
-    report = grad(lambda x: float("%r" % float(x[0])) + float(x[0]).as_integer_ratio()[0] + x[1]).gradient_report(X)
-    assert any("as_integer_ratio" in names for names in report.cuts.values())
+def test_numbers_that_leave_as_text_are_constant():
+    assert grad(lambda x: float("%r" % float(x[0])) * x[1])(X.copy()).tolist() == [0.0, X[0], 0.0]
 
 
 def many_steps(x, count):

@@ -111,6 +111,7 @@ for _extreme in (np.maximum, np.minimum, np.fmax, np.fmin):
                 _second_of_extreme)
 elementwise(np.copysign, "g sign(x) sign(r); 0", lambda g, r, x, y: g * (np.sign(x) * np.copysign(1.0, y)),
             lambda g, r, x, y: np.zeros_like(r))
+elementwise(np.nextafter, "g; 0", lambda g, r, x, y: g, lambda g, r, x, y: np.zeros_like(r))
 elementwise(np.ldexp, "g 2^y", lambda g, r, x, y: g * np.ldexp(np.ones_like(x), y), lambda g, r, x, y: np.zeros_like(r))
 
 # Not holomorphic: the rule sees the operands themselves.
@@ -140,7 +141,7 @@ elementwise(math.erf, "g 2 exp(-x^2) / sqrt(pi)", lambda g, r, x: g * (TWO_OVER_
 elementwise(math.erfc, "-g 2 exp(-x^2) / sqrt(pi)", lambda g, r, x: -g * (TWO_OVER_ROOT_PI * np.exp(-x * x)))
 
 cut("constant between its steps", np.floor, np.ceil, np.trunc, np.rint, np.sign, np.floor_divide, np.heaviside,
-    math.floor, math.ceil, math.trunc, np.spacing, np.nextafter)
+    math.floor, math.ceil, math.trunc, np.spacing)
 cut("the result is a truth value", np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.isnan,
     np.isinf, np.isfinite, np.signbit, np.logical_and, np.logical_or, np.logical_xor, np.logical_not, math.isnan,
     math.isinf, math.isfinite, math.isclose, np.isclose, np.allclose, np.array_equal)
