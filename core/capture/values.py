@@ -469,4 +469,4 @@ def pointer_class(value: Abstract) -> Optional[type]:
 
 def object_type(value: Abstract) -> Object:
     """The type of the pointer to a value that is an object as it stands."""
-    return Object(class_of(value))  # type: ignore[arg-type]
+    return Object(class_of(value))

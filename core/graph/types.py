@@ -94,11 +94,14 @@ class Opaque:
 
 
 class Object:
-    """A Python object whose class is exactly ``python``, carried as a borrowed pointer for the runtime to work on."""
+    """A Python object, carried as a borrowed pointer for the runtime to work on.
+
+    Its class is exactly ``python``. None: the class is not known, and the object is only passed on.
+    """
 
     __slots__ = ("python",)
 
-    def __init__(self, python: type) -> None:
+    def __init__(self, python: Optional[type]) -> None:
         self.python = python
 
     def __eq__(self, other: object) -> bool:
@@ -108,7 +111,7 @@ class Object:
         return hash(id(self.python))
 
     def __repr__(self) -> str:
-        return "object.%s" % type_name(self.python)
+        return "object" if self.python is None else "object.%s" % type_name(self.python)
 
 
 class Things(Object):
@@ -134,10 +137,6 @@ class Things(Object):
 
     def __hash__(self) -> int:
         return id(self.reference)
-
-    def __repr__(self) -> str:
-        return "object" if self.python is None else super().__repr__()
-
 
 class Entries(Object):
     """A dict like those that the capture has seen under a number; whoever reads an entry makes sure of its type."""

@@ -64,7 +64,7 @@ class ArrayVariable:
     @property
     def last_stride(self) -> str:
         """What is certain of the last stride, as nests want to know it."""
-        if self.shape[-1] == "(1)" or self.strides[-1] == "(0)":
+        if not self.shape or self.shape[-1] == "(1)" or self.strides[-1] == "(0)":
             return nests.ZERO
         known = self.strides[-1].strip("()")
         return nests.step_kind(int(known), self.type.dtype.itemsize) if is_literal(known) else nests.ANY

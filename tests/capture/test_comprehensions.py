@@ -279,3 +279,15 @@ def test_kernels_of_a_loop_that_makes_lists():
     f = check(f, X, 40, others=[(I, 3)])
     if "force_breaks" not in mode_config():
         assert kernel_count(f)
+
+
+@pytest.mark.filterwarnings("ignore::pijit.CacheLimitWarning")
+def test_lists_of_objects_of_unknown_classes():
+    """NumPy's own code for the names of fields: what a list holds is known as an object alone."""
+    from numpy.lib import _iotools
+
+    plain, j = _iotools.easy_dtype, jitted(_iotools.easy_dtype, PYTHON)
+    for _ in range(2):
+        for dtype in (float, "i4, f8", [("A", int), ("B", float)], (int, float, float), np.dtype(float)):
+            for named in ({}, {"names": "a, b, c"}, {"names": "a, b"}, {"names": ", b"}, {"defaultfmt": "f_%03i"}):
+                assert repr(plain(dtype, **named)) == repr(j(dtype, **named))

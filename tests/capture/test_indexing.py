@@ -207,3 +207,20 @@ def test_indices_that_change_sides(backend):
               ((-6, 2), (3, 6), (-7, -5), (-4, -1), (2 ** 62, 2 ** 62 + 1), (-2 ** 63 + 1, -2 ** 63 + 2))]
     with fail_unless_captured():
         check(walks, x, starts, ends, others=others, config={"backend": backend, "force_breaks": None})
+
+
+def scaled_by_rows(a, r):
+    r = np.asarray(r)
+    if a.ndim > 1:
+        cut = r[..., np.newaxis] * a.max(axis=-1, keepdims=True)
+    else:
+        cut = r[np.newaxis] * a
+    return np.where(a > cut, a / cut, 0.0)
+
+
+@pytest.mark.parametrize("backend", ("python", "numba"))
+def test_new_axes_of_arrays_without_any(backend):
+    x = np.random.RandomState(4).uniform(0.5, 1.0, (3, 4))
+    with fail_unless_captured():
+        check(scaled_by_rows, x, 0.5, others=[(x[0], 0.5), (x[:0], 0.5), (x, np.array(0.25)), (x[1], np.float32(0.5))],
+              config={"backend": backend, "force_breaks": None})
