@@ -281,7 +281,7 @@ def test_kernels_of_a_loop_that_makes_lists():
         assert kernel_count(f)
 
 
-@pytest.mark.filterwarnings("ignore::pijit.CacheLimitWarning")
+@pytest.mark.filterwarnings("ignore:easy_dtype has reached its limit")
 def test_lists_of_objects_of_unknown_classes():
     """NumPy's own code for the names of fields: what a list holds is known as an object alone."""
     from numpy.lib import _iotools
