@@ -83,7 +83,7 @@ class Analysis:
         self.unhandled: Set[int] = set()
         self.parted: Dict[int, Outcomes] = {}
         self.peeled: Set[int] = set()
-        self.onlookers = Onlookers(cfg.function)
+        self.onlookers = Onlookers(cfg)
         self.made: Dict[Any, Optional[Abstract]] = {}
         self.wanted, self.entry = 0, entry
         self.versions: List[Version] = []
@@ -214,6 +214,7 @@ class Analysis:
             before = interpreter.state.copy() if index in self.facts.leaving else None
             if broken is None:
                 try:
+                    self.onlookers.meet(instr, interpreter.state.stack)
                     interpreter.step(instr)
                     if index in self.facts.shown:
                         self._show(index)

@@ -7,6 +7,7 @@ then, also those that no later instruction reads. The tables name code in C that
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import itertools
 import operator
@@ -15,12 +16,13 @@ from typing import Any, Dict, FrozenSet, List, Optional
 
 import numpy as np
 
-from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.blocks import CFG
+from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.capture.callees import CALLEE_BELOW, sample_of
 from pijit.core.capture.fallback import is_shuffle, pops
-from pijit.core.capture.managers import Manager
-from pijit.core.capture.values import Abstract, Bound, Const, Keywords, Method, Null, Sequence, Unknown, class_of
+from pijit.core.capture.ready_managers import ready
+from pijit.core.capture.values import Abstract, Bound, Keywords, Method, Null, Sequence, Unknown, class_of
 from pijit.guards.facts import is_among, is_exactly, is_heap_type
 from pijit.guards.reading import UNBOUND, class_value
 
@@ -41,14 +43,17 @@ READERS: FrozenSet[str] = frozenset([
 
 C_CALLABLES = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
                types.MethodWrapperType, types.ClassMethodDescriptorType, np.ufunc, operator.itemgetter,
-               operator.attrgetter, operator.methodcaller)
-"""The types of callables that are written in C."""
+               operator.attrgetter, operator.methodcaller) + tuple({type(np.sum)} - {types.FunctionType})
+"""The types of callables that are written in C; from NumPy 1.25 on that of its functions over array-likes too."""
 
 RUNNING = (types.FunctionType, types.MethodType, types.GeneratorType, types.FrameType,
            functools.partial, map, filter, zip, enumerate, reversed, type, itertools.chain, itertools.starmap,
            itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.accumulate,
            itertools.islice, itertools.cycle, collections.defaultdict, property)
 """Types in C whose objects run code of the program's when they are used."""
+
+SILENT_MANAGERS = (np.errstate, contextlib.suppress, contextlib.nullcontext)
+"""Classes in Python whose objects run no code of the program's when they are entered and left."""
 
 INERT = frozenset(["append", "pop", "insert", "clear", "popleft", "appendleft", "extend", "id", "callable", "type"])
 """Functions and methods in C that use no method of their arguments."""
@@ -60,9 +65,12 @@ SILENT = frozenset([
     "LIST_APPEND", "LIST_TO_TUPLE", "DUP_TOP_TWO", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP", "SETUP_FINALLY",
     "SETUP_EXCEPT", "POP_BLOCK", "POP_EXCEPT", "BEGIN_FINALLY", "BREAK_LOOP", "CONTINUE_LOOP", "RETURN_VALUE",
     "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START", "GET_LEN", "JUMP_IF_NOT_EXC_MATCH", "RERAISE",
-    "END_FINALLY", "WITH_EXCEPT_START", "WITH_CLEANUP_START", "WITH_CLEANUP_FINISH",
+    "END_FINALLY", "WITH_CLEANUP_FINISH",
 ])
 """Instructions that run no code of the program's, apart from the ends of objects."""
+
+LEAVING = frozenset(["WITH_EXCEPT_START", "WITH_CLEANUP_START"])
+"""Instructions that call the ``__exit__`` of a manager."""
 
 READ, WRITTEN = frozenset(["LOAD_ATTR", "LOAD_METHOD"]), frozenset(["STORE_ATTR", "DELETE_ATTR"])
 PLAIN_HOOKS = {"__getattribute__": object.__getattribute__, "__setattr__": object.__setattr__,
@@ -79,11 +87,12 @@ class Onlookers:
         looked: the same, as this round of the analysis finds them.
     """
 
-    __slots__ = ("_function", "_plain", "shown", "looked")
+    __slots__ = ("_cfg", "_function", "_plain", "_silent", "shown", "looked")
 
-    def __init__(self, function: Function) -> None:
-        self._function = function
+    def __init__(self, cfg: CFG) -> None:
+        self._cfg, self._function = cfg, cfg.function
         self._plain: Dict[int, bool] = {}
+        self._silent: Dict[int, bool] = {}
         self.shown: Dict[int, FrozenSet[str]] = {}
         self.looked: Dict[int, FrozenSet[str]] = {}
 
@@ -105,8 +114,12 @@ class Onlookers:
         name = instr.opname
         if name in SILENT or is_shuffle(instr):
             return False
-        if name == "SETUP_WITH" and stack and isinstance(stack[-1], Bound):  # a manager that the capture knows
-            return False
+        if name in LEAVING:
+            return not self._is_left_silently(stack)
+        if name == "SETUP_WITH":
+            self.meet(instr, stack)
+            if isinstance(stack[-1], Bound):  # a manager that the capture knows
+                return False
         if name == "RAISE_VARARGS":  # a traceback shows the frame
             return True
         if name in CALLEE_BELOW and name not in READ:
@@ -121,16 +134,33 @@ class Onlookers:
             return not plain
         return not all(map(self._is_passed, stack[-count:]))
 
+    def meet(self, instr: Instr, stack: List[Abstract]) -> None:
+        """Note whether the ``__exit__`` of a manager, which a with statement is to enter, reads no frame.
+
+        In a loop it is taken to read none: otherwise each round would have to keep all objects of the last one.
+        """
+        if instr.opname == "SETUP_WITH":
+            silent = is_silent_manager(stack[-1]) or self._cfg.loop_of(self._cfg.block_of[instr.index]) is not None
+            self._silent[instr.index] = silent and self._silent.get(instr.index, True)
+
+    def _is_left_silently(self, stack: List[Abstract]) -> bool:
+        """Whether the manager of the innermost with statement is known to read no frame."""
+        made = (value.born for value in reversed(stack) if value.born >= 0)
+        return next((self._silent.get(born, False) for born in made
+                     if self._function.instructions[born].opname == "SETUP_WITH"), False)
+
+    def _is_exit(self, callee: Abstract) -> bool:
+        """Whether this is the ``__exit__`` that a with statement keeps on the stack."""
+        return callee.born >= 0 and self._function.instructions[callee.born].opname == "SETUP_WITH"
+
     def _call_may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         above = CALLEE_BELOW[instr.opname](instr.arg or 0)
         if above >= len(stack):
             return True
         callee, arguments = stack[-1 - above], stack[len(stack) - above:]
-        if len(arguments) == 3 and all(value == Const(None) for value in arguments):  # __exit__ of a with statement
-            return False
+        if len(arguments) == 3 and self._is_exit(callee):
+            return not self._silent.get(callee.born, False)
         looked_up = instr.opname == "CALL_METHOD" and self._plain.get(callee.born, False)
-        if isinstance(callee, Manager):
-            return False
         name = "" if looked_up else self._name_of(callee)
         if name is None or name in READERS:
             return True
@@ -181,6 +211,14 @@ def is_plain(value: Abstract) -> bool:
 def is_plain_class(kind: type) -> bool:
     """Whether a class is one of the libraries, in C, whose objects run no other code."""
     return not is_among(kind, RUNNING) and not is_heap_type(kind) and in_libraries(kind.__module__)
+
+
+def is_silent_manager(manager: Abstract) -> bool:
+    """Whether to enter and leave a context manager runs code of the libraries alone."""
+    kind = class_of(manager)
+    if isinstance(manager, Bound) and ready(manager) is not None:
+        kind = manager.function.object  # type: ignore[attr-defined]
+    return kind is not None and (is_plain_class(kind) or is_among(kind, SILENT_MANAGERS))
 
 
 def in_libraries(module: Any) -> bool:

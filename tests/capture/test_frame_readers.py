@@ -2,6 +2,7 @@
 reads it."""
 
 import builtins
+import contextlib
 import inspect
 import math
 import operator
@@ -106,27 +107,73 @@ def deleted_before_and_inside(x, n):
     return first, bound()
 
 
+def work(x):
+    return (x * 3.0 - np.sqrt(x)).sum() * 0.01
+
+
 def in_an_operator(x, looker):
-    part = x[0] * 3.0
+    part = work(x)
     r = looker + 1
     return r
 
 
 def in_a_property(x, looker):
-    part = x[0] * 3.0
+    part = work(x)
     return looker.seen
 
 
 def in_a_missing_attribute(x, looker):
-    part = x[0] * 3.0
+    part = work(x)
     return looker.any_name
 
 
 def in_a_with_statement(x, looker):
-    part = x[0] * 3.0
+    part = work(x)
     with looker as seen:
-        part = part + 1.0
-    return seen
+        part = work(x * part)
+    part = None
+    return seen, looker.left
+
+
+def left_by_an_exception(x, looker):
+    try:
+        with looker:
+            part = work(x)
+            part = work(x * part) + x[len(x)]
+    except IndexError:
+        part = None
+        return looker.left
+
+
+def left_by_return(x, looker):
+    with looker:
+        part = work(x * 2.0)
+        if part > 1.0:
+            return looker
+    part = None
+    return looker
+
+
+def of_an_unknown_class(x, looker):
+    with looker.another as seen:
+        part = work(x)
+        late = x * part
+    part = late = None
+    return seen, looker.left, looker.another.left
+
+
+def managed_by_a_generator(x, looker):
+    part = work(x)
+    with managing(looker):
+        part = work(x * part)
+    part = None
+    return looker.left
+
+
+@contextlib.contextmanager
+def managing(looker):
+    yield
+    looker.left = named("part", depth=3)
 
 
 def in_a_callback(x, n):
@@ -156,6 +203,11 @@ def tuple_and_list(x, n):
 class Looker:
     left = None
 
+    @property
+    def another(self):
+        self.__dict__.setdefault("other", Looker())
+        return self.other
+
     def __add__(self, other):
         return named("part", depth=2)
 
@@ -178,13 +230,19 @@ class Looker:
 CASES = [(straight, (X, 4)), (global_of_that_name, (X,)), (array_of_each_round, (X, 4)), (some_rounds, (X, 4)),
          (bound_later, (X, 4)), (behind_a_loop, (X,)), (overwritten, (X, 3)), (deleted, (X, 3)),
          (deleted_before_and_inside, (X, 3)), (in_an_operator, (X, Looker())), (in_a_property, (X, Looker())),
-         (in_a_missing_attribute, (X, Looker())), (in_a_with_statement, (X, Looker())), (in_a_callback, (X, 3)),
+         (in_a_missing_attribute, (X, Looker())), (in_a_with_statement, (X, Looker())),
+         (left_by_an_exception, (X, Looker())), (of_an_unknown_class, (X, Looker())),
+         (managed_by_a_generator, (X, Looker())), (in_a_callback, (X, 3)),
          (of_the_stack, (X,)), (tuple_and_list, (X, 3))]
 
 
 @pytest.mark.parametrize("f, args", CASES, ids=[f.__name__ for f, _ in CASES])
 def test_callees_find_all_variables(f, args):
     check(f, *args, config={"perf_statistics": False})
+
+
+def test_managers_that_a_return_leaves_find_all_variables():
+    assert jitted(left_by_return)(X, Looker()).left == left_by_return(X, Looker()).left
 
 
 @fail_unless_captured()

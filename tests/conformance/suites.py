@@ -191,6 +191,8 @@ def compare(name: str, folder: str, seconds: float, options: Dict[str, Any]) -> 
     plain = run(name, "plain", folder, 2 * seconds, options, set(jitted)).results()
     both = [test for test in jitted if test in plain]
     found, faults, counts = differences(plain, jitted), log.faults(), log.counts()
+    if not both:
+        found.append("%s: no test ran" % name)
     row = [name] + [sum(results[test]["outcome"] == "passed" for test in both) for results in (plain, jitted)]
     row += [len(found), len(faults)] + [counts.get(key, 0) for key in ("functions", "entries", "kernels", "calls")]
     row += ["%.1f" % sum(results[test]["seconds"] for test in both) for results in (plain, jitted)]
