@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
 from typing import Optional
 
 from pijit.core.reasons import REASONS, reason
@@ -22,3 +23,15 @@ def why_not_python() -> Optional[str]:
         return None
     version = "{} {}.{}".format(sys.implementation.name, *sys.version_info[:2])
     return "{}. {}".format(reason("PJ105", python=version), REASONS["PJ105"].hint)
+
+
+WITH_GRADIENTS = SUPPORTED + ((3, 11), (3, 12), (3, 13))
+"""The versions of CPython whose bytecode `core/tape` rewrites; it needs no extension module."""
+
+
+def why_no_gradients() -> Optional[str]:
+    """Why gradients cannot be computed on this Python; None where they can."""
+    free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    if sys.implementation.name == "cpython" and sys.version_info[:2] in WITH_GRADIENTS and not free_threaded:
+        return None
+    return "{}. {}".format(reason("PJ501"), REASONS["PJ501"].hint)

@@ -231,9 +231,9 @@ _ROWS = (
            "compiling takes, and no more than a part of the time that the program has run goes into compiling.",
            "Nothing to do; `--eager`, or the decorator `jit`, compiles a function at its first call."),
     # Gradients.
-    Reason("PJ501", "gradients need CPython 3.7 to 3.10",
+    Reason("PJ501", "gradients need CPython 3.7 to 3.13",
            "Gradients are computed by rewriting bytecode, and a gradient has no plain Python to fall back to.",
-           "Run on CPython 3.7, 3.8, 3.9 or 3.10."),
+           "Run on CPython 3.7 to 3.13, with the GIL."),
     Reason("PJ502", "no derivative is known",
            "A value that depends on the arguments went through code without a derivative rule, and something flows "
            "back to it. Code in C that may write such a value is refused at once.",

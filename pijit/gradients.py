@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
 import numpy as np
 
-from pijit.core.pythons import why_not_python
+from pijit.core.pythons import why_no_gradients
 from pijit.core.reasons import reason
 from pijit.core.tape import differentiate
 from pijit.core.tape.errors import GradientError
@@ -76,8 +76,7 @@ class GradFunction:
                  tape_limit: Optional[int] = None) -> None:
         if not callable(f):
             raise TypeError("grad: f must be callable; not {!r}".format(f))
-        refusal = why_not_python()
-        if refusal is not None:
+        if why_no_gradients() is not None:
             raise GradientError(reason("PJ501"), "PJ501")
         self._single = isinstance(argnums, (int, str))
         if not self._single and not isinstance(argnums, (tuple, list)):
@@ -146,7 +145,7 @@ def vjp(f: Callable[..., Any], *args: Any, keep: bool = False) -> Tuple[Any, Cal
     """
     if not callable(f):
         raise TypeError("vjp: f must be callable; not {!r}".format(f))
-    if why_not_python() is not None:
+    if why_no_gradients() is not None:
         raise GradientError(reason("PJ501"), "PJ501")
     recorded = differentiate.Recorded(f, list(range(len(args))), args, {})
     calls: List[None] = []

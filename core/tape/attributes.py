@@ -83,6 +83,15 @@ def _super_attribute(x: Any, name: str) -> Any:
     return getattr(x, name)
 
 
+def attribute_of_super(parts: Tuple[Any, Any, Any], wanted: Tuple[str, bool]) -> Any:
+    """`super().name`, of (what `super` is, class, object) as the operand stack of CPython 3.12 and later has them."""
+    function, cls, owner = parts
+    name, has_arguments = wanted
+    if function is super:
+        return attribute(super(cls, owner), name)
+    return attribute(call_recorded(function, cls, owner) if has_arguments else call_recorded(function), name)
+
+
 def _lookup(classes: Iterable[type], name: str) -> Any:
     return next((cls.__dict__[name] for cls in classes if name in cls.__dict__), MISSING)
 

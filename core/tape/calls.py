@@ -55,6 +55,27 @@ def call_unpacked(function: Any, parts: Tuple[Any, ...]) -> Any:
     return call(function, tuple(streamed(parts[0])), dict(mapping(parts[1])) if len(parts) > 1 else {})
 
 
+def site(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """What CPython 3.11 and later calls in rewritten code: it finds this beside the callable, which becomes an argument."""
+    return call(function, args, kwargs)
+
+
+def call_pair(lower: Any, upper: Any) -> Any:
+    """A call of CPython 3.11 and later without further arguments: of `upper`, or of `lower` with one argument."""
+    return call(upper) if lower is site else call(lower, (upper,))
+
+
+def call_pair_or_super(parts: Tuple[Any, Any, Tuple[type, Any]]) -> Any:
+    """As `call_pair`; `super()` gets what it would find in the frame."""
+    lower, upper, place = parts
+    return call_or_super(upper, place) if lower is site else call(lower, (upper,))
+
+
+def call_unpacked_site(parts: Tuple[Any, Any, Tuple[Any, ...]]) -> Any:
+    """As `call_unpacked`, with the site below the callable."""
+    return call_unpacked(parts[1], parts[2])
+
+
 def call_or_super(function: Any, place: Tuple[type, Any]) -> Any:
     """A call without arguments in a method: `super()` gets what it would find in the frame."""
     return super(*place) if function is super else call(function)

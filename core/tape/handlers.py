@@ -262,7 +262,13 @@ def _caller() -> Any:
 
 @handles(locals)
 def _locals() -> Any:
-    return _caller().f_locals
+    return _variables(_caller())
+
+
+def _variables(frame: Any) -> Any:
+    """What `locals()` gives in a frame; from CPython 3.13 on a copy for functions."""
+    found = frame.f_locals
+    return found if type(found) is dict else dict(found)
 
 
 @handles(globals)
@@ -272,7 +278,7 @@ def _globals() -> Any:
 
 @handles(vars)
 def _vars(*args: Any) -> Any:
-    return vars(*args) if args else _caller().f_locals
+    return vars(*args) if args else _variables(_caller())
 
 
 @handles(dir)
@@ -292,7 +298,7 @@ def _exec(source: Any, *scopes: Any) -> Any:
 
 def _evaluated(function: Any, source: Any, scopes: Tuple[Any, ...]) -> Any:
     frame = _caller()
-    scopes = scopes or (frame.f_globals, frame.f_locals)
+    scopes = scopes or (frame.f_globals, _variables(frame))
     r = function(source, *scopes)
     if any(reached(dict(scope)) for scope in scopes[1:]):
         for tape in STATE.tapes:

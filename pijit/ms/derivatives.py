@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
-from pijit.core.pythons import why_not_python
+from pijit.core.pythons import why_no_gradients
 from pijit.core.reasons import reason
 from pijit.core.tape import array_handlers, handlers  # noqa: F401
 from pijit.core.tape.calls import call
@@ -42,7 +42,7 @@ class Gradients:
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
                  weights: Sequence[Parameter]) -> None:
-        if why_not_python() is not None:
+        if why_no_gradients() is not None:
             raise GradientError(reason("PJ501"), "PJ501")
         self._args = _with_own_memory(list(args), positions, weights)
         self._positions, self._weights = positions, [one._array for one in weights]
