@@ -23,7 +23,12 @@ if "PIJIT_TEST_CACHE" not in os.environ:
                                                                                     ignore_errors=True))
 
 import pijit  # noqa: E402
-from pijit.core import errors, trials  # noqa: E402
+from pijit.core import errors  # noqa: E402
+from pijit.core.pythons import why_not_python  # noqa: E402
+
+COMPILES = why_not_python() is None
+if not COMPILES:  # gradients and pijit.ms need no compiler
+    collect_ignore = [name for name in os.listdir(os.path.dirname(__file__)) if name not in ("gradients", "ms", "conftest.py")]
 
 if os.environ.get("PIJIT_TEST_INSTALLED"):
     assert os.path.dirname(os.path.abspath(pijit.__file__)) != os.path.join(ROOT, "pijit"), "not installed"
@@ -97,7 +102,9 @@ def lenient():
 @pytest.fixture(autouse=True)
 def unmeasured(request, monkeypatch):
     """What a test sees does not depend on the clock, but where it is about that."""
-    if "measured" not in request.fixturenames:
+    if COMPILES and "measured" not in request.fixturenames:
+        from pijit.core import trials  # it needs the extension modules
+
         monkeypatch.setattr(trials, "LIMIT_NS", {})
 
 
@@ -118,6 +125,7 @@ def no_collections():
 @pytest.fixture(autouse=True, scope="module")
 def short_collections():
     """Leave what exists out of collections: with all that numba makes, each would take a tenth of a second."""
-    importlib.import_module("pijit.core.pipeline")
+    if COMPILES:
+        importlib.import_module("pijit.core.pipeline")
     gc.collect()
     gc.freeze()

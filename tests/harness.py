@@ -6,18 +6,17 @@ A run of the suite has a mode, set by the environment: PIJIT_TEST_BACKEND (numba
 """
 
 import contextlib
-import importlib.util
 import os
 
 import numpy as np
 import pytest
 
 import pijit
+from pijit.core.pythons import why_not_python
 
 MISS, HIT = "miss", "hit"
 
-needs_pipeline = pytest.mark.skipif(importlib.util.find_spec("pijit.core.pipeline") is None,
-                                    reason="there is no pijit.core.pipeline yet")
+needs_pipeline = pytest.mark.skipif(why_not_python() is not None, reason="pijit does not compile on this Python")
 
 MODES = {"backend": "PIJIT_TEST_BACKEND", "force_breaks": "PIJIT_TEST_FORCE_BREAKS"}
 

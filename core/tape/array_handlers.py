@@ -71,8 +71,8 @@ def _wrapped(x: Any, r: Any, *context: Any) -> Any:
     return r
 
 
-_converter: Any = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
-_converter = getattr(_converter, "_array_converter", None)
+_umath: Any = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
+_converter = getattr(_umath, "_array_converter", None)
 
 
 @handles(_converter)
@@ -115,6 +115,28 @@ class RecordedConverter:
 
 for _method in (RecordedConverter.__getitem__, RecordedConverter.as_arrays, RecordedConverter.wrap):
     _method.tape_aware = True  # type: ignore[attr-defined]
+
+
+_unique_hash = getattr(_umath, "_unique_hash", None)
+
+
+@handles(_unique_hash)
+def _unique(x: Any, **kwargs: Any) -> Any:
+    """NumPy's own table of the different elements; each result is the first element of that value."""
+    r = _unique_hash(x, **kwargs)
+    if r is NotImplemented or not watching(x):
+        return r
+    order = np.argsort(x, kind="stable")
+    return renamed(call(np.take, (x, order[np.searchsorted(x, r, sorter=order)])), r)
+
+
+_singular_values: Any = getattr(getattr(np.linalg, "_umath_linalg", None), "svd", None)
+
+
+@handles(_singular_values)
+def _singular(x: Any, **kwargs: Any) -> Any:
+    """The ufunc behind `svd`, which `cond` calls itself from NumPy 2.5 on."""
+    return recorded(np.linalg.svd, lambda: _singular_values(x, **kwargs), (x,), {"compute_uv": False})
 
 
 @handles(np.broadcast)

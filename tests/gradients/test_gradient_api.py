@@ -368,9 +368,9 @@ def test_what_is_no_context_manager_raises_as_it_does():
     def f(x):
         with Half():
             return x.sum()
-    with pytest.raises(AttributeError) as wanted:
+    with pytest.raises((AttributeError, TypeError)) as wanted:
         f(np.ones(2))
-    with pytest.raises(AttributeError) as found:
+    with pytest.raises(type(wanted.value)) as found:
         grad(f)(np.ones(2))
     assert str(found.value) == str(wanted.value)
 

@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import needs_pipeline
-
-pytestmark = needs_pipeline
 
 ZERO = np.array([0.0, 3.0])
 X = np.array([1.5, 2.0])

@@ -8,10 +8,6 @@ import sys
 
 import pytest
 
-from tests.harness import needs_pipeline
-
-pytestmark = needs_pipeline
-
 HEAD = """
 import numpy as np
 import mindspore as ms

@@ -3,10 +3,6 @@
 import numpy as np
 import pytest
 
-from tests.harness import needs_pipeline
-
-pytestmark = needs_pipeline
-
 RANDOM = np.random.RandomState(7)
 A = RANDOM.uniform(0.2, 0.9, (2, 3, 4))
 B = RANDOM.uniform(0.3, 0.8, (2, 3, 4))

@@ -5,10 +5,6 @@ import runpy
 
 import numpy as np
 
-from tests.harness import needs_pipeline
-
-pytestmark = needs_pipeline
-
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "train_cell.py"
 
 
