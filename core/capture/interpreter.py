@@ -199,6 +199,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             self.state = saved
             raise Break("PJ205", key="one that is compared by code of its own")
 
+    def rehearse(self, later: Callable[[], Any]) -> None:
+        """Do in the analysis what belongs to an edge, so that a Break of it is one of the instruction."""
+
     def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
         """The outcomes of a call that is one if the FLAG is true, else the other, by their slots."""
         return {0: other, 1: one}

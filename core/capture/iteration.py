@@ -82,3 +82,5 @@ class Iteration:
             self.state.stack += enter()
         else:
             self.flow = ("iterate", step.more, enter) if step.more is not False else "jump"
+            if step.more is not False:
+                self.rehearse(enter)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function
 from pijit.core.bytecode.liveness import Liveness
+from pijit.core.capture.abstract import raised_in
 from pijit.core.capture.facts import Facts
 from pijit.core.capture.interpreter import Interpreter
 from pijit.core.capture.objects import shared
@@ -32,6 +33,12 @@ class TypePropagator(Interpreter):
              exits: bool = False) -> Optional[Value]:
         self.note_effect(name, exits)
         return None if type is None else Value(-1, type)
+
+    def rehearse(self, later: Callable[[], Any]) -> None:
+        if raised_in(self.state.stack) is not None:  # nothing may leave behind an effect while a handler runs
+            before = self.state.copy()
+            later()
+            self.state = before
 
     def number_value(self, value: Abstract) -> Value:
         kind = number_type(value)

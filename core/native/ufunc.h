@@ -76,7 +76,9 @@ exact_run(const UfuncRun *run, Nest *nest)
     if (nest->ndim > 1) {
         nest_order(nest, leading, perm);
         nest_permute(nest, perm);
-        nest_flip(nest, leading);
+        if (!(run->flags & UFUNC_FRESH)) {  /* NumPy goes through outputs forward that it allocates */
+            nest_flip(nest, leading);
+        }
     }
     nest_coalesce(nest);
     if (run->least == 0 || nest_count(nest) * run->nargs < run->least) {

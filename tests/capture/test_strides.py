@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
-from tests.harness import fail_unless_captured, jitted
+from tests.harness import fail_unless_captured, jitted, same
 
 LENGTHS = {1: (0, 1, 2, 3), 2: (0, 1, 3), 3: (0, 1, 3)}
 
@@ -96,3 +96,20 @@ def test_arrays_in_fortran_order_that_stretch_each_other():
 @fail_unless_captured(1)
 def test_sums_along_an_axis():
     agree(lambda x: (x.sum(axis=0), x.sum(axis=0)[::2]), [(x,) for x in arrays(3)])
+
+
+def finite(y, dtype):
+    y = y.astype(dtype, copy=False)
+    return np.isfinite(y), np.isnan(y), -y
+
+
+def test_inner_loops_go_in_the_direction_of_numpy():
+    """NumPy goes backward only through outputs that are given; some of its loops do not write all elements then."""
+    x = np.arange(144.0).reshape(12, 12) + 0.5
+    with fail_unless_captured():
+        j = jitted(finite)
+        for base in (x * np.nan, x, x * np.inf, x):
+            for y in (base[::-1, ::-1], base.T[::-1, ::-1], base[:, ::-1], base.T[::-1], base[::-2, ::-3]):
+                for _ in range(2):
+                    same(finite(y, float), j(y, float))
+                    assert [one.strides for one in finite(y, float)] == [one.strides for one in j(y, float)]
