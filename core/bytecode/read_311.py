@@ -62,7 +62,7 @@ def read_instructions(code: CodeType) -> List[Instr]:
         position = positions[unit - 1]
         used = arg if opcode in HAS_ARGUMENT else None
         value = _value(lookups, opcode, used)
-        unit = _behind_caches(encoded, unit, opcode)
+        unit = _behind_caches(unit, count, opcode)
         instr = Instr(len(instructions), dis.opname[opcode], opcode, used, value, position.line, 2 * start, unit - start, arg,
                       position)
         if opcode in JUMPS:
@@ -91,9 +91,10 @@ def _value(lookups: Dict[int, Lookup], opcode: int, arg: Any) -> Any:
         raise ValueError("{} has the argument {}, which is out of range".format(dis.opname[opcode], arg))
 
 
-def _behind_caches(encoded: bytes, unit: int, opcode: int) -> int:
+def _behind_caches(unit: int, count: int, opcode: int) -> int:
+    """The unit behind an instruction's caches; `co_code` shows caches as zeros, whatever is in them."""
     end = unit + CACHES.get(opcode, 0)
-    if any(encoded[2 * unit:2 * end]) or 2 * end > len(encoded):
+    if end > count:
         raise ValueError("{} at offset {} is not followed by {} cache units".format(
             dis.opname[opcode], 2 * unit - 2, end - unit))
     return end
