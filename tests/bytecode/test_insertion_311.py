@@ -77,14 +77,19 @@ def comprehensions(n):
     return i, table, {i: [fail(i) for _ in "ab"] for i in range(n)}, {k for k in "ab"}, [lambda: (i, k) for k in range(n)][-1]()
 
 
+EXCEPTION_GROUPS = """
 def exception_groups(n):
     try:
-        raise ExceptionGroup("several", [KeyError(n), ValueError(n)][:1 + n % 2] + [OSError(n)] * (n == 3))  # noqa: F821
+        raise ExceptionGroup("several", [KeyError(n), ValueError(n)][:1 + n % 2] + [OSError(n)] * (n == 3))
     except* KeyError as group:
         n += len(group.exceptions)
     except* ValueError:
         n = -n
     return n
+"""
+# Before 3.11 this file is parsed, too.
+exec(EXCEPTION_GROUPS)
+exception_groups = globals()["exception_groups"]
 
 
 class Base:
