@@ -28,7 +28,10 @@ from pijit.core.pythons import why_not_python  # noqa: E402
 
 COMPILES = why_not_python() is None
 if not COMPILES:  # gradients and pijit.ms need no compiler
-    collect_ignore = [name for name in os.listdir(os.path.dirname(__file__)) if name not in ("gradients", "ms", "conftest.py")]
+    HERE = os.path.dirname(__file__)
+    collect_ignore = [name for name in os.listdir(HERE) if name not in ("bytecode", "gradients", "ms", "conftest.py")]
+    collect_ignore += ["bytecode/" + name for name in os.listdir(os.path.join(HERE, "bytecode"))
+                       if name.startswith("test_") and not name.endswith("_311.py")]
 
 if os.environ.get("PIJIT_TEST_INSTALLED"):
     assert os.path.dirname(os.path.abspath(pijit.__file__)) != os.path.join(ROOT, "pijit"), "not installed"

@@ -4,18 +4,11 @@ Every index into the original tables (constants, names, locals, cells) stays val
 locals are appended. Instructions are kept as they are, jumps are laid out anew.
 """
 
-import dis
-from itertools import accumulate
 from types import CodeType
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
-from pijit.core.bytecode.decode import Function, decode
-from pijit.core.bytecode.flow import trace_flow
-from pijit.core.bytecode.linetable import JUMP_UNIT, LINE_TABLE_FIELD, write_line_table
-
-_ABSOLUTE = frozenset(dis.hasjabs)
-_RELATIVE = frozenset(dis.hasjrel)
-_EXTENDED_ARG = dis.EXTENDED_ARG
+from pijit.core.bytecode.decode import Function, Instr, decode
+from pijit.core.bytecode.layout import Layout, kind_of_argument, stack_size, why_not_in_front
 
 
 class Label:
@@ -55,65 +48,6 @@ class Op:
 Item = Union[Op, Label]
 
 
-class _Layout:
-    """The units of the code to be: one row per instruction, targets as row numbers."""
-
-    __slots__ = ("opcodes", "args", "targets", "lines", "sizes")
-
-    def __init__(self) -> None:
-        self.opcodes: List[int] = []
-        self.args: List[int] = []
-        self.targets: List[Optional[int]] = []
-        self.lines: List[Optional[int]] = []
-        self.sizes: List[int] = []
-
-    def resolve_jumps(self) -> None:
-        """Give jumps their arguments; one that outgrows its room moves all that is behind it, so repeat."""
-        jumps = [(row, target) for row, target in enumerate(self.targets) if target is not None]
-        grown = True
-        while grown:
-            grown = False
-            starts = self.starts()
-            for row, target in jumps:
-                units = starts[target]
-                if self.opcodes[row] in _RELATIVE:
-                    units -= starts[row + 1]
-                if units < 0:
-                    raise ValueError("{} cannot jump backwards".format(dis.opname[self.opcodes[row]]))
-                arg = units * 2 // JUMP_UNIT
-                self.args[row] = arg
-                if _units_needed(arg) > self.sizes[row]:
-                    self.sizes[row] = _units_needed(arg)
-                    grown = True
-
-    def starts(self) -> List[int]:
-        return [0] + list(accumulate(self.sizes))
-
-    def code_bytes(self) -> bytes:
-        if max(self.sizes) == 1:
-            raw = bytearray(2 * len(self.opcodes))
-            raw[::2] = bytes(self.opcodes)
-            raw[1::2] = bytes(self.args)
-            return bytes(raw)
-        raw = bytearray()
-        for opcode, arg, size in zip(self.opcodes, self.args, self.sizes):
-            for prefix in range(size - 1, 0, -1):
-                raw.append(_EXTENDED_ARG)
-                raw.append(arg >> 8 * prefix & 255)
-            raw.append(opcode)
-            raw.append(arg & 255)
-        return bytes(raw)
-
-    def unit_lines(self) -> List[Optional[int]]:
-        if max(self.sizes) == 1:
-            return self.lines
-        return [line for line, size in zip(self.lines, self.sizes) for _ in range(size)]
-
-
-def _units_needed(arg: int) -> int:
-    return 1 if arg < 256 else 2 if arg < 65536 else 3 if arg < 1 << 24 else 4
-
-
 class Assembler:
     """An editable copy of a function.
 
@@ -137,7 +71,7 @@ class Assembler:
         self._varnames: List[str] = list(code.co_varnames)
         self._fallthrough: Dict[int, List[Item]] = {}
         self._redirected: Dict[int, List[Item]] = {}
-        self._tail: List[Item] = []
+        self._tail: List[Tuple[Optional[int], List[Item]]] = []
         self._original: Dict[int, Label] = {}
         self._inserted: Dict[int, Label] = {}
         self._retargeted: Dict[int, Label] = {}
@@ -185,15 +119,30 @@ class Assembler:
             items: Ops, and Labels for the places between them.
             redirect: jumps of the original code to `index` run the new code too. Otherwise only control that
                 falls through from above does, and the code comes in front of all redirected code.
+
+        Raises:
+            ValueError: from 3.11 on some instructions have to follow the one before; see `may_insert`.
         """
         count = len(self.function.instructions)
         if not 0 <= index < count:
             raise IndexError("no instruction {} among {}".format(index, count))
+        reason = why_not_in_front(self.function, index)
+        if reason is not None:
+            raise ValueError("nothing can be inserted in front of {!r}: {}".format(self.function.instructions[index], reason))
         (self._redirected if redirect else self._fallthrough).setdefault(index, []).extend(items)
 
-    def append(self, items: Iterable[Item]) -> None:
-        """Put new code behind everything else; only jumps reach it."""
-        self._tail.extend(items)
+    def may_insert(self, index: int) -> bool:
+        """Whether `insert` accepts an instruction; before 3.11 it accepts all."""
+        return why_not_in_front(self.function, index) is None
+
+    def append(self, items: Iterable[Item], site: Optional[int] = None) -> None:
+        """Put new code behind everything else; only jumps reach it.
+
+        Args:
+            items: Ops and Labels.
+            site: the original instruction whose exception handler holds there too (3.11); None for no handler.
+        """
+        self._tail.append((site, list(items)))
 
     def retarget(self, index: int, label: Label) -> None:
         """Make original jump (or handler setup) `index` lead to a label.
@@ -212,68 +161,53 @@ class Assembler:
             ValueError: a label that is jumped to is placed nowhere, or twice; a jump that can only go
                 forwards goes backwards; paths meet with different stacks.
         """
-        layout, placed = self._lay_out()
+        layout, placed, places = self._lay_out()
         layout.resolve_jumps()
         starts = layout.starts()
         self._offsets = {label: 2 * starts[row] for label, row in placed.items()}
         code = self.function.code
-        fields = {
-            "co_code": layout.code_bytes(),
-            "co_consts": tuple(self._consts),
-            "co_names": tuple(self._names),
-            "co_varnames": tuple(self._varnames),
-            "co_nlocals": len(self._varnames),
-            LINE_TABLE_FIELD: write_line_table(layout.unit_lines(), code.co_firstlineno),
-        }
-        edited = replace_code(code, **fields)
+        edited = replace_code(
+            code, co_consts=tuple(self._consts), co_names=tuple(self._names), co_varnames=tuple(self._varnames),
+            co_nlocals=len(self._varnames), **layout.tables(code, places))
         # The original size is kept where it is larger: CPython counts a few items that are never there.
         unchanged = edited.co_code == code.co_code
-        depth = max(code.co_stacksize, trace_flow(self.function if unchanged else decode(edited)).max_depth)
+        depth = max(code.co_stacksize, stack_size(self.function if unchanged else decode(edited)))
         return edited if depth == code.co_stacksize else replace_code(edited, co_stacksize=depth)
 
     def offset(self, label: Label) -> int:
         """Where a label is in the code that `assemble` has made."""
         return self._offsets[label]
 
-    def _lay_out(self) -> Tuple[_Layout, Dict[Label, int]]:
-        layout = _Layout()
+    def _lay_out(self) -> Tuple[Layout, Dict[Label, int], List[int]]:
+        """The rows, the rows of labels, and the row where a jump to each original instruction leads."""
+        layout = Layout(self.function, len(self._varnames) - len(self.function.varnames))
         placed: Dict[Label, int] = {}
         pending: List[Tuple[int, Label]] = []
-        retargeted = self._retargeted
         rows_of_originals: List[int] = []
         rows_of_jump_targets: List[int] = []
-        original_jumps: List[Tuple[int, int]] = []
-        opcodes, args, targets = layout.opcodes, layout.args, layout.targets
-        lines, sizes = layout.lines, layout.sizes
-        for instr in self.function.instructions:
+        opcodes, instructions = layout.opcodes, self.function.instructions
+        for instr in instructions:
             index = instr.index
             if index in self._fallthrough:
-                _place(self._fallthrough[index], layout, placed, pending)
+                _place(self._fallthrough[index], instr, layout, placed, pending)
             rows_of_jump_targets.append(len(opcodes))
             if index in self._redirected:
-                _place(self._redirected[index], layout, placed, pending)
-            row = len(opcodes)
-            rows_of_originals.append(row)
-            if instr.target is not None:
-                if index in retargeted:
-                    pending.append((row, retargeted[index]))
-                else:
-                    original_jumps.append((row, instr.target))
-            opcodes.append(instr.opcode)
-            args.append(instr.raw)
-            targets.append(None)
-            lines.append(instr.lineno)
-            sizes.append(instr.size)
-        _place(self._tail, layout, placed, pending)
+                _place(self._redirected[index], instr, layout, placed, pending)
+            rows_of_originals.append(len(opcodes))
+            layout.add_original(instr)
+        for site, items in self._tail:
+            _place(items, None if site is None else instructions[site], layout, placed, pending)
         _place_all(placed, ((label, rows_of_originals[index]) for index, label in self._original.items()))
         _place_all(placed, ((label, rows_of_jump_targets[index]) for index, label in self._inserted.items()))
-        for row, index in original_jumps:
-            targets[row] = rows_of_jump_targets[index]
+        for instr in instructions:
+            if instr.target is not None and instr.index not in self._retargeted:
+                layout.targets[rows_of_originals[instr.index]] = rows_of_jump_targets[instr.target]
+        pending += [(rows_of_originals[index], label) for index, label in self._retargeted.items()]
         for row, label in pending:
             if label not in placed or placed[label] == len(opcodes):
                 raise ValueError("{!r} is placed in front of no instruction".format(label))
-            targets[row] = placed[label]
-        return layout, placed
+            layout.targets[row] = placed[label]
+        return layout, placed, rows_of_jump_targets
 
 
 def _index_in(names: List[str], name: str) -> int:
@@ -289,24 +223,18 @@ def _place_all(placed: Dict[Label, int], pairs: Iterable[Tuple[Label, int]]) -> 
         placed[label] = row
 
 
-def _place(items: Sequence[Item], layout: _Layout, placed: Dict[Label, int],
+def _place(items: Sequence[Item], site: Optional[Instr], layout: Layout, placed: Dict[Label, int],
            pending: List[Tuple[int, Label]]) -> None:
     for item in items:
         if isinstance(item, Label):
             _place_all(placed, ((item, len(layout.opcodes)),))
             continue
-        opcode = dis.opmap[item.opname]
-        jumps = opcode in _ABSOLUTE or opcode in _RELATIVE
-        if jumps != isinstance(item.arg, Label) or (item.arg is None) != (opcode < dis.HAVE_ARGUMENT):
+        kind = "label" if isinstance(item.arg, Label) else "nothing" if item.arg is None else "number"
+        if kind != kind_of_argument(item.opname):
             raise ValueError("{!r} has an argument of the wrong kind".format(item))
         if isinstance(item.arg, Label):
             pending.append((len(layout.opcodes), item.arg))
-        arg = item.arg if isinstance(item.arg, int) else 0
-        layout.opcodes.append(opcode)
-        layout.args.append(arg)
-        layout.targets.append(None)
-        layout.lines.append(item.lineno)
-        layout.sizes.append(_units_needed(arg))
+        layout.add(item.opname, item.arg if isinstance(item.arg, int) else 0, item.lineno, site)
 
 
 _CONSTRUCTOR_ORDER = ("co_argcount", "co_kwonlyargcount", "co_nlocals", "co_stacksize", "co_flags", "co_code",

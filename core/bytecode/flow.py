@@ -10,7 +10,7 @@ import dis
 import sys
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.instructions import Function, Instr
 from pijit.core.bytecode.opcodes import BLOCK_PUSHES, TERMINATORS
 
 

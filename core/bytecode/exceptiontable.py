@@ -1,0 +1,100 @@
+"""The exception table of CPython 3.11 and later: which handler holds for which instructions.
+
+`co_exceptiontable` is a sequence of entries. An entry has four numbers: start, length, target, and depth with a flag.
+A number has digits of 6 bits, the highest first. Bit 6 says that another digit follows, bit 7 marks an entry's first byte.
+"""
+
+from typing import Iterable, List, NamedTuple, Tuple
+
+_DIGIT, _MORE, _FIRST = 63, 64, 128
+
+
+class ExceptionEntry(NamedTuple):
+    """A range of code and the handler of exceptions that are raised in it.
+
+    Attributes:
+        start, end: the range, the end exclusive. Code units in tables, instruction indices in a decoded function.
+        target: where the handler begins, counted likewise.
+        depth: number of operands that stay on the stack when the handler is entered.
+        lasti: whether the offset of the instruction that raised is pushed below the exception.
+    """
+
+    start: int
+    end: int
+    target: int
+    depth: int
+    lasti: bool
+
+
+def _read_number(table: bytes, at: int) -> Tuple[int, int]:
+    """The number that begins at a byte, and where the next one begins."""
+    value, more = 0, True
+    begin = at
+    while more:
+        if at == len(table) or (at > begin and table[at] & _FIRST):
+            raise ValueError("exception table: the number at byte {} is cut off".format(begin))
+        value = value << 6 | table[at] & _DIGIT
+        more = bool(table[at] & _MORE)
+        at += 1
+    return value, at
+
+
+def read_exception_table(table: bytes) -> List[ExceptionEntry]:
+    """The entries of a table, in units.
+
+    Args:
+        table: `co_exceptiontable`.
+
+    Returns:
+        Entries in the order of the table.
+
+    Raises:
+        ValueError: the table ends within an entry; ranges are empty, overlap or are not sorted.
+
+    Example:
+        read_exception_table(f.__code__.co_exceptiontable)[0].target
+    """
+    entries: List[ExceptionEntry] = []
+    at = end = 0
+    while at < len(table):
+        begin, numbers = at, []
+        if not table[at] & _FIRST:
+            raise ValueError("exception table: no entry begins at byte {}".format(at))
+        for _ in range(4):
+            if numbers and at < len(table) and table[at] & _FIRST:
+                raise ValueError("exception table: the entry at byte {} is cut off".format(begin))
+            number, at = _read_number(table, at)
+            numbers.append(number)
+        start, length, target, depth = numbers
+        if start < end or not length:
+            raise ValueError("exception table: the range of the entry at byte {} is empty or overlaps another".format(begin))
+        end = start + length
+        entries.append(ExceptionEntry(start, end, target, depth >> 1, bool(depth & 1)))
+    return entries
+
+
+def _number(value: int) -> bytearray:
+    digits = bytearray((value & _DIGIT,))
+    while value > _DIGIT:
+        value >>= 6
+        digits.append(value & _DIGIT | _MORE)
+    digits.reverse()
+    return digits
+
+
+def write_exception_table(entries: Iterable[ExceptionEntry]) -> bytes:
+    """The table with these entries, as the compiler writes it.
+
+    Args:
+        entries: in units, sorted by start.
+
+    Returns:
+        The bytes of `co_exceptiontable`.
+    """
+    table = bytearray()
+    for start, end, target, depth, lasti in entries:
+        begin = len(table)
+        for value in (start, end - start, target, depth << 1 | lasti):
+            table += _number(value)
+        table[begin] |= _FIRST
+    return bytes(table)

@@ -1,0 +1,90 @@
+"""Decoded functions: instructions with resolved arguments, jump targets and positions."""
+
+from types import CodeType
+from typing import Any, List, Optional, Tuple
+
+from pijit.core.bytecode.exceptiontable import ExceptionEntry
+from pijit.core.bytecode.locations import Position
+
+_VARARGS, _VARKEYWORDS = 0x04, 0x08
+
+
+def count_arguments(code: CodeType) -> int:
+    """How many of `code.co_varnames` are arguments, `*args` and `**kwargs` included."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    return count + bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
+
+
+class Instr:
+    """One instruction; its EXTENDED_ARG prefixes are folded into it.
+
+    Attributes:
+        index: position in `Function.instructions`.
+        opname, opcode: which instruction.
+        arg: the whole argument, or None for an instruction without one.
+        value: what the argument stands for: the constant, the name, the operator, or `arg` itself.
+        target: index of the instruction that a jump or a handler setup names, else None.
+        lineno: the line, or None where the compiler gave none (3.10).
+        offset: byte offset of the first unit, prefixes included, as in `f_lasti`; `dis` has the last unit's. From 3.11 on
+            `f_lasti` is behind the prefixes, as in `dis`.
+        size: number of two-byte units, prefixes and inline caches (3.11) included.
+        raw: the encoded argument; 3.10 leaves arguments behind in instructions that ignore them.
+        position: lines and columns in the source (3.11), else None.
+        entry: the entry of the exception table that holds here (3.11), or None. Instructions that one entry
+            of the table covers share one object.
+    """
+
+    __slots__ = ("index", "opname", "opcode", "arg", "value", "target", "lineno", "offset", "size", "raw", "position",
+                 "entry")
+
+    def __init__(self, index: int, opname: str, opcode: int, arg: Optional[int], value: Any,
+                 lineno: Optional[int], offset: int, size: int, raw: int,
+                 position: Optional[Position] = None) -> None:
+        self.index = index
+        self.opname = opname
+        self.opcode = opcode
+        self.arg = arg
+        self.value = value
+        self.target: Optional[int] = None
+        self.lineno = lineno
+        self.offset = offset
+        self.size = size
+        self.raw = raw
+        self.position = position
+        self.entry: Optional[ExceptionEntry] = None
+
+    def __repr__(self) -> str:
+        if self.target is not None:
+            operand = " -> {}".format(self.target)
+        elif self.arg is None:
+            operand = ""
+        elif self.value is self.arg:
+            operand = " {}".format(self.arg)
+        else:
+            shown = self.value if isinstance(self.value, str) else repr(self.value)
+            operand = " {} ({})".format(self.arg, shown)
+        return "<{} {}{}, line {}>".format(self.index, self.opname, operand, self.lineno)
+
+
+class Function:
+    """A decoded code object.
+
+    Attributes:
+        code: the code object.
+        instructions: all instructions, reachable or not.
+        varnames, cellvars, freevars: as `code.co_varnames` and so on.
+        argument_count: how many of `varnames` are arguments, `*args` and `**kwargs` included.
+    """
+
+    __slots__ = ("code", "instructions", "varnames", "cellvars", "freevars", "argument_count")
+
+    def __init__(self, code: CodeType, instructions: List[Instr]) -> None:
+        self.code = code
+        self.instructions = instructions
+        self.varnames: Tuple[str, ...] = code.co_varnames
+        self.cellvars: Tuple[str, ...] = code.co_cellvars
+        self.freevars: Tuple[str, ...] = code.co_freevars
+        self.argument_count = count_arguments(code)
+
+    def __repr__(self) -> str:
+        return "<Function {}, {} instructions>".format(self.code.co_name, len(self.instructions))

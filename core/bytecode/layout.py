@@ -1,0 +1,20 @@
+"""The layout of code objects of the running version: what `decode` and `encode` share.
+
+Attributes:
+    Layout: rows of the code to be.
+    kind_of_argument: what argument a new instruction has to have.
+    read_instructions: the instructions of a code object.
+    stack_size: the operand stack that a function needs.
+    why_not_in_front: why nothing may be inserted in front of an instruction, or None.
+"""
+
+import sys
+
+if sys.version_info >= (3, 11):
+    from pijit.core.bytecode.layout_311 import (
+        Layout, kind_of_argument, read_instructions, stack_size, why_not_in_front)
+else:
+    from pijit.core.bytecode.layout_37 import (
+        Layout, kind_of_argument, read_instructions, stack_size, why_not_in_front)
+
+__all__ = ["Layout", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]

@@ -1,0 +1,147 @@
+"""How CPython 3.11 and later lay out instructions: relative jumps, inline caches, tables of handlers and locations."""
+
+import dis
+from itertools import accumulate, groupby
+from types import CodeType
+from typing import Dict, List, Optional, Sequence
+
+from pijit.core.bytecode.depth_311 import stack_size
+from pijit.core.bytecode.exceptiontable import ExceptionEntry, write_exception_table
+from pijit.core.bytecode.instructions import Function, Instr
+from pijit.core.bytecode.locations import NO_POSITION, Position, write_locations
+from pijit.core.bytecode.read_311 import read_instructions
+from pijit.core.bytecode.units_311 import (
+    BACKWARD, BACKWARD_JUMP, CACHES, FORWARD_JUMP, HAS_ARGUMENT, JUMP, JUMPS, SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS,
+    units_needed, why_not_in_front)
+
+__all__ = ["Layout", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]
+
+_EXTENDED_ARG = dis.EXTENDED_ARG
+_FOR_ITER = dis.opmap["FOR_ITER"]
+_DIRECTION_OPEN = -1
+
+
+class Layout:
+    """The units of the code to be: one row per instruction, targets as row numbers."""
+
+    __slots__ = ("opcodes", "args", "targets", "positions", "entries", "sizes", "_locals", "_new_locals")
+
+    def __init__(self, function: Function, new_locals: int) -> None:
+        self.opcodes: List[int] = []
+        self.args: List[int] = []
+        self.targets: List[Optional[int]] = []
+        self.positions: List[Position] = []
+        self.entries: List[Optional[ExceptionEntry]] = []
+        #: Units of each row, without caches.
+        self.sizes: List[int] = []
+        self._locals = len(function.varnames)
+        self._new_locals = new_locals
+
+    def add_original(self, instr: Instr) -> None:
+        """Append an original instruction."""
+        arg, opcode = instr.raw, instr.opcode
+        size = instr.size - CACHES.get(opcode, 0)
+        if self._new_locals and opcode in SLOTS:
+            arg = self._renumbered(instr)
+            size = max(size, units_needed(arg))
+        self._append(opcode, arg, size, instr.position or NO_POSITION, instr.entry)
+
+    def add(self, opname: str, arg: int, lineno: Optional[int], site: Optional[Instr]) -> None:
+        """Append a new instruction; the exception handler of `site` holds for it."""
+        opcode = _DIRECTION_OPEN if opname == JUMP else dis.opmap[opname]
+        if opcode in dis.hasfree:
+            arg = self._moved(arg)
+        position = NO_POSITION if lineno is None else Position(lineno, lineno, None, None)
+        self._append(opcode, arg, units_needed(arg), position, None if site is None else site.entry)
+
+    def _append(self, opcode: int, arg: int, size: int, position: Position, entry: Optional[ExceptionEntry]) -> None:
+        self.opcodes.append(opcode)
+        self.args.append(arg)
+        self.targets.append(None)
+        self.positions.append(position)
+        self.entries.append(entry)
+        self.sizes.append(size)
+
+    def _moved(self, slot: int) -> int:
+        """A slot of the original numbering in the new one: new locals are in front of cells."""
+        return slot + self._new_locals if slot >= self._locals else slot
+
+    def _renumbered(self, instr: Instr) -> int:
+        if instr.opcode not in SLOT_PAIRS:
+            return self._moved(instr.raw)
+        first, second = self._moved(instr.raw >> 4), self._moved(instr.raw & 15)
+        if max(first, second) > 15:
+            raise ValueError("{!r} has no room for slot {}".format(instr, max(first, second)))
+        return first << 4 | second
+
+    def resolve_jumps(self) -> None:
+        """Give jumps their arguments; one that outgrows its room moves all that is behind it, so repeat."""
+        jumps = [(row, target) for row, target in enumerate(self.targets) if target is not None]
+        for row, target in jumps:
+            if self.opcodes[row] == _DIRECTION_OPEN:
+                self.opcodes[row] = FORWARD_JUMP if target > row else BACKWARD_JUMP
+            self._check(row, target)
+        grown = True
+        while grown:
+            grown = False
+            starts = self.starts()
+            for row, target in jumps:
+                arg = abs(starts[target] - starts[row + 1])
+                self.args[row] = arg
+                if units_needed(arg) > self.sizes[row]:
+                    self.sizes[row] = units_needed(arg)
+                    grown = True
+
+    def _check(self, row: int, target: int) -> None:
+        opcode, backward = self.opcodes[row], target <= row
+        if backward != (opcode in BACKWARD):
+            raise ValueError("{} cannot jump {}".format(dis.opname[opcode], "backwards" if backward else "forwards"))
+        if opcode == _FOR_ITER and tuple(self.opcodes[target:target + len(SKIPPED_BY_FOR_ITER)]) != SKIPPED_BY_FOR_ITER:
+            raise ValueError("FOR_ITER has to lead to {}, which it skips".format(
+                " and ".join(dis.opname[skipped] for skipped in SKIPPED_BY_FOR_ITER)))
+
+    def _all_sizes(self) -> List[int]:
+        return [size + CACHES.get(opcode, 0) for size, opcode in zip(self.sizes, self.opcodes)]
+
+    def starts(self) -> List[int]:
+        """The first unit of each row, and the end."""
+        return [0] + list(accumulate(self._all_sizes()))
+
+    def tables(self, code: CodeType, places: Sequence[int]) -> Dict[str, bytes]:
+        """The fields of the code object that depend on the layout; `places` has the row of each original as a target."""
+        return {"co_code": self._code_bytes(),
+                "co_linetable": write_locations(zip(self._all_sizes(), self.positions), code.co_firstlineno),
+                "co_exceptiontable": write_exception_table(self._exception_entries(places))}
+
+    def _code_bytes(self) -> bytes:
+        raw = bytearray()
+        for opcode, arg, size in zip(self.opcodes, self.args, self.sizes):
+            for prefix in range(size - 1, 0, -1):
+                raw.append(_EXTENDED_ARG)
+                raw.append(arg >> 8 * prefix & 255)
+            raw.append(opcode)
+            raw.append(arg & 255)
+            raw += bytes(2 * CACHES.get(opcode, 0))
+        return bytes(raw)
+
+    def _exception_entries(self, places: Sequence[int]) -> List[ExceptionEntry]:
+        """An entry for each run of rows with one entry object; neighbours that are merely equal stay apart."""
+        starts = self.starts()
+        entries: List[ExceptionEntry] = []
+        for _, rows in groupby(range(len(self.entries)), key=lambda row: id(self.entries[row])):
+            run = list(rows)
+            entry = self.entries[run[0]]
+            if entry is not None:
+                entries.append(entry._replace(start=starts[run[0]], end=starts[run[-1] + 1],
+                                              target=starts[places[entry.target]]))
+        return entries
+
+
+def kind_of_argument(opname: str) -> str:
+    """What a new instruction has to have as its argument: "label", "number" or "nothing".
+
+    Besides the opcodes of the version there is "JUMP", which becomes a forward or backward jump.
+    """
+    if opname == JUMP or dis.opmap[opname] in JUMPS:
+        return "label"
+    return "number" if dis.opmap[opname] in HAS_ARGUMENT else "nothing"
