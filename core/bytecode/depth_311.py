@@ -17,7 +17,7 @@ def _effect(instr: Instr, jump: bool) -> int:
 
 
 class _Depths:
-    """Depths in front of instructions, along all paths; each instruction is visited once."""
+    """Depths before instructions, along all paths; each instruction is visited once."""
 
     def __init__(self, function: Function) -> None:
         self.instructions = function.instructions

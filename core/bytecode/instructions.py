@@ -26,7 +26,7 @@ class Instr:
         target: index of the instruction that a jump or a handler setup names, else None.
         lineno: the line, or None where the compiler gave none (3.10).
         offset: byte offset of the first unit, prefixes included, as in `f_lasti`; `dis` has the last unit's. From 3.11 on
-            `f_lasti` is behind the prefixes, as in `dis`.
+            `f_lasti` is after the prefixes, as in `dis`.
         size: number of two-byte units, prefixes and inline caches (3.11) included.
         raw: the encoded argument; 3.10 leaves arguments behind in instructions that ignore them.
         position: lines and columns in the source (3.11), else None.

@@ -5,7 +5,7 @@ Attributes:
     kind_of_argument: what argument a new instruction has to have.
     read_instructions: the instructions of a code object.
     stack_size: the operand stack that a function needs.
-    why_not_in_front: why nothing may be inserted in front of an instruction, or None.
+    why_not_in_front: why nothing may be inserted before an instruction, or None.
 """
 
 import sys

@@ -63,7 +63,7 @@ class Layout:
         self.sizes.append(size)
 
     def _moved(self, slot: int) -> int:
-        """A slot of the original numbering in the new one: new locals are in front of cells."""
+        """A slot of the original numbering in the new one: new locals come before cells."""
         return slot + self._new_locals if slot >= self._locals else slot
 
     def _renumbered(self, instr: Instr) -> int:
@@ -75,7 +75,7 @@ class Layout:
         return first << 4 | second
 
     def resolve_jumps(self) -> None:
-        """Give jumps their arguments; one that outgrows its room moves all that is behind it, so repeat."""
+        """Give jumps their arguments; one that outgrows its room moves all that follows it. So repeat."""
         jumps = [(row, target) for row, target in enumerate(self.targets) if target is not None]
         for row, target in jumps:
             if self.opcodes[row] == _DIRECTION_OPEN:

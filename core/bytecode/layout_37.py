@@ -105,7 +105,7 @@ class Layout:
         self.sizes.append(_units_needed(arg))
 
     def resolve_jumps(self) -> None:
-        """Give jumps their arguments; one that outgrows its room moves all that is behind it, so repeat."""
+        """Give jumps their arguments; one that outgrows its room moves all that follows it. So repeat."""
         jumps = [(row, target) for row, target in enumerate(self.targets) if target is not None]
         grown = True
         while grown:
@@ -165,5 +165,5 @@ def stack_size(function: Function) -> int:
 
 
 def why_not_in_front(function: Function, index: int) -> Optional[str]:
-    """Nothing speaks against new code in front of any instruction."""
+    """New code may stand before any instruction."""
     return None

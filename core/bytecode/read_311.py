@@ -92,7 +92,7 @@ def _value(lookups: Dict[int, Lookup], opcode: int, arg: Any) -> Any:
 
 
 def _behind_caches(unit: int, count: int, opcode: int) -> int:
-    """The unit behind an instruction's caches; `co_code` shows caches as zeros, whatever is in them."""
+    """The unit after an instruction's caches; `co_code` shows caches as zeros, whatever is in them."""
     end = unit + CACHES.get(opcode, 0)
     if end > count:
         raise ValueError("{} at offset {} is not followed by {} cache units".format(

@@ -9,7 +9,7 @@ from pijit.core.bytecode.instructions import Function
 #: A jump of new code whose direction the assembler chooses.
 JUMP = "JUMP"
 
-#: Number of cache units behind an instruction, by opcode.
+#: Number of cache units after an instruction, by opcode.
 CACHES: Dict[int, int] = {
     dis.opmap[name]: sum(fields.values()) for name, fields in opcode._cache_format.items() if name in dis.opmap}
 #: Opcodes of jumps; all are relative to the end of the instruction and its caches.
@@ -40,9 +40,9 @@ def units_needed(arg: int) -> int:
 
 
 def why_not_in_front(function: Function, index: int) -> Optional[str]:
-    """Why new code in front of an instruction would change what the code does.
+    """Why new code before an instruction would change what the code does.
 
-    FOR_ITER ends by skipping END_FOR (3.13: and the POP_TOP behind it), wherever its jump leads. PRECALL skips CALL. A generator is
+    FOR_ITER ends by skipping END_FOR (3.13: and the POP_TOP after it), wherever its jump leads. PRECALL skips CALL. A generator is
     known to delegate by the neighbours of its YIELD_VALUE. A frame is complete, and shown, from its first RESUME on.
 
     Args:
@@ -64,7 +64,7 @@ def why_not_in_front(function: Function, index: int) -> Optional[str]:
 
 
 def _in_prologue(function: Function, index: int) -> bool:
-    """Whether an instruction is, or is in front of, the first RESUME."""
+    """Whether an instruction is the first RESUME or comes before it."""
     names = [instr.opname for instr in function.instructions[:index]]
     rest = (instr.opname for instr in function.instructions[index:])
     return "RESUME" not in names and _PROLOGUE.issuperset(names) and "RESUME" in rest

@@ -35,7 +35,7 @@ class TypePropagator(Interpreter):
         return None if type is None else Value(-1, type)
 
     def rehearse(self, later: Callable[[], Any]) -> None:
-        if raised_in(self.state.stack) is not None:  # nothing may leave behind an effect while a handler runs
+        if raised_in(self.state.stack) is not None:  # an effect must not precede an exit while a handler runs
             before = self.state.copy()
             later()
             self.state = before

@@ -71,7 +71,7 @@ def _class_attribute(cls: Any, name: str) -> Any:
 
 
 def _super_attribute(x: Any, name: str) -> Any:
-    """An attribute through `super()`: of the classes behind the one that names it."""
+    """An attribute through `super()`: of the classes that follow the one that names it."""
     start, owner, kind = x.__thisclass__, x.__self__, x.__self_class__
     if kind is not None and name != "__class__":
         classes = kind.__mro__
