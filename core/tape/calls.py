@@ -65,20 +65,9 @@ def call_pair(lower: Any, upper: Any) -> Any:
     return call(upper) if lower is site else call(lower, (upper,))
 
 
-def call_pair_or_super(parts: Tuple[Any, Any, Tuple[type, Any]]) -> Any:
-    """As `call_pair`; `super()` gets what it would find in the frame."""
-    lower, upper, place = parts
-    return call_or_super(upper, place) if lower is site else call(lower, (upper,))
-
-
 def call_unpacked_site(parts: Tuple[Any, Any, Tuple[Any, ...]]) -> Any:
     """As `call_unpacked`, with the site below the callable."""
     return call_unpacked(parts[1], parts[2])
-
-
-def call_or_super(function: Any, place: Tuple[type, Any]) -> Any:
-    """A call without arguments in a method: `super()` gets what it would find in the frame."""
-    return super(*place) if function is super else call(function)
 
 
 def instrumented(function: FunctionType) -> FunctionType:

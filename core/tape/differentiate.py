@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 import numpy as np
 
 from pijit.core.reasons import reason
-from pijit.core.tape import array_handlers, handlers  # noqa: F401
+from pijit.core.tape import array_handlers, frame_handlers, handlers  # noqa: F401
 from pijit.core.tape.calls import call
 from pijit.core.tape.errors import GradientError, GradientWarning
 from pijit.core.tape.leaves import Argument, arrays_in, check_separate

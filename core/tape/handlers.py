@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 import operator
-import sys
 from typing import Any, Callable, Iterable, Tuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from pijit.core.graph.derivatives.adjoints import spread
 from pijit.core.tape import operations
 from pijit.core.tape.calls import call, record
 from pijit.core.tape.callables import HANDLERS
-from pijit.core.tape.errors import INSTRUMENTED, refusal
+from pijit.core.tape.errors import refusal
 from pijit.core.tape.attributes import (attribute, delete_attribute, delete_object_attribute, object_attribute,
                                         set_object_attribute, store_attribute)
 from pijit.core.tape.iteration import iterate
@@ -249,62 +248,6 @@ def _ndenumerate(x: Any) -> Any:
 @handles(functools.reduce)
 def _reduce(function: Any, items: Any, *start: Any) -> Any:
     return functools.reduce(lambda a, b: call(function, (a, b)), iterate(items), *start)
-
-
-# Callees that look at the frame of their caller.
-
-def _caller() -> Any:
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code not in INSTRUMENTED:
-        frame = frame.f_back
-    return frame
-
-
-@handles(locals)
-def _locals() -> Any:
-    return _variables(_caller())
-
-
-def _variables(frame: Any) -> Any:
-    """What `locals()` gives in a frame; from CPython 3.13 on a copy for functions."""
-    found = frame.f_locals
-    return found if type(found) is dict else dict(found)
-
-
-@handles(globals)
-def _globals() -> Any:
-    return _caller().f_globals
-
-
-@handles(vars)
-def _vars(*args: Any) -> Any:
-    return vars(*args) if args else _variables(_caller())
-
-
-@handles(dir)
-def _dir(*args: Any) -> Any:
-    return dir(*args) if args else sorted(_caller().f_locals)
-
-
-@handles(eval)
-def _eval(source: Any, *scopes: Any) -> Any:
-    return _evaluated(eval, source, scopes)
-
-
-@handles(exec)
-def _exec(source: Any, *scopes: Any) -> Any:
-    return _evaluated(exec, source, scopes)
-
-
-def _evaluated(function: Any, source: Any, scopes: Tuple[Any, ...]) -> Any:
-    frame = _caller()
-    scopes = scopes or (frame.f_globals, _variables(frame))
-    r = function(source, *scopes)
-    if any(reached(dict(scope)) for scope in scopes[1:]):
-        for tape in STATE.tapes:
-            if not tape.reaches(r):
-                taint(tape, r, function)
-    return r
 
 
 # math.

@@ -52,7 +52,7 @@ def _rewrite(code: CodeType) -> CodeType:
     listed = bytecode.Bytecode.from_code(code)
     out: List[Any] = []
     for one in listed:
-        lines = replacement(one, code) if issubclass(type(one), bytecode.Instr) else None
+        lines = replacement(one) if issubclass(type(one), bytecode.Instr) else None
         if lines is None:
             out.append(_fresh(one))
         else:

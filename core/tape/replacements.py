@@ -6,7 +6,6 @@ where the instruction stays.
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import bytecode
@@ -69,16 +68,3 @@ def contained(helper: Helper, negated: bool) -> Lines:
 def compared(helper: Helper, name: str) -> Optional[Lines]:
     """A comparison by its name, such as lt; None for those that run no code of operands."""
     return helper(operations.BINARY[name], 2) if name in COMPARISONS else None
-
-
-def first_argument(code: CodeType, load: str = "LOAD_FAST") -> Optional[Tuple[str, Any]]:
-    """The instruction that loads the first argument, as `super()` finds it."""
-    if not code.co_argcount:
-        return None
-    name = code.co_varnames[0]
-    return ("LOAD_DEREF", bytecode.CellVar(name)) if name in code.co_cellvars else (load, name)
-
-
-def calls_super(code: CodeType) -> bool:
-    """Whether a call without arguments may be one of `super()`."""
-    return "__class__" in code.co_freevars and code.co_argcount > 0

@@ -7,14 +7,12 @@ callable: CPython then calls `site(callable, *arguments)`.
 from __future__ import annotations
 
 import sys
-from types import CodeType
 from typing import Any, Dict, Optional
 
 import bytecode
 
 from pijit.core.tape import attributes, calls, managers, operations, special_methods
-from pijit.core.tape.replacements import (Lines, Row, before, calls_super, common_rows, compared, first_argument,
-                                          operator_helper)
+from pijit.core.tape.replacements import Lines, Row, before, common_rows, compared, operator_helper
 
 NULL_FIRST = sys.version_info < (3, 13)
 """Whether the empty slot of a call is below its callable; from 3.13 on it is above."""
@@ -23,14 +21,9 @@ PREPARED = (("PRECALL", 1),) if sys.version_info < (3, 12) else ()
 TESTS = sys.version_info < (3, 13)
 """Whether jumps and `not` test any value for truth; from 3.13 on TO_BOOL does before."""
 
-LOAD_CHECKED = "LOAD_FAST" if sys.version_info < (3, 12) else "LOAD_FAST_CHECK"
 
-
-def replacement(one: Any, code: CodeType) -> Optional[Lines]:
-    """The instructions in place of one of a code object; None where it stays."""
-    if one.name == "CALL" and one.arg == 0 and calls_super(code):
-        return [("LOAD_DEREF", bytecode.FreeVar("__class__")), first_argument(code, LOAD_CHECKED),  # type: ignore[list-item]
-                ("BUILD_TUPLE", 2), ("BUILD_TUPLE", 3)] + _helper(calls.call_pair_or_super, 1)
+def replacement(one: Any) -> Optional[Lines]:
+    """The instructions in place of one; None where it stays."""
     make = ROWS.get(one.name)
     return None if make is None else make(one.arg)
 

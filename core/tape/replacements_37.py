@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import Any, Dict, Optional
 
-import bytecode
-
 from pijit.core.tape import attributes, calls, iteration, managers, special_methods
-from pijit.core.tape.replacements import (OPERATORS, Lines, Row, before, calls_super, common_rows, compared, contained,
-                                          first_argument, operator_helper)
+from pijit.core.tape.replacements import (OPERATORS, Lines, Row, before, common_rows, compared, contained,
+                                          operator_helper)
 
 
-def replacement(one: Any, code: CodeType) -> Optional[Lines]:
-    """The instructions in place of one of a code object; None where it stays."""
-    if one.name == "CALL_FUNCTION" and one.arg == 0 and calls_super(code):
-        return [("LOAD_DEREF", bytecode.FreeVar("__class__")), first_argument(code), ("BUILD_TUPLE", 2),  # type: ignore
-                ("LOAD_CONST", calls.call_or_super), ("ROT_THREE",), ("CALL_FUNCTION", 2)]
+def replacement(one: Any) -> Optional[Lines]:
+    """The instructions in place of one; None where it stays."""
     group, _, rest = one.name.partition("_")
     if rest in OPERATORS and group in ("BINARY", "INPLACE"):
         return _helper(operator_helper(rest, group == "INPLACE"), 2)

@@ -13,7 +13,7 @@ import numpy as np
 
 from pijit.core.pythons import why_no_gradients
 from pijit.core.reasons import reason
-from pijit.core.tape import array_handlers, handlers  # noqa: F401
+from pijit.core.tape import array_handlers, frame_handlers, handlers  # noqa: F401
 from pijit.core.tape.calls import call
 from pijit.core.tape.differentiate import without_tape
 from pijit.core.tape.errors import GradientError

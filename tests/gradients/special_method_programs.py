@@ -346,7 +346,36 @@ collections.namedtuple("Pair", "a b")(x * 2.0, 1)._replace(b=2).a
 x * Quantity(x)
 np.exp(Quantity(x))
 np.concatenate([Quantity(x), x])
+class_of(x).kept
+Deleting(x).both()
 """.strip().splitlines()
+
+
+def class_of(x):
+    class Made:
+        kept = x * 2.0
+        cubes = [one ** 3 for one in (1.0, 2.0)]
+    return Made
+
+
+class Held:
+    def __init__(self, x):
+        self.x = x
+
+    def both(self):
+        return self.x * 2.0
+
+
+class Deleting(Held):
+    def both(self):
+        found, look = super().both, super
+        wide = look().both() * 3.0
+        del self
+        return found() * wide * call_nothing(lambda: 2.0)
+
+
+def call_nothing(function):
+    return function()
 
 
 def stored(name, owner, value):
