@@ -405,3 +405,25 @@ def test_machine_code():
     for f, args, others in NATIVE[:2] + NATIVE[4:6] + NATIVE[7:10] + NATIVE[11:12]:
         with fail_unless_captured():
             check(f, *args, calls=4, others=others)
+
+
+def padded(rows):
+    try:
+        rows = np.asarray(rows)
+        if not np.issubdtype(rows.dtype, np.number):
+            raise ValueError("no numbers")
+        return rows
+    except ValueError:
+        rows = [np.atleast_1d(row) for row in rows]
+        width = max(row.size for row in rows)
+        found = np.zeros((len(rows), width))
+        for index, row in enumerate(rows):
+            found[index, -row.size:] = row
+        return found
+
+
+def test_loops_in_handlers_over_lists_that_they_made():
+    """What is read behind an effect, while the exception waits, may not leave the kernel: bytecode reads it."""
+    others = [([0, 0],), ([[1, 2], [3, 4]],), (np.arange(3.0),), (5.0,)]
+    for first in ([0, 0], [np.array([1.0, 2.0]), np.array([1.0])], ["1", "2"]):
+        check(padded, first, others=others, config={"backend": "python", "perf_statistics": False})
