@@ -23,18 +23,20 @@ def write_transpose(emitter: Any, op: Op) -> None:
 def write_reshape(emitter: Any, op: Op) -> None:
     """In C order: NumPy keeps the strides where all sizes are given and are those of the array."""
     array, kind, unknown = emitter.arrays[op.args[0]], op.result.type, op.attrs["unknown"]
-    shape, wanted, count = [emitter.text[value] for value in op.args[1:]], "(1)", "(1)"
+    given, count = [emitter.text[value] for value in op.args[1:]], "(1)"
     for size in array.shape:
         count = emitter.pure("imul(%s, %s)" % (count, size)) if count != "(1)" else size
-    for axis, (value, size) in enumerate(zip(op.args[1:], shape)):
-        if axis == unknown:
-            continue
-        if emitter.constants.get(value, -1) < 0:
-            emitter.guard(op, "%s < 0" % size)
-        if wanted != "(1)":
-            emitter.guard(op, "imul_overflows(%s, %s)" % (wanted, size))
-        wanted = emitter.pure("imul(%s, %s)" % (wanted, size)) if wanted != "(1)" else size
-    if unknown is None:
+    late = [] if unknown is not None else [axis for axis, value in enumerate(op.args[1:]) if value not in emitter.constants]
+    for axis, (value, size) in enumerate(zip(op.args[1:], given)):
+        if axis != unknown and emitter.constants.get(value, -1) < 0:
+            emitter.guard(op, "%s < %d" % (size, -1 if late else 0))
+    shape = list(given)
+    for axis in late:
+        shape[axis] = emitter.pure("choose(%s == -1, 1, %s)" % (given[axis], given[axis]))
+    wanted = _product(emitter, op, shape[:unknown] + shape[unknown + 1:] if unknown is not None else shape)
+    if late:
+        _resolve(emitter, op, given, shape, late, wanted, count)
+    elif unknown is None:
         emitter.guard(op, "%s != %s" % (wanted, count))
     else:
         if emitter.constants.get(op.args[1 + (unknown == 0)] if len(shape) == 2 else None, 0) < 1:
@@ -47,9 +49,34 @@ def write_reshape(emitter: Any, op: Op) -> None:
         strides.insert(0, emitter.pure("imul(%s, choose(%s == 0, 1, %s))" % (strides[0], size, size)))
     shown = strides
     if unknown is None and len(shape) == len(array.shape):
-        same = " and ".join("%s == %s" % pair for pair in zip(shape, array.shape))
+        same = " and ".join("%s == %s" % pair for pair in zip(given, array.shape))
         shown = [emitter.pure("choose(%s, %s, %s)" % (same, one, other)) for one, other in zip(array.shown, strides)]
     _define_view(emitter, op, array, array.data, shape, strides, shown, array.origin)
+
+
+def _product(emitter: Any, op: Op, sizes: List[str]) -> str:
+    """The product of sizes; leaves where it is too large."""
+    product = "(1)"
+    for size in sizes:
+        if product != "(1)":
+            emitter.guard(op, "imul_overflows(%s, %s)" % (product, size))
+        product = emitter.pure("imul(%s, %s)" % (product, size)) if product != "(1)" else size
+    return product
+
+
+def _resolve(emitter: Any, op: Op, given: List[str], shape: List[str], late: List[int], wanted: str, count: str) -> None:
+    """Sizes that are known at run time alone: one may be -1, and follows from the others; ``shape`` has 1 in its place."""
+    missing = "(0)"
+    for axis in late:
+        one = "choose(%s == -1, 1, 0)" % given[axis]
+        missing = emitter.pure("iadd(%s, %s)" % (missing, one)) if missing != "(0)" else emitter.pure(one)
+    if len(late) > 1:
+        emitter.guard(op, "%s > 1" % missing)
+    emitter.guard(op, "choose(%s == 0, 1, %s) == 0" % (missing, wanted))
+    rest = emitter.pure("ifloordiv(%s, choose(%s == 0, 1, %s))" % (count, wanted, wanted))
+    emitter.guard(op, "imul(%s, choose(%s == 0, 1, %s)) != %s" % (wanted, missing, rest, count))
+    for axis in late:
+        shape[axis] = emitter.pure("choose(%s == -1, %s, %s)" % (given[axis], rest, given[axis]))
 
 
 def write_part(emitter: Any, op: Op) -> None:

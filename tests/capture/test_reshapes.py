@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import pijit
 from tests.capture.test_scalars import define
 from tests.capture.test_strides import agree, arrays
 from tests.harness import check, fail_unless_captured
@@ -111,3 +112,26 @@ def test_loops():
         check(transformed, np.sin(np.arange(64.0)), others=others)
     with fail_unless_captured(1):
         check(stepped, X, 3, others=[(X, 0), (X + 995.0, 9), (X[:7], 2), (np.ones(2), 4)])
+
+
+class Shape:
+    def __init__(self, *sizes):
+        self.a, self.b, self.c = sizes
+
+
+def by_attributes(x, shape):
+    return x.reshape(shape.a, shape.b, shape.c) * 2.0, x.reshape((shape.c, shape.a * shape.b)).shape
+
+
+def test_sizes_that_are_known_at_run_time_alone():
+    """One may be -1, and the kernel goes on; shapes that do not fit raise as NumPy does."""
+    x = np.arange(24.0)
+    sizes = [(2, -1, 4), (2, 3, 4), (-1, 3, 4), (2, 3, -1), (-1, -1, 4), (5, -1, 1), (0, -1, 2), (-1, 0, 0), (-2, 3, 4),
+             (2 ** 40, 2 ** 40, -1), (24, 1, 1)]
+    others = [(y, Shape(*one)) for y in (x, x.reshape(2, 3, 4), x[:0]) for one in sizes]
+    with fail_unless_captured():
+        j = check(by_attributes, x, Shape(2, 3, 4), others=others)
+    before = list(map(str, pijit.explain(j, x, Shape(2, 3, 4)).exits))
+    for one in ((-1, 3, 4), (2, -1, 4)) * 5:
+        j(x, Shape(*one))
+    assert list(map(str, pijit.explain(j, x, Shape(2, 3, 4)).exits)) == before
