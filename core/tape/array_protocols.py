@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, Tuple
 
 import numpy as np
 
-from pijit.core.tape.iteration import iterate
+from pijit.core.tape.iteration import iterate, iterates_in_python
 from pijit.core.tape.special_methods import DATA, call_recorded, python_method
 
 Keywords = Dict[str, Any]
@@ -25,7 +25,7 @@ def converted(x: Any) -> Any:
     """An operand: an object with `__array__` in Python becomes its array, also as an item of a list or tuple."""
     if issubclass(type(x), (list, tuple)):
         items = [converted(one) for one in iterate(x)]
-        return x if all(a is b for a, b in zip(items, x)) else items
+        return items if iterates_in_python(x) or any(a is not b for a, b in zip(items, x)) else x
     if issubclass(type(x), DATA):
         return x
     method = python_method(x, "__array__")

@@ -14,9 +14,9 @@ import numpy as np
 from pijit.core.graph.derivatives import FUNCTIONS
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.records import function_give, record_result
-from pijit.core.tape.special_methods import PLAIN, call_recorded, python_method
+from pijit.core.tape.special_methods import PLAIN, call_recorded, in_class, python_method
 from pijit.core.tape.state import STATE, watching
-from pijit.core.tape.tape import NUMBERS
+from pijit.core.tape.tape import NUMBERS, own_attributes
 
 MISSING = object()
 
@@ -47,12 +47,13 @@ def object_attribute(x: Any, name: str) -> Any:
     """As `object.__getattribute__`, with getters in Python recorded."""
     found = _lookup(type(x).__mro__, name)
     if found is not MISSING:
-        overrides = hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")
-        own = getattr(x, "__dict__", None) if not overrides else None
-        if type(own) is not dict or name not in own:
+        overrides = any(in_class(type(found), special) is not None for special in ("__set__", "__delete__"))
+        if overrides or name not in own_attributes(x):
             made = _got(found, x, type(x))
             if made is not MISSING:
                 return made
+    if python_method(x, "__getattribute__") is None and python_method(x, "__getattr__") is None:
+        return getattr(x, name)
     return _default(x, "__getattribute__")(x, name)
 
 

@@ -18,7 +18,7 @@ from pijit.core.tape.callables import HANDLERS
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.attributes import (attribute, delete_attribute, delete_object_attribute, object_attribute,
                                         set_object_attribute, store_attribute)
-from pijit.core.tape.iteration import iterate
+from pijit.core.tape.iteration import iterate, iterator_of
 from pijit.core.tape.operations import BINARY, INPLACE, apply_elementwise, delete, load, store, taint
 from pijit.core.tape.records import frozen, record_result
 from pijit.core.tape.special_methods import contains, python_method, real_number, stand_in
@@ -205,6 +205,17 @@ def _ratio(function: Any, *args: Any) -> Any:
     if watching(x):
         raise refusal("PJ502", what="float.as_integer_ratio")
     return x.as_integer_ratio()
+
+
+@handles(iter)
+def _iter(x: Any, *sentinel: Any) -> Any:
+    if sentinel:
+        return iter(functools.partial(_called, x) if callable(x) else x, *sentinel)
+    return iterator_of(x)
+
+
+def _called(function: Any) -> Any:
+    return call(function)
 
 
 @handles(next)

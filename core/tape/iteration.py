@@ -56,6 +56,15 @@ def iterate(x: Any) -> Any:
     return _stepped(made, step) if step is not None else iter(made)
 
 
+def iterator_of(x: Any) -> Any:
+    """`iter(x)` as a call of the program's: what `__iter__` in Python gives is the program's own object."""
+    method = python_method(x, "__iter__") if STATE.tapes else None
+    if method is None:
+        return iterate(x)
+    made = call_recorded(method, x)
+    return made if in_class(type(made), "__next__") is not None else iter(x)
+
+
 def _items(x: Any, get: FunctionType) -> Iterator[Any]:
     """Iteration over an object that has no `__iter__`: by its indices, until one is too large."""
     index = 0

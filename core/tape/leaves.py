@@ -8,7 +8,7 @@ import numpy as np
 
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.operations import BINARY
-from pijit.core.tape.tape import NUMBERS, Run, Tape, same_values
+from pijit.core.tape.tape import NUMBERS, Run, Tape, own_attributes, same_values
 
 Gather = Callable[[Run], Any]
 """Makes the gradient of a leaf or container when the sweep is done."""
@@ -51,8 +51,8 @@ class Argument:
             return x, self._items(x, range(len(x)), lambda found: [found[k] for k in sorted(found)])
         if issubclass(type(x), dict):
             return x, self._items(x, list(x), lambda found: found)
-        attributes = getattr(x, "__dict__", None)
-        if type(attributes) is dict and not issubclass(type(x), type) and not callable(x) and attributes:
+        attributes = {} if issubclass(type(x), type) or callable(x) else own_attributes(x)
+        if attributes:
             return x, self._items(attributes, list(attributes), lambda found: found)
         return x, lambda run: None
 

@@ -54,7 +54,7 @@ def stand_in(x: Any) -> Any:
 
     Objects without such methods, and those that C code reads as data, stay as they are.
     """
-    if not STATE.tapes or issubclass(type(x), DATA) or issubclass(type(x), type):
+    if not STATE.tapes or issubclass(type(x), PLAIN + (type,)):
         return x
     names = tuple(name for name in READERS if python_method(x, name) is not None)
     return _class_of(type(x), names)(x) if names else x
@@ -62,7 +62,9 @@ def stand_in(x: Any) -> Any:
 
 def truth(x: Any) -> Any:
     """What a test for truth gets in place of an object."""
-    return x if type(x) is bool else stand_in(x)
+    if issubclass(type(x), PLAIN):
+        return x
+    return stand_in(x) if python_method(x, "__bool__") or python_method(x, "__len__") else x
 
 
 class StandIn:

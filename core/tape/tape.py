@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from types import FunctionType, MethodType
+from types import FunctionType, MemberDescriptorType, MethodType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
@@ -247,12 +247,9 @@ def _parts(x: Any) -> Iterator[Any]:
         yield x.keywords
         yield x.func
     else:
-        attributes = getattr(x, "__dict__", None)
-        if type(attributes) is dict and not issubclass(type(x), type):
-            yield from list(attributes.values())
-        for name in _slots(type(x)):
-            if hasattr(x, name):
-                yield getattr(x, name)
+        if not issubclass(type(x), type):
+            yield from list(own_attributes(x).values())
+        yield from _slots(x)
 
 
 def _filled(cell: Any) -> bool:
@@ -263,8 +260,22 @@ def _filled(cell: Any) -> bool:
     return True
 
 
-def _slots(cls: type) -> Iterator[str]:
-    for one in cls.__mro__:
-        names = one.__dict__.get("__slots__", ())
-        if one.__module__ != "builtins" and issubclass(type(names), (tuple, list)):
-            yield from (name for name in names if name not in ("__dict__", "__weakref__"))
+def own_attributes(x: Any) -> Dict[str, Any]:
+    """The dict of an object; no code of its class is run."""
+    try:
+        found = object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
+    return found if type(found) is dict else {}
+
+
+def _slots(x: Any) -> Iterator[Any]:
+    """What is in the slots that an object's classes define."""
+    for one in type(x).__mro__:
+        if one.__module__ != "builtins" and "__slots__" in one.__dict__:
+            for member in one.__dict__.values():
+                if type(member) is MemberDescriptorType:
+                    try:
+                        yield member.__get__(x, type(x))
+                    except AttributeError:
+                        pass

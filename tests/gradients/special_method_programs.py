@@ -347,6 +347,9 @@ x * Quantity(x)
 np.exp(Quantity(x))
 np.concatenate([Quantity(x), x])
 class_of(x).kept
+looking_ahead(Steps(x))
+sum(iter(lambda state=[0.0]: state.__setitem__(0, state[0] + 1.0) or state[0] * x[0], 3.0 * x[0]))
+Watching(x).both()
 Deleting(x).both()
 """.strip().splitlines()
 
@@ -372,6 +375,31 @@ class Deleting(Held):
         wide = look().both() * 3.0
         del self
         return found() * wide * call_nothing(lambda: 2.0)
+
+
+def looking_ahead(steps):
+    items = iter(steps)
+    first = next(items)
+    return first * items.x[2] + sum(items) * (items is steps)
+
+
+class Watching:
+    """Sees each read of an attribute."""
+
+    def __init__(self, x):
+        self.x, self.seen = x, []
+
+    def __getattribute__(self, name):
+        if name != "seen":
+            self.seen.append(name)
+        return object.__getattribute__(self, name)
+
+    def both(self):
+        return self.x * 2.0 + self.half
+
+    @property
+    def half(self):
+        return self.x * (0.5 * self.seen.count("x") + 0.01 * len(self.seen))
 
 
 def call_nothing(function):

@@ -78,3 +78,30 @@ def test_objects_are_passed_on_as_they_are():
 
     grad(f)(POINT.copy())
     assert seen and all(seen)
+
+
+def test_looking_for_active_values_runs_no_code_of_the_program():
+    seen = []
+
+    class Watched:
+        __slots__ = ("x", "__hidden")
+
+        def __init__(self, x):
+            self.x, self.__hidden = x, [x * 2.0]
+
+        def __getattribute__(self, name):
+            seen.append(name)
+            return object.__getattribute__(self, name)
+
+    def f(x):
+        one = Watched(x)
+        seen.append("before")
+        return np.sum(np.array([float(v) for v in x])) + len({id(one): one}) * 0.0 + copied(one)
+
+    def copied(one):
+        return one.x.sum()
+
+    given = POINT.copy()
+    plain = f(given)
+    expected, seen[:] = list(seen), []
+    assert grad(f)(given).tolist() == [2.0] * 5 and seen == expected and f(given) == plain
