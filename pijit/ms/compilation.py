@@ -10,6 +10,7 @@ import pijit
 from pijit import options
 from pijit.code_extra import CodeExtra
 from pijit.code_extra import get_code_extra as extra_of
+from pijit.ms import log
 from pijit.names import closest
 
 CAPTURE_MODES = {"bytecode": "PIJit", "ast": "PSJit", "trace": "PIJit"}
@@ -74,12 +75,21 @@ def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, 
         if capture_mode not in CAPTURE_MODES:
             raise ValueError("jit: capture_mode must be {}".format(closest(capture_mode, CAPTURE_MODES)))
         mode = CAPTURE_MODES[capture_mode]
+    _tell_what_has_no_effect(jit_config, dict(other, input_signature=input_signature, compile_once=compile_once or None,
+                                              dynamic=dynamic or None, backend=backend or None))
     settings = known_options(jit_config)
     if fullgraph:
         settings["fullgraph"] = True
     given = fn if function is None else function
     make = functools.partial(_jitted, hash_args=hash_args, settings=settings, mode=mode)
     return make if given is None else make(given)
+
+
+def _tell_what_has_no_effect(jit_config: Optional[Mapping[str, Any]], given: Mapping[str, Any]) -> None:
+    """Log the arguments and options of MindSpore that change nothing here."""
+    named = set(getattr(jit_config, "jit_config_dict", jit_config) or ()) - set(known_options(jit_config))
+    for name in sorted(named | {name for name, value in given.items() if value is not None}):
+        log.info("jit: %s has no effect; guards ask for shapes and types", name)
 
 
 def known_options(jit_config: Optional[Mapping[str, Any]]) -> Dict[str, Any]:

@@ -229,3 +229,9 @@ def test_a_package_of_that_name_is_not_hidden_unasked(ms, tmp_path, monkeypatch)
         assert mindspore.Tensor is ms.Tensor
     finally:
         ms.uninstall()
+
+
+def test_what_has_no_effect_is_logged(ms, caplog):
+    with caplog.at_level("INFO", logger="mindspore"):
+        ms.jit(lambda x: x + 1.0, input_signature=ms.Tensor([1.0]), jit_config={"compile_with_try": False})
+    assert [record.getMessage().split()[1] for record in caplog.records] == ["compile_with_try", "input_signature"]
