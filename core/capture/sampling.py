@@ -172,17 +172,36 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...],
         raise Break("PJ210", function=ufunc.__name__)
     if any(isinstance(o.type, Array) and o.type.ndim == 0 for o in operands):
         raise Break("PJ203", operands=_operand_names(operands))
-    result: Type = _ask(ufunc, operands)  # with an output too: the loop may depend on a scalar's value
+    asked = ufunc if is_numpys(ufunc) else _without_elements(ufunc)
+    result: Type = _ask(asked, operands)  # with an output too: the loop may depend on a scalar's value
     if out is not None:
         def call(*arguments: Any) -> Any:
-            target = np.ones((1,) * out.ndim, out.dtype)
-            return ufunc(*arguments, out=target)
+            target = np.ones((1 if asked is ufunc else 0,) * out.ndim, out.dtype)
+            return asked(*arguments, out=target)
         result = _ask(call, operands)
     types, index = _find_loop(ufunc, operands, result.dtype, out)
     missing = [code for code in types if code in UNSUPPORTED]
     if missing:  # NumPy 1.x compares uint8 with 0.5 as float16
         raise Break("PJ215", type=np.dtype(missing[0]))
     return result, types, index
+
+
+def is_numpys(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is one of NumPy's own, which any operands may be tried with."""
+    return getattr(np, ufunc.__name__, None) is ufunc
+
+
+def _without_elements(ufunc: np.ufunc) -> Callable[..., Any]:
+    """The ufunc on arrays without elements in place of operands: loops of other libraries may not end for some values."""
+    def call(*arguments: Any, **named: Any) -> Any:
+        arrays = [isinstance(one, np.ndarray) for one in arguments]
+        weak = WEAK_SCALARS and any(isinstance(one, (np.ndarray, np.generic)) for one in arguments)
+        emptied = [np.empty((0,) * max(np.ndim(one), 1), np.asarray(one).dtype)
+                   if is_array or not any(arrays) and not (weak and not isinstance(one, np.generic)) else one
+                   for one, is_array in zip(arguments, arrays)]
+        result = ufunc(*emptied, **named)
+        return result if any(arrays) else result.dtype.type(0)
+    return call
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.capture import library_calls
+from pijit.core.capture import library_calls, sampling
 from pijit.core.graph.library import CLIP_WARNS, FUNCTIONS, Function
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 from tests.capture.test_arrays import array
@@ -314,3 +314,26 @@ def test_results_in_machine_code():
 def test_samples_of_what_warns():
     """NumPy 1.21 crashes where the warning of uneven lists is raised in np.correlate: samples do not raise it."""
     check(define("def f(x, k):\n    y = x * 2.0 + k\n    return np.correlate(y, [[1], [2, 3]])"), np.ones(3), 1.0)
+
+
+def test_ufuncs_of_other_libraries_are_tried_without_elements(monkeypatch):
+    """Their loops may raise, or not end, for values that the program never has."""
+    numba = pytest.importorskip("numba")
+    made = numba.vectorize(["float64(float64)"])(lambda x: 1.0 / x + 0.5)
+    shifted, without, shapes = getattr(made, "ufunc", made), sampling._without_elements, []
+
+    def watched(ufunc):
+        def asked(*arguments, **named):
+            shapes.extend(np.shape(one) for one in arguments)
+            return ufunc(*arguments, **named)
+        return without(asked)
+
+    def f(x, k):
+        return shifted(x) * 2.0 + shifted(x[0] * k)
+
+    monkeypatch.setattr(sampling, "_without_elements", watched)
+    sampling.ufunc_result.cache_clear()
+    x = np.linspace(2.0, 3.0, 7)
+    with fail_unless_captured():
+        check(f, x, 2.0, others=[(x[:1], 3.0), (x[::2], 2)], config={"force_breaks": None})
+    assert shapes and all(0 in shape for shape in shapes)
