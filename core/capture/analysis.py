@@ -255,8 +255,7 @@ class Analysis:
     def _show(self, index: int) -> None:
         """Code that an instruction runs may look at the frame: it finds all variables that have values."""
         self.facts.shown.add(index)
-        if index not in self.onlookers.shown:
-            self.onlookers.looked[index] = self.usedef.ever_bound(index) - self.liveness.live_in(index)
+        self.onlookers.look(index, self.usedef.ever_bound(index) - self.liveness.live_in(index))
 
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
         """Note of an exception that was not made and has to be that bytecode raises it; whether there is one."""

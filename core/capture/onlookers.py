@@ -109,6 +109,11 @@ class Onlookers:
         self.shown.update(found)
         return bool(found)
 
+    def look(self, index: int, hidden: FrozenSet[str]) -> None:
+        """Note an instruction that runs code which may look, and the variables that nothing else reads."""
+        if index not in self.shown:
+            self.looked[index] = hidden
+
     def may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         """Whether an instruction may read the frame's locals when bytecode runs it on this operand stack."""
         name = instr.opname

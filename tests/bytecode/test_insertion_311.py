@@ -142,7 +142,7 @@ def result(function, args):
 
 
 def spread(function, count=1):
-    """Code with NOPs in front of all instructions that allow it, the original's instructions, and where they are now."""
+    """Code with NOPs before all instructions that allow it, the original's instructions, and where they are now."""
     assembler = Assembler(decode(function.__code__))
     places = []
     for instr in assembler.function.instructions:
@@ -249,7 +249,7 @@ def test_twins_stay_apart():
 
 
 def test_new_code_has_the_handler_of_its_site():
-    """An exception that inserted code raises is caught as one of the instruction behind it."""
+    """An exception that inserted code raises is caught as one of the instruction that follows."""
     decoded = decode(try_everything.__code__)
     call = next(instr for instr in decoded.instructions if instr.value == "fail")
     assembler = Assembler(decoded)

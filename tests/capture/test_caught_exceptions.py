@@ -423,7 +423,7 @@ def padded(rows):
 
 
 def test_loops_in_handlers_over_lists_that_they_made():
-    """What is read behind an effect, while the exception waits, may not leave the kernel: bytecode reads it."""
+    """A read that follows an effect may not leave the kernel while the exception waits. Bytecode does it."""
     others = [([0, 0],), ([[1, 2], [3, 4]],), (np.arange(3.0),), (5.0,)]
     for first in ([0, 0], [np.array([1.0, 2.0]), np.array([1.0])], ["1", "2"]):
         check(padded, first, others=others, config={"backend": "python", "perf_statistics": False})
