@@ -13,6 +13,7 @@ import pytest
 
 import pijit
 from pijit.core.graph.passes.strips import STRIP
+from pijit.guards.program import set_mirror
 from tests.harness import check, jitted
 
 NATIVE = {"backend": "numba", "force_breaks": None}
@@ -24,7 +25,10 @@ PATIENCE = 20.0
 @contextlib.contextmanager
 def alarm(after, action):
     """Run ``action`` in a signal handler, some seconds from now; and every few seconds: what it raises may be lost, for
-    where a callback of the garbage collector is at work, Python only reports it."""
+    where a callback of the garbage collector is at work, Python only reports it.
+
+    Mirror mode is off meanwhile: the handler would run in the guards' Python twin, which the C guards do not have."""
+    mirrored = set_mirror(False)
     before = signal.signal(signal.SIGALRM, lambda number, frame: action())
     signal.setitimer(signal.ITIMER_REAL, after, 10.0)
     try:
@@ -32,6 +36,7 @@ def alarm(after, action):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        set_mirror(mirrored)
 
 
 @contextlib.contextmanager
