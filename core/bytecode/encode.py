@@ -170,7 +170,7 @@ class Assembler:
             code, co_consts=tuple(self._consts), co_names=tuple(self._names), co_varnames=tuple(self._varnames),
             co_nlocals=len(self._varnames), **layout.tables(code, places))
         # The original size is kept where it is larger: CPython counts a few items that are never there.
-        unchanged = edited.co_code == code.co_code
+        unchanged = edited.co_code == code.co_code and self.function.operands is None
         depth = max(code.co_stacksize, stack_size(self.function if unchanged else decode(edited)))
         return edited if depth == code.co_stacksize else replace_code(edited, co_stacksize=depth)
 
@@ -186,6 +186,8 @@ class Assembler:
         rows_of_originals: List[int] = []
         rows_of_jump_targets: List[int] = []
         opcodes, instructions = layout.opcodes, self.function.instructions
+        for instr in self.function.prologue:
+            layout.add_original(instr)
         for instr in instructions:
             index = instr.index
             if index in self._fallthrough:
@@ -200,8 +202,9 @@ class Assembler:
         _place_all(placed, ((label, rows_of_originals[index]) for index, label in self._original.items()))
         _place_all(placed, ((label, rows_of_jump_targets[index]) for index, label in self._inserted.items()))
         for instr in instructions:
-            if instr.target is not None and instr.index not in self._retargeted:
-                layout.targets[rows_of_originals[instr.index]] = rows_of_jump_targets[instr.target]
+            target = instr.target if instr.written_target is None else instr.written_target
+            if target is not None and instr.index not in self._retargeted:
+                layout.targets[rows_of_originals[instr.index]] = rows_of_jump_targets[target]
         pending += [(rows_of_originals[index], label) for index, label in self._retargeted.items()]
         for row, label in pending:
             if label not in placed or placed[label] == len(opcodes):

@@ -1,7 +1,7 @@
 """Decoded functions: instructions with resolved arguments, jump targets and positions."""
 
 from types import CodeType
-from typing import Any, List, Optional, Tuple
+from typing import Any, FrozenSet, List, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
 from pijit.core.bytecode.locations import Position
@@ -15,6 +15,15 @@ def count_arguments(code: CodeType) -> int:
     return count + bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
 
 
+class Unit(NamedTuple):
+    """An encoded instruction: opcode, whole argument, size with prefixes and caches, position."""
+
+    opcode: int
+    raw: int
+    size: int
+    position: Optional[Position]
+
+
 class Instr:
     """One instruction; its EXTENDED_ARG prefixes are folded into it.
 
@@ -23,7 +32,9 @@ class Instr:
         opname, opcode: which instruction.
         arg: the whole argument, or None for an instruction without one.
         value: what the argument stands for: the constant, the name, the operator, or `arg` itself.
-        target: index of the instruction that a jump or a handler setup names, else None.
+        target: index of the instruction that a jump or a handler setup leads to, else None.
+        written_target: index of the instruction that the encoded jump names. It is another one for the FOR_ITER of 3.12
+            and later, which skips what is there.
         lineno: the line, or None where the compiler gave none (3.10).
         offset: byte offset of the first unit, prefixes included, as in `f_lasti`; `dis` has the last unit's. From 3.11 on
             `f_lasti` is after the prefixes, as in `dis`.
@@ -32,10 +43,11 @@ class Instr:
         position: lines and columns in the source (3.11), else None.
         entry: the entry of the exception table that holds here (3.11), or None. Instructions that one entry
             of the table covers share one object.
+        units: the encoded instructions that it stands for where these are several (3.11); else None.
     """
 
     __slots__ = ("index", "opname", "opcode", "arg", "value", "target", "lineno", "offset", "size", "raw", "position",
-                 "entry")
+                 "entry", "written_target", "units")
 
     def __init__(self, index: int, opname: str, opcode: int, arg: Optional[int], value: Any,
                  lineno: Optional[int], offset: int, size: int, raw: int,
@@ -52,6 +64,8 @@ class Instr:
         self.raw = raw
         self.position = position
         self.entry: Optional[ExceptionEntry] = None
+        self.written_target: Optional[int] = None
+        self.units: Optional[Tuple[Unit, ...]] = None
 
     def __repr__(self) -> str:
         if self.target is not None:
@@ -66,6 +80,22 @@ class Instr:
         return "<{} {}{}, line {}>".format(self.index, self.opname, operand, self.lineno)
 
 
+class Operands(NamedTuple):
+    """The operand stack before each instruction of a function; see `operands_311`.
+
+    Attributes:
+        depths: number of items, empty slots included; None where no path leads.
+        nulls: the positions of the empty slots beside callables.
+        successors: the instructions that may run next, without exceptions; None where no path leads.
+        method_calls: calls that have a method and its owner below the arguments.
+    """
+
+    depths: Tuple[Optional[int], ...]
+    nulls: Tuple[Tuple[int, ...], ...]
+    successors: Tuple[Optional[List[int]], ...]
+    method_calls: FrozenSet[int]
+
+
 class Function:
     """A decoded code object.
 
@@ -74,9 +104,11 @@ class Function:
         instructions: all instructions, reachable or not.
         varnames, cellvars, freevars: as `code.co_varnames` and so on.
         argument_count: how many of `varnames` are arguments, `*args` and `**kwargs` included.
+        prologue: the instructions in front of the first one, of the normal form (3.11); new code goes behind them.
+        operands: what is on the operand stack, of the normal form (3.11); else None.
     """
 
-    __slots__ = ("code", "instructions", "varnames", "cellvars", "freevars", "argument_count")
+    __slots__ = ("code", "instructions", "varnames", "cellvars", "freevars", "argument_count", "prologue", "operands")
 
     def __init__(self, code: CodeType, instructions: List[Instr]) -> None:
         self.code = code
@@ -85,6 +117,8 @@ class Function:
         self.cellvars: Tuple[str, ...] = code.co_cellvars
         self.freevars: Tuple[str, ...] = code.co_freevars
         self.argument_count = count_arguments(code)
+        self.prologue: Tuple[Instr, ...] = ()
+        self.operands: Optional["Operands"] = None
 
     def __repr__(self) -> str:
         return "<Function {}, {} instructions>".format(self.code.co_name, len(self.instructions))

@@ -39,6 +39,11 @@ class Layout:
 
     def add_original(self, instr: Instr) -> None:
         """Append an original instruction."""
+        for unit in instr.units or ():
+            size = unit.size - CACHES.get(unit.opcode, 0)
+            self._append(unit.opcode, unit.raw, size, unit.position or NO_POSITION, instr.entry)
+        if instr.units:
+            return
         arg, opcode = instr.raw, instr.opcode
         size = instr.size - CACHES.get(opcode, 0)
         if self._new_locals and opcode in SLOTS:

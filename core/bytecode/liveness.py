@@ -13,6 +13,8 @@ from pijit.core.bytecode.decode import Function
 _FRAME_READERS = frozenset(("locals", "vars", "dir", "eval", "exec"))
 # Functions that hand out frames, by whatever attribute or global name.
 _FRAME_GETTERS = frozenset(("_getframe", "currentframe"))
+#: Instructions that read a local; LOAD_FAST_AND_CLEAR puts aside what an inlined comprehension hides (3.12).
+READS = frozenset(("LOAD_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR"))
 _GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 
 
@@ -97,7 +99,7 @@ class Liveness:
         for i in range(block.end - 1, block.start - 1, -1):
             instr = instructions[i]
             opname = instr.opname
-            if opname == "LOAD_FAST" or opname == "DELETE_FAST":
+            if opname in READS:
                 mask |= 1 << instr.raw
             elif opname == "STORE_FAST":
                 mask &= ~(1 << instr.raw)

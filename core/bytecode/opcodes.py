@@ -1,10 +1,19 @@
-"""What every opcode of CPython 3.7 to 3.10 is: opcode sets by name, and what capture may do with each opcode.
+"""What every instruction of the normal form is: sets by name, and what capture may do with each.
 
-A set holds only names that the running version has, so that code can be written once for all versions.
+The normal form has the opcodes of CPython 3.7 to 3.10, and a few more from 3.11 on. A set holds only names that the running version
+has, so that code can be written once for all versions.
 """
 
 import dis
+import sys
 from typing import Dict, FrozenSet
+
+if sys.version_info >= (3, 11):
+    from pijit.core.bytecode.names_311 import normal_names
+
+    PRESENT = normal_names()
+else:
+    PRESENT = frozenset(dis.opmap)
 
 CAPTURED = "captured"
 FALLBACK = "fallback"
@@ -16,7 +25,7 @@ _ARITHMETIC = ("ADD AND FLOOR_DIVIDE LSHIFT MATRIX_MULTIPLY MODULO MULTIPLY OR P
 # One row per kind of instruction: the names of all versions, and the class of the row.
 # Entering with statements, and what handlers begin and end with.
 _TRY_AND_WITH = """
-    SETUP_WITH POP_EXCEPT BEGIN_FINALLY CALL_FINALLY POP_FINALLY END_FINALLY RERAISE
+    SETUP_WITH BEFORE_WITH PUSH_EXC_INFO CHECK_EXC_MATCH CHECK_EG_MATCH POP_EXCEPT BEGIN_FINALLY CALL_FINALLY POP_FINALLY END_FINALLY RERAISE
     JUMP_IF_NOT_EXC_MATCH WITH_CLEANUP_START WITH_CLEANUP_FINISH WITH_EXCEPT_START""".split()
 
 # Of exceptions that nobody looks at.
@@ -34,7 +43,10 @@ _ROWS = (
     (CAPTURED, "JUMP_FORWARD JUMP_ABSOLUTE POP_JUMP_IF_FALSE POP_JUMP_IF_TRUE JUMP_IF_FALSE_OR_POP"),
     (CAPTURED, "JUMP_IF_TRUE_OR_POP GET_ITER FOR_ITER RETURN_VALUE"),
     (CAPTURED, "POP_TOP ROT_TWO ROT_THREE ROT_FOUR ROT_N DUP_TOP DUP_TOP_TWO NOP EXTENDED_ARG"),
+    (CAPTURED, "COPY SWAP TO_BOOL POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE CALL_METHOD_KW"),
     (CAPTURED, "CALL_FUNCTION CALL_FUNCTION_KW CALL_FUNCTION_EX CALL_METHOD MAKE_FUNCTION LOAD_CLOSURE"),
+    (FALLBACK, "LOAD_FAST_AND_CLEAR SET_FUNCTION_ATTRIBUTE CONVERT_VALUE LOAD_SUPER_ATTR LOAD_SUPER_METHOD END_FOR"),
+    (FALLBACK, "CALL_INTRINSIC_1 CALL_INTRINSIC_2 PREP_RERAISE_STAR BINARY_OP"),
     (CAPTURED, "SETUP_LOOP BREAK_LOOP CONTINUE_LOOP SETUP_FINALLY SETUP_EXCEPT POP_BLOCK"),
     (CAPTURED, "DELETE_SUBSCR DELETE_ATTR DELETE_GLOBAL DELETE_DEREF"),
     # Always the interpreter's: exception handling, dicts, sets, strings, pattern matching.
@@ -51,6 +63,8 @@ _ROWS = (
     (FALLBACK, "COPY_DICT_WITHOUT_KEYS"),
     # A frame with one of these is left alone: it can be suspended, or its locals live in a dict.
     (SKIP, "YIELD_VALUE YIELD_FROM GET_YIELD_FROM_ITER GEN_START GET_AWAITABLE GET_AITER GET_ANEXT"),
+    (SKIP, "RETURN_GENERATOR SEND END_SEND CLEANUP_THROW ASYNC_GEN_WRAP INTERPRETER_EXIT"),
+    (SKIP, "LOAD_LOCALS LOAD_FROM_DICT_OR_GLOBALS LOAD_FROM_DICT_OR_DEREF"),
     (SKIP, "BEFORE_ASYNC_WITH SETUP_ASYNC_WITH END_ASYNC_FOR"),
     (SKIP, "LOAD_NAME STORE_NAME DELETE_NAME LOAD_CLASSDEREF IMPORT_STAR SETUP_ANNOTATIONS PRINT_EXPR"),
 )
@@ -59,28 +73,27 @@ _ROWS = (
 CLASS_OF_NAME: Dict[str, str] = {name: kind for kind, names in _ROWS for name in names.split()}
 
 #: The class of each opcode of the running version: "captured", "fallback" or "skip".
-CLASSIFICATION: Dict[str, str] = {name: kind for name, kind in CLASS_OF_NAME.items() if name in dis.opmap}
+CLASSIFICATION: Dict[str, str] = {name: kind for name, kind in CLASS_OF_NAME.items() if name in PRESENT}
 
 
 def op_set(*names: str) -> FrozenSet[str]:
     """The names among `names` that the running version has.
 
     Raises:
-        ValueError: a name is of no supported version, or none is of the running one.
+        ValueError: a name is of no supported version.
 
     Example:
         op_set("JUMP_ABSOLUTE", "CONTINUE_LOOP")  # without CONTINUE_LOOP from 3.8 on
     """
     unknown = [name for name in names if name not in CLASS_OF_NAME]
-    present = frozenset(name for name in names if name in dis.opmap)
-    if unknown or not present:
-        raise ValueError("no such opcodes: {}".format(", ".join(unknown or names)))
-    return present
+    if unknown:
+        raise ValueError("no such opcodes: {}".format(", ".join(unknown)))
+    return frozenset(name for name in names if name in PRESENT)
 
 
 #: Jumps that may also fall through.
 CONDITIONAL_JUMPS = op_set("POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP",
-                           "JUMP_IF_TRUE_OR_POP", "FOR_ITER", "JUMP_IF_NOT_EXC_MATCH")
+                           "JUMP_IF_TRUE_OR_POP", "FOR_ITER", "JUMP_IF_NOT_EXC_MATCH", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
 #: Jumps that always jump.
 UNCONDITIONAL_JUMPS = op_set("JUMP_FORWARD", "JUMP_ABSOLUTE", "CONTINUE_LOOP")
 #: Every jump; setups of handlers are not jumps.

@@ -3,6 +3,7 @@
 from typing import Dict, FrozenSet, List, NamedTuple, Optional
 
 from pijit.core.bytecode.blocks import CFG
+from pijit.core.bytecode.liveness import READS
 
 ARGUMENT = "argument"
 STORE = "store"
@@ -16,7 +17,7 @@ class Definition(NamedTuple):
     Attributes:
         kind: 'argument', 'store', 'delete', or 'unbound' for a local without a value at the function's start.
         name: the local.
-        at: the STORE_FAST or DELETE_FAST instruction; -1 for the function's start.
+        at: the STORE_FAST, DELETE_FAST or LOAD_FAST_AND_CLEAR instruction; -1 for the function's start.
     """
 
     kind: str
@@ -52,7 +53,7 @@ class UseDef:
             ValueError: the instruction does not read a local.
         """
         instr = self._cfg.function.instructions[index]
-        if instr.opname not in ("LOAD_FAST", "DELETE_FAST"):
+        if instr.opname not in READS:
             raise ValueError("{!r} does not read a local".format(instr))
         return self.reaching(index, instr.value)
 
@@ -84,7 +85,7 @@ class UseDef:
         instructions = self._cfg.function.instructions
         return frozenset(
             instr.index for instr in instructions
-            if instr.opname in ("LOAD_FAST", "DELETE_FAST") and instr.value == definition.name
+            if instr.opname in READS and instr.value == definition.name
             and definition in self.reaching(instr.index, instr.value))
 
     def _before(self, index: int) -> int:
@@ -112,7 +113,7 @@ class UseDef:
             kind = ARGUMENT if slot < function.argument_count else UNBOUND
             self._definitions.append(Definition(kind, name, -1))
             self._of_slot.append(1 << slot)
-        kinds = {"STORE_FAST": STORE, "DELETE_FAST": DELETE}
+        kinds = {"STORE_FAST": STORE, "DELETE_FAST": DELETE, "LOAD_FAST_AND_CLEAR": DELETE}
         for instr in function.instructions:
             if instr.opname in kinds:
                 bit = len(self._definitions)

@@ -5,7 +5,8 @@ import pytest
 from bytecode_samples import NAMES, SAMPLES, Manager, outcome
 from pijit.core.bytecode.blocks import build_cfg
 from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.normal import COPIED_BY_COMPILER, normal_code
+from pijit.core.bytecode.normal import normal_code
+from pijit.core.bytecode.normal_37 import COPIED_BY_COMPILER
 from tests.bytecode.test_encode import with_code
 
 

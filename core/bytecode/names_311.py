@@ -1,0 +1,191 @@
+"""The instruction set of the normal form: what instructions of CPython 3.11 to 3.13 are called and what their arguments are.
+
+Where CPython 3.10 has an operation, the normal form has its name and its argument. So the capturer knows one instruction set.
+An opcode that this table does not know raises: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from types import CodeType
+from typing import Any, Callable, Dict, FrozenSet, NamedTuple, Optional, Tuple
+
+from pijit.core.bytecode.instructions import Instr
+from pijit.core.bytecode.read_311 import slot_names
+
+_VERSION = sys.version_info[:2]
+
+#: Whether an empty slot is pushed behind what is called (3.13), not in front of it.
+NULL_ABOVE_CALLABLE = _VERSION >= (3, 13)
+#: Instructions that call what is below their operands, with an empty slot or a first argument beside it.
+CALLS = frozenset(("CALL", "CALL_KW", "CALL_FUNCTION_EX"))
+#: The names of calls where a method and its owner, not a function and an empty slot, are below the arguments.
+METHOD_CALLS = {"CALL_FUNCTION": "CALL_METHOD", "CALL_FUNCTION_KW": "CALL_METHOD_KW", "CALL_FUNCTION_EX": "CALL_FUNCTION_EX"}
+
+
+class Normal(NamedTuple):
+    """An instruction of the normal form; see `Instr`."""
+
+    opname: str
+    arg: Optional[int]
+    value: Any
+
+
+class Names:
+    """What a code object's instructions name: the numbering of its cells is that of 3.10."""
+
+    __slots__ = ("slots", "locals", "cells")
+
+    def __init__(self, code: CodeType) -> None:
+        self.slots = slot_names(code)
+        self.locals = len(code.co_varnames)
+        cells = code.co_cellvars + code.co_freevars
+        self.cells: Dict[str, int] = {name: number for number, name in enumerate(cells)}
+
+
+Rule = Callable[[Instr, Names], Normal]
+
+
+def _kept(instr: Instr, names: Names) -> Normal:
+    return Normal(instr.opname, instr.arg, instr.value)
+
+
+def _renamed(name: str) -> Rule:
+    return lambda instr, names: Normal(name, instr.arg, instr.value)
+
+
+def _nothing(instr: Instr, names: Names) -> Normal:
+    return Normal("NOP", None, None)
+
+
+def _by_argument(known: Dict[int, str], otherwise: Rule) -> Rule:
+    """Operations without operands of their own that one opcode has by numbers."""
+    def rule(instr: Instr, names: Names) -> Normal:
+        name = known.get(instr.arg or 0)
+        return otherwise(instr, names) if name is None else Normal(name, None, None)
+
+    return rule
+
+
+def _shifted(bits: int, name: str, flagged: Optional[str] = None, flag: int = 1) -> Rule:
+    """The argument without the flags in its low bits; another name where a flag is set."""
+    def rule(instr: Instr, names: Names) -> Normal:
+        is_flagged = flagged is not None and instr.raw & flag
+        return Normal(flagged if is_flagged else name, instr.raw >> bits, instr.value)  # type: ignore[arg-type]
+
+    return rule
+
+
+def _compared(instr: Instr, names: Names) -> Normal:
+    """The argument is 1 where the answer is made a bool at once (3.13), else 0."""
+    return Normal("COMPARE_OP", int(_VERSION >= (3, 13) and bool(instr.raw & 16)), instr.value)
+
+
+def _cell(instr: Instr, names: Names) -> Normal:
+    return Normal(instr.opname, names.cells[instr.value], instr.value)
+
+
+def _loaded(instr: Instr, names: Names) -> Normal:
+    """3.13 loads cells for closures as it loads locals."""
+    if _VERSION >= (3, 13) and instr.value in names.cells:
+        return Normal("LOAD_CLOSURE", names.cells[instr.value], instr.value)
+    return Normal("LOAD_FAST", instr.arg, instr.value)
+
+
+def _called_with_names(instr: Instr, names: Names) -> Normal:
+    return Normal("CALL_FUNCTION_KW", instr.arg, instr.arg)
+
+
+_OPERATORS = ("ADD", "AND", "FLOOR_DIVIDE", "LSHIFT", "MATRIX_MULTIPLY", "MULTIPLY", "MODULO", "OR", "POWER", "RSHIFT",
+              "SUBTRACT", "TRUE_DIVIDE", "XOR")
+_BINARY = {number: "BINARY_" + name for number, name in enumerate(_OPERATORS)}
+_BINARY.update({number + len(_OPERATORS): "INPLACE_" + name for number, name in enumerate(_OPERATORS)})
+_INTRINSICS = {1: "PRINT_EXPR", 2: "IMPORT_STAR", 5: "UNARY_POSITIVE", 6: "LIST_TO_TUPLE"}
+
+_RULES: Dict[str, Rule] = {
+    "BINARY_OP": _by_argument(_BINARY, _kept),
+    "CALL_INTRINSIC_1": _by_argument(_INTRINSICS, _kept),
+    "COPY": _by_argument({1: "DUP_TOP"}, _kept),
+    "SWAP": _by_argument({2: "ROT_TWO"}, _kept),
+    "COMPARE_OP": _compared,
+    "LOAD_GLOBAL": _shifted(1, "LOAD_GLOBAL"),
+    "LOAD_ATTR": _shifted(1, "LOAD_ATTR", "LOAD_METHOD") if _VERSION >= (3, 12) else _kept,
+    "LOAD_SUPER_ATTR": _shifted(2, "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD"),
+    "LOAD_FAST": _loaded,
+    "LOAD_FAST_CHECK": _renamed("LOAD_FAST"),
+    "CALL": _renamed("CALL_FUNCTION"),
+    "CALL_KW": _called_with_names,
+    "FORMAT_SIMPLE": lambda instr, names: Normal("FORMAT_VALUE", 0, 0),
+    "FORMAT_WITH_SPEC": lambda instr, names: Normal("FORMAT_VALUE", 4, 4),
+}
+_RULES.update((name, _cell) for name in ("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF",
+                                         "LOAD_FROM_DICT_OR_DEREF"))
+_RULES.update((name, _nothing) for name in ("RESUME", "MAKE_CELL", "COPY_FREE_VARS", "PUSH_NULL", "CACHE"))
+_RULES.update((name, _renamed("JUMP_ABSOLUTE")) for name in ("JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"))
+_RULES.update(("POP_JUMP_{}_IF_{}".format(direction, condition), _renamed("POP_JUMP_IF_" + condition))
+              for direction in ("FORWARD", "BACKWARD") for condition in ("TRUE", "FALSE", "NONE", "NOT_NONE"))
+
+_KEPT = frozenset("""
+    LOAD_CONST STORE_FAST DELETE_FAST LOAD_FAST_AND_CLEAR STORE_GLOBAL DELETE_GLOBAL LOAD_NAME STORE_NAME DELETE_NAME LOAD_METHOD
+    STORE_ATTR DELETE_ATTR BINARY_SUBSCR STORE_SUBSCR DELETE_SUBSCR UNARY_NEGATIVE UNARY_POSITIVE UNARY_NOT UNARY_INVERT TO_BOOL
+    IS_OP CONTAINS_OP BUILD_TUPLE BUILD_LIST BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP BUILD_STRING BUILD_SLICE LIST_APPEND
+    LIST_EXTEND LIST_TO_TUPLE SET_ADD SET_UPDATE MAP_ADD DICT_UPDATE DICT_MERGE UNPACK_SEQUENCE UNPACK_EX FORMAT_VALUE CONVERT_VALUE
+    JUMP_FORWARD POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP
+    GET_ITER FOR_ITER END_FOR RETURN_VALUE POP_TOP NOP CALL_FUNCTION_EX MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE IMPORT_NAME IMPORT_FROM
+    IMPORT_STAR PRINT_EXPR GET_LEN MATCH_CLASS MATCH_KEYS MATCH_MAPPING MATCH_SEQUENCE RAISE_VARARGS RERAISE PUSH_EXC_INFO
+    CHECK_EXC_MATCH CHECK_EG_MATCH PREP_RERAISE_STAR CALL_INTRINSIC_2 POP_EXCEPT BEFORE_WITH WITH_EXCEPT_START LOAD_ASSERTION_ERROR
+    LOAD_BUILD_CLASS YIELD_VALUE RETURN_GENERATOR SEND END_SEND CLEANUP_THROW GET_YIELD_FROM_ITER GET_AWAITABLE GET_AITER GET_ANEXT
+    BEFORE_ASYNC_WITH END_ASYNC_FOR ASYNC_GEN_WRAP SETUP_ANNOTATIONS LOAD_LOCALS LOAD_FROM_DICT_OR_GLOBALS INTERPRETER_EXIT
+    """.split())
+
+#: What `plain_code` leaves no instance of.
+REWRITTEN = frozenset(("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST", "RETURN_CONST", "BINARY_SLICE",
+                       "STORE_SLICE"))
+#: Parts of one instruction of the normal form, and what runs never from `co_code`.
+JOINED = frozenset(("KW_NAMES", "PRECALL", "EXTENDED_ARG"))
+
+
+def normal_names() -> FrozenSet[str]:
+    """The names of the instructions that the normal form has on the running version."""
+    present = {name for name in dis.opmap if name in _KEPT}
+    present.update(name for name in ("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD", "CALL_METHOD_KW", "LOAD_METHOD", "LOAD_ATTR",
+                                     "LOAD_GLOBAL", "LOAD_FAST", "LOAD_CLOSURE", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF",
+                                     "COMPARE_OP", "DUP_TOP", "ROT_TWO", "COPY", "SWAP", "JUMP_ABSOLUTE", "FORMAT_VALUE",
+                                     "UNARY_POSITIVE", "LIST_TO_TUPLE", "IMPORT_STAR", "PRINT_EXPR", "POP_JUMP_IF_TRUE",
+                                     "POP_JUMP_IF_FALSE", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE"))
+    present.update(name for name in ("LOAD_SUPER_ATTR", "CALL_INTRINSIC_1", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+                   if name in dis.opmap)
+    if "LOAD_SUPER_ATTR" in present:
+        present.add("LOAD_SUPER_METHOD")
+    return frozenset(present) | frozenset(_BINARY.values())
+
+
+def why_unknown(opname: str) -> Optional[str]:
+    """Why an opcode cannot be read; None where it can."""
+    if opname in _RULES or opname in _KEPT or opname in REWRITTEN or opname in JOINED:
+        return None
+    return "pijit does not know the instruction {} of CPython {}.{}".format(opname, *_VERSION)
+
+
+def normal(instr: Instr, names: Names) -> Normal:
+    """The normal form of one instruction.
+
+    Args:
+        instr: from `read_instructions`, of plain code.
+        names: of its code object.
+
+    Raises:
+        ValueError: pijit does not know the opcode.
+    """
+    rule = _RULES.get(instr.opname)
+    if rule is not None:
+        return rule(instr, names)
+    if instr.opname in _KEPT:
+        return _kept(instr, names)
+    raise ValueError(why_unknown(instr.opname) or "{} is no instruction of plain code".format(instr.opname))
+
+
+def with_names(call: Instr, keywords: Tuple[str, ...]) -> Normal:
+    """The call of a `KW_NAMES` instruction, whose names are no operand (3.11, 3.12)."""
+    return Normal("CALL_FUNCTION_KW", call.arg, keywords)

@@ -1,0 +1,131 @@
+"""What is on the operand stack of a function in normal form, with the empty slots beside callables (CPython 3.11 to 3.13).
+
+A call has its callable and an empty slot below the arguments, or a method and its owner. Which of the two is the same on every
+path, since the compiler decides it by the syntax of the call.
+"""
+
+from __future__ import annotations
+
+import dis
+from typing import Dict, List, Optional, Set, Tuple
+
+from pijit.core.bytecode.exceptiontable import ExceptionEntry
+from pijit.core.bytecode.instructions import Function, Instr, Operands, Unit
+from pijit.core.bytecode.names_311 import NULL_ABOVE_CALLABLE
+from pijit.core.bytecode.units_311 import HAS_ARGUMENT
+
+Nulls = Tuple[int, ...]
+State = Tuple[int, Nulls]
+
+#: Control does not go on behind these.
+TERMINATORS = frozenset(("RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "INTERPRETER_EXIT"))
+_CALLS = frozenset(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX"))
+_NULL_FLAG = 1
+
+
+def _effect(instr: Instr, jump: bool) -> int:
+    """The change of the depth, by the effects that the compiler counts with."""
+    if jump and instr.opname == "FOR_ITER":
+        return -1  # it leads behind what it skips
+    units = instr.units or (Unit(instr.opcode, instr.raw, instr.size, instr.position),)
+    return sum(dis.stack_effect(unit.opcode, unit.raw if unit.opcode in HAS_ARGUMENT else None, jump=jump) for unit in units)
+
+
+def _pushed_null(instr: Instr, depth: int) -> Optional[int]:
+    """The position of the empty slot that an instruction pushes, or None."""
+    if dis.opname[instr.opcode] == "PUSH_NULL":
+        return depth
+    if instr.opname == "LOAD_GLOBAL" and instr.raw & _NULL_FLAG:
+        return depth + NULL_ABOVE_CALLABLE
+    return None
+
+
+class _Tracer:
+    """One walk along all paths; each instruction is visited once."""
+
+    def __init__(self, function: Function) -> None:
+        self.instructions = function.instructions
+        self.states: Dict[int, State] = {}
+        self.successors: Dict[int, List[int]] = {}
+        self.method_calls: Set[int] = set()
+        self.work: List[int] = []
+
+    def enter(self, index: int, depth: int, nulls: Nulls) -> None:
+        if index == len(self.instructions):
+            raise ValueError("control runs out of the code behind {!r}".format(self.instructions[-1]))
+        if depth < 0:
+            raise ValueError("the operand stack is below its bottom at {!r}".format(self.instructions[index]))
+        known = self.states.get(index)
+        if known is None:
+            self.states[index] = depth, nulls
+            self.work.append(index)
+        elif known != (depth, nulls):
+            raise ValueError("paths meet at {!r} with different stacks: {} and {}".format(
+                self.instructions[index], known, (depth, nulls)))
+
+    def run(self) -> Operands:
+        self.enter(0, 0, ())
+        while self.work:
+            self._visit(self.instructions[self.work.pop()])
+        every = range(len(self.instructions))
+        states = [self.states.get(index) for index in every]
+        return Operands(tuple(None if state is None else state[0] for state in states),
+                        tuple(() if state is None else state[1] for state in states),
+                        tuple(self.successors.get(index) for index in every), frozenset(self.method_calls))
+
+    def _visit(self, instr: Instr) -> None:
+        depth, nulls = self.states[instr.index]
+        ways = self.successors[instr.index] = []
+        entry = self._handled_by(instr)
+        if entry is not None:
+            self.enter(entry.target, entry.depth + entry.lasti + 1, tuple(null for null in nulls if null < entry.depth))
+        if instr.opname not in TERMINATORS:
+            self._go(instr, ways, instr.index + 1, False, depth, nulls)
+        if instr.target is not None:
+            self._go(instr, ways, instr.target, True, depth, nulls)
+
+    def _handled_by(self, instr: Instr) -> Optional[ExceptionEntry]:
+        """The entry whose handler gets an exception, past the code that ends running handlers."""
+        entry = instr.entry
+        while entry is not None and is_cleanup(self.instructions, entry.target):
+            entry = self.instructions[entry.target].entry
+        return entry
+
+    def _go(self, instr: Instr, ways: List[int], index: int, jump: bool, depth: int, nulls: Nulls) -> None:
+        after = depth + _effect(instr, jump)
+        if index not in ways:
+            ways.append(index)
+        self.enter(index, after, self._nulls_after(instr, depth, nulls, after))
+
+    def _nulls_after(self, instr: Instr, depth: int, nulls: Nulls, after: int) -> Nulls:
+        pushed = _pushed_null(instr, depth)
+        if pushed is not None:
+            return nulls + (pushed,)
+        if instr.opname not in _CALLS:
+            return nulls
+        below = after - 1 + NULL_ABOVE_CALLABLE
+        if nulls and nulls[-1] == below:
+            return nulls[:-1]
+        self.method_calls.add(instr.index)
+        return nulls
+
+
+def is_cleanup(instructions: List[Instr], index: int) -> bool:
+    """Whether the code that ends a running handler begins there: it raises the exception again and does nothing else."""
+    names = [(instr.opname, instr.arg) for instr in instructions[index:index + 3]]
+    return names == [("COPY", 3), ("POP_EXCEPT", None), ("RERAISE", 1)]
+
+
+def operands(function: Function) -> Operands:
+    """The operand stack before each instruction.
+
+    Args:
+        function: in normal form, calls not told apart yet.
+
+    Returns:
+        Depths, positions of empty slots, successors, and the calls of methods.
+
+    Raises:
+        ValueError: paths meet with different stacks; CPython's compiler never makes such code.
+    """
+    return _Tracer(function).run()

@@ -1,0 +1,97 @@
+"""Plain code of CPython 3.11 to 3.13: instructions that do two things are split into two of the same version.
+
+A segment may begin or end between the two halves. What is rewritten::
+
+    LOAD_FAST_LOAD_FAST, STORE_FAST_LOAD_FAST, STORE_FAST_STORE_FAST    two instructions (3.13)
+    RETURN_CONST                                                        LOAD_CONST; RETURN_VALUE
+    BINARY_SLICE, STORE_SLICE                                           BUILD_SLICE; BINARY_SUBSCR or STORE_SUBSCR
+"""
+
+from __future__ import annotations
+
+import dis
+from types import CodeType
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
+
+from pijit.core.bytecode.encode import Assembler
+from pijit.core.bytecode.exceptiontable import ExceptionEntry
+from pijit.core.bytecode.instructions import Function, Instr
+from pijit.core.bytecode.layout import read_instructions
+from pijit.core.bytecode.units_311 import CACHES, units_needed
+
+#: An instruction to be: its name and its encoded argument.
+Encoded = Tuple[str, int]
+
+
+def _pair(first: str, second: str) -> Callable[[int], List[Encoded]]:
+    return lambda raw: [(first, raw >> 4), (second, raw & 15)]
+
+
+_SPLIT: Dict[str, Callable[[int], List[Encoded]]] = {
+    "LOAD_FAST_LOAD_FAST": _pair("LOAD_FAST", "LOAD_FAST"),
+    "STORE_FAST_LOAD_FAST": _pair("STORE_FAST", "LOAD_FAST"),
+    "STORE_FAST_STORE_FAST": _pair("STORE_FAST", "STORE_FAST"),
+    "RETURN_CONST": lambda raw: [("LOAD_CONST", raw), ("RETURN_VALUE", 0)],
+    "BINARY_SLICE": lambda raw: [("BUILD_SLICE", 2), ("BINARY_SUBSCR", 0)],
+    "STORE_SLICE": lambda raw: [("BUILD_SLICE", 2), ("STORE_SUBSCR", 0)],
+}
+
+
+def plain_code(code: CodeType) -> CodeType:
+    """The code without instructions that do two things; itself where it has none.
+
+    Args:
+        code: of the running version.
+
+    Raises:
+        ValueError: the code does not decode.
+    """
+    instructions = read_instructions(code)
+    changes = {instr.index: _SPLIT[instr.opname](instr.raw) for instr in instructions if instr.opname in _SPLIT}
+    return rewritten(code, instructions, changes) if changes else code
+
+
+def rewritten(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, List[Encoded]]) -> CodeType:
+    """The code with other instructions in place of some.
+
+    Args:
+        code: what is rewritten.
+        instructions: its own, from `read_instructions`.
+        changes: by index, the instructions in place of one; jumps to it lead to the first of them.
+    """
+    made: List[Instr] = []
+    sources: List[Instr] = []
+    place: Dict[int, int] = {}
+    for instr in instructions:
+        place[instr.index] = len(made)
+        for one in _instead(instr, changes.get(instr.index)):
+            one.index = len(made)
+            made.append(one)
+            sources.append(instr)
+    place[len(instructions)] = len(made)
+    entries: Dict[int, ExceptionEntry] = {}
+    for one, instr in zip(made, sources):
+        one.entry = moved_entry(instr.entry, place, entries)
+        one.target = None if instr.target is None or one.opcode != instr.opcode else place[instr.target]
+    return Assembler(Function(code, made)).assemble()
+
+
+def moved_entry(entry: Optional[ExceptionEntry], place: Dict[int, int],
+                known: Dict[int, ExceptionEntry]) -> Optional[ExceptionEntry]:
+    """An entry in another numbering; instructions with one entry keep having one object."""
+    if entry is None:
+        return None
+    if id(entry) not in known:
+        known[id(entry)] = ExceptionEntry(place[entry.start], place[entry.end], place[entry.target], entry.depth, entry.lasti)
+    return known[id(entry)]
+
+
+def _instead(instr: Instr, changed: Optional[List[Encoded]]) -> List[Instr]:
+    """New instructions with the position of an old one."""
+    if changed is None:
+        return [_made(instr, instr.opname, instr.opcode, instr.raw, instr.size)]
+    return [_made(instr, name, dis.opmap[name], raw, units_needed(raw) + CACHES.get(dis.opmap[name], 0)) for name, raw in changed]
+
+
+def _made(instr: Instr, name: str, opcode: int, raw: int, size: int) -> Instr:
+    return Instr(0, name, opcode, raw, raw, instr.lineno, instr.offset, size, raw, instr.position)
