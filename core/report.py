@@ -24,7 +24,7 @@ from pijit.core.records import BreakReport, InlinedReport, SegmentReport, WayRep
 from pijit.core.split import Split, parts_of, split_of
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
-                  "ROT_FOUR", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])
+                  "ROT_FOUR", "COPY", "SWAP", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])
 
 
 class Clock:

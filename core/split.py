@@ -8,7 +8,7 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.usedef import ARGUMENT, STORE, UseDef
 from pijit.core.capture.captured import Captured
 
-GLUE = frozenset(["LOAD_FAST", "LOAD_CONST", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR",
+GLUE = frozenset(["LOAD_FAST", "LOAD_CONST", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP",
                   "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP", "RETURN_VALUE", "STORE_FAST"])
 """A run of bytecode of these alone is no box."""
 

@@ -40,7 +40,8 @@ AGAIN = 0.02
 """Seconds until a function asks again for which there is no budget."""
 NS = 10 ** 9
 NEVER = float("inf")
-BACK = ("JUMP_ABSOLUTE", "POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "CONTINUE_LOOP")
+BACK = ("JUMP_ABSOLUTE", "POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "CONTINUE_LOOP", "JUMP_BACKWARD",
+        "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_NONE", "POP_JUMP_BACKWARD_IF_NOT_NONE")
 
 
 class Budget:
@@ -221,13 +222,12 @@ def _nothing(*_: Any) -> None:
 def _cold_code(code: types.CodeType, mover: Callable[[int], Callable[[int], Any]]) -> Optional[types.CodeType]:
     """The code, asking at the headers of its loops; None if there are none where a call can move."""
     from pijit.core.bytecode.blocks import build_cfg
-    from pijit.core.bytecode.decode import decode
     from pijit.core.bytecode.moves import move_points
-    from pijit.core.bytecode.normal import normal_code
+    from pijit.core.bytecode.normal import decode_normal, normal_code
 
     if not _has_loops(code):
         return None
-    cfg = build_cfg(decode(normal_code(code, False)))
+    cfg = build_cfg(decode_normal(normal_code(code, False)))
     headers = [header for header, because in move_points(cfg).items() if because is None]
     if not headers:
         return None

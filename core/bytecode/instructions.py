@@ -88,12 +88,14 @@ class Operands(NamedTuple):
         nulls: the positions of the empty slots beside callables.
         successors: the instructions that may run next, without exceptions; None where no path leads.
         method_calls: calls that have a method and its owner below the arguments.
+        paired_calls: calls that have a callable and their first argument there, in place of an empty slot.
     """
 
     depths: Tuple[Optional[int], ...]
     nulls: Tuple[Tuple[int, ...], ...]
     successors: Tuple[Optional[List[int]], ...]
     method_calls: FrozenSet[int]
+    paired_calls: FrozenSet[int]
 
 
 class Function:

@@ -53,6 +53,9 @@ def normal_function(code: CodeType) -> Function:
     for index in function.operands.method_calls:
         instr = function.instructions[index]
         instr.opname = METHOD_CALLS[instr.opname]
+    for index in function.operands.paired_calls:
+        instr = function.instructions[index]
+        instr.arg = instr.value = (instr.arg or 0) + 1
     return function
 
 

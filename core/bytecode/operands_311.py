@@ -1,21 +1,33 @@
 """What is on the operand stack of a function in normal form, with the empty slots beside callables (CPython 3.11 to 3.13).
 
-A call has its callable and an empty slot below the arguments, or a method and its owner. Which of the two is the same on every
-path, since the compiler decides it by the syntax of the call.
+A call has its callable and an empty slot below the arguments, or a method and its owner, or any callable and the first argument.
+Which of these is the same on every path, since the compiler decides it by the syntax of the call.
 """
 
 from __future__ import annotations
 
 import dis
-from typing import Dict, List, Optional, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
 from pijit.core.bytecode.instructions import Function, Instr, Operands, Unit
 from pijit.core.bytecode.names_311 import NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.units_311 import HAS_ARGUMENT
 
-Nulls = Tuple[int, ...]
-State = Tuple[int, Nulls]
+Positions = Tuple[int, ...]
+
+
+class State(NamedTuple):
+    """The depth of the operand stack; where its empty slots are, and the methods that have their owner above them."""
+
+    depth: int
+    nulls: Positions = ()
+    methods: Positions = ()
+
+    def below(self, level: int) -> "State":
+        """What is left when all from a level on is taken away."""
+        return State(level, tuple(null for null in self.nulls if null < level),
+                     tuple(method for method in self.methods if method < level))
 
 #: Control does not go on behind these.
 TERMINATORS = frozenset(("RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "INTERPRETER_EXIT"))
@@ -29,6 +41,10 @@ def _effect(instr: Instr, jump: bool) -> int:
         return -1  # it leads behind what it skips
     units = instr.units or (Unit(instr.opcode, instr.raw, instr.size, instr.position),)
     return sum(dis.stack_effect(unit.opcode, unit.raw if unit.opcode in HAS_ARGUMENT else None, jump=jump) for unit in units)
+
+
+_METHODS = {"LOAD_METHOD": 1, "LOAD_SUPER_METHOD": 3}
+"""Instructions that push a method and its owner, and how many operands they take."""
 
 
 def _pushed_null(instr: Instr, depth: int) -> Optional[int]:
@@ -48,41 +64,41 @@ class _Tracer:
         self.states: Dict[int, State] = {}
         self.successors: Dict[int, List[int]] = {}
         self.method_calls: Set[int] = set()
+        self.paired_calls: Set[int] = set()
         self.work: List[int] = []
 
-    def enter(self, index: int, depth: int, nulls: Nulls) -> None:
+    def enter(self, index: int, state: State) -> None:
         if index == len(self.instructions):
             raise ValueError("control runs out of the code behind {!r}".format(self.instructions[-1]))
-        if depth < 0:
+        if state.depth < 0:
             raise ValueError("the operand stack is below its bottom at {!r}".format(self.instructions[index]))
-        known = self.states.get(index)
-        if known is None:
-            self.states[index] = depth, nulls
+        known = self.states.setdefault(index, state)
+        if known is state:
             self.work.append(index)
-        elif known != (depth, nulls):
-            raise ValueError("paths meet at {!r} with different stacks: {} and {}".format(
-                self.instructions[index], known, (depth, nulls)))
+        elif known != state:
+            raise ValueError("paths meet at {!r} with different stacks: {} and {}".format(self.instructions[index], known, state))
 
     def run(self) -> Operands:
-        self.enter(0, 0, ())
+        self.enter(0, State(0))
         while self.work:
             self._visit(self.instructions[self.work.pop()])
         every = range(len(self.instructions))
         states = [self.states.get(index) for index in every]
-        return Operands(tuple(None if state is None else state[0] for state in states),
-                        tuple(() if state is None else state[1] for state in states),
-                        tuple(self.successors.get(index) for index in every), frozenset(self.method_calls))
+        return Operands(tuple(None if state is None else state.depth for state in states),
+                        tuple(() if state is None else state.nulls for state in states),
+                        tuple(self.successors.get(index) for index in every),
+                        frozenset(self.method_calls), frozenset(self.paired_calls))
 
     def _visit(self, instr: Instr) -> None:
-        depth, nulls = self.states[instr.index]
+        state = self.states[instr.index]
         ways = self.successors[instr.index] = []
         entry = self._handled_by(instr)
         if entry is not None:
-            self.enter(entry.target, entry.depth + entry.lasti + 1, tuple(null for null in nulls if null < entry.depth))
+            self.enter(entry.target, state.below(entry.depth)._replace(depth=entry.depth + entry.lasti + 1))
         if instr.opname not in TERMINATORS:
-            self._go(instr, ways, instr.index + 1, False, depth, nulls)
+            self._go(instr, ways, instr.index + 1, False, state)
         if instr.target is not None:
-            self._go(instr, ways, instr.target, True, depth, nulls)
+            self._go(instr, ways, instr.target, True, state)
 
     def _handled_by(self, instr: Instr) -> Optional[ExceptionEntry]:
         """The entry whose handler gets an exception, past the code that ends running handlers."""
@@ -91,23 +107,27 @@ class _Tracer:
             entry = self.instructions[entry.target].entry
         return entry
 
-    def _go(self, instr: Instr, ways: List[int], index: int, jump: bool, depth: int, nulls: Nulls) -> None:
-        after = depth + _effect(instr, jump)
+    def _go(self, instr: Instr, ways: List[int], index: int, jump: bool, state: State) -> None:
         if index not in ways:
             ways.append(index)
-        self.enter(index, after, self._nulls_after(instr, depth, nulls, after))
+        self.enter(index, self._after(instr, state, state.depth + _effect(instr, jump)))
 
-    def _nulls_after(self, instr: Instr, depth: int, nulls: Nulls, after: int) -> Nulls:
-        pushed = _pushed_null(instr, depth)
+    def _after(self, instr: Instr, state: State, depth: int) -> State:
+        """The stack when an instruction has run that leaves this depth."""
+        if instr.opname in _CALLS:
+            self._call(instr, state, depth - 1)
+            return state.below(depth - 1)._replace(depth=depth)
+        pushed = _pushed_null(instr, state.depth)
         if pushed is not None:
-            return nulls + (pushed,)
-        if instr.opname not in _CALLS:
-            return nulls
-        below = after - 1 + NULL_ABOVE_CALLABLE
-        if nulls and nulls[-1] == below:
-            return nulls[:-1]
-        self.method_calls.add(instr.index)
-        return nulls
+            return State(depth, state.nulls + (pushed,), state.methods)
+        if instr.opname in _METHODS:
+            return State(depth, state.nulls, state.methods + (state.depth - _METHODS[instr.opname],))
+        return state._replace(depth=depth)
+
+    def _call(self, instr: Instr, state: State, base: int) -> None:
+        """Note what a call has below its arguments, from position ``base`` on."""
+        if base + NULL_ABOVE_CALLABLE not in state.nulls:
+            (self.method_calls if base in state.methods else self.paired_calls).add(instr.index)
 
 
 def is_cleanup(instructions: List[Instr], index: int) -> bool:

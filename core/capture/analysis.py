@@ -46,7 +46,7 @@ from pijit.core.capture.values import FRAGILE, Abstract, Unbound, Unknown
 from pijit.core.capture.versions import Version
 from pijit.core.errors import Break
 
-CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST",
+CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP", "LOAD_CONST",
                   "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_FINALLY", "SETUP_EXCEPT"])
 """Instructions that never raise."""
 MAX_VERSIONS = 4

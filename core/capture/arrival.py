@@ -9,7 +9,8 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Dict, FrozenSet, List, Optional
 
-from pijit.core.bytecode.decode import Function, decode
+from pijit.core.bytecode.decode import Function
+from pijit.core.bytecode.normal import decode_normal, normal_code
 from pijit.core.capture.states import State
 from pijit.core.capture.values import Abstract, Const, Number, Tensor
 from pijit.guards.facts import is_exactly
@@ -40,7 +41,7 @@ def slots_at_entry(code: CodeType, slots: List[Any], unbound: Any) -> List[Any]:
 
     Without the arguments that are bound anew, which `remembered` has.
     """
-    function = decode(code)
+    function = decode_normal(normal_code(code, False))
     gone = bound_anew(function)
     fast = [slots[index] if index < function.argument_count and name not in gone else unbound
             for index, name in enumerate(function.varnames)]

@@ -6,9 +6,9 @@ from types import CodeType
 from typing import Any, Dict, FrozenSet, Iterable, NamedTuple, Optional
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
-from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.bytecode.normal import decode_normal
 
 
 class Body(NamedTuple):
@@ -36,10 +36,10 @@ class KeptLiveness(Liveness):
 
 def body_of(code: CodeType, globals: Dict[str, Any], kept: Iterable[str] = ()) -> Body:
     """The decoded body of a function's code; the variables ``kept`` always live."""
-    cfg = build_cfg(decode(code))
+    cfg = build_cfg(decode_normal(code))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
-        cfg = build_cfg(decode(plain))
+        cfg = build_cfg(decode_normal(plain))
     body = body_with(cfg)
     return body._replace(liveness=KeptLiveness(cfg, kept)) if kept else body
 

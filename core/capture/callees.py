@@ -7,6 +7,7 @@ closures of one code object share what was compiled, and nothing keeps the funct
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
@@ -214,9 +215,12 @@ def _function_of(target: Any) -> Optional[types.FunctionType]:
     return found if type(found) is types.FunctionType else None
 
 
+NAMES_ON_STACK = not (3, 11) <= sys.version_info < (3, 13)
+"""Whether the names of a call's keywords are on the stack, and not part of the call."""
 CALLEE_BELOW: Dict[str, Callable[[int], int]] = {
     "CALL_FUNCTION": lambda count: count, "CALL_METHOD": lambda count: count,
-    "CALL_FUNCTION_KW": lambda count: count + 1, "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1),
+    "CALL_FUNCTION_KW": lambda count: count + NAMES_ON_STACK, "CALL_METHOD_KW": lambda count: count + NAMES_ON_STACK,
+    "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1),
     "LOAD_ATTR": lambda name: 0,
 }
 """How many operands an instruction has above what it calls."""

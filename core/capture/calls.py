@@ -75,7 +75,7 @@ MAX_KEYWORDS = 16
 
 
 class Calls:
-    """Mixin of the interpreter: CALL_FUNCTION, CALL_FUNCTION_KW, CALL_FUNCTION_EX, CALL_METHOD."""
+    """Mixin of the interpreter: CALL_FUNCTION, CALL_FUNCTION_KW, CALL_FUNCTION_EX, CALL_METHOD, CALL_METHOD_KW."""
 
     emit: Callable[..., Optional[Value]]
     facts: Any
@@ -109,12 +109,17 @@ class Calls:
         self.push(self.call(self.pop(), arguments, {}))
 
     def op_CALL_FUNCTION_KW(self, instr: Instr) -> None:
-        names = self.pop()
+        values, keywords = self._with_names(instr)
+        self.push(self.call(self.pop(), values, keywords))
+
+    def _with_names(self, instr: Instr) -> Tuple[List[Abstract], Arguments]:
+        """The arguments of a call, whose last ones have names: on the stack, or of the instruction (3.11, 3.12)."""
+        names = Const(instr.value) if type(instr.value) is tuple else self.pop()
         if not isinstance(names, Const) or type(names.object) is not tuple:
             raise Break("PJ211")
         values = self.pop_many(instr.arg or 0)
         split = len(values) - len(names.object)
-        self.push(self.call(self.pop(), values[:split], dict(zip(names.object, values[split:]))))
+        return values[:split], dict(zip(names.object, values[split:]))
 
     def op_CALL_FUNCTION_EX(self, instr: Instr) -> None:
         named = self._keywords(self.pop()) if (instr.arg or 0) & 1 else {}
@@ -156,11 +161,17 @@ class Calls:
         return {key.object: self.container_item(value, key) for key in keys}
 
     def op_CALL_METHOD(self, instr: Instr) -> None:
-        arguments = self.pop_many(instr.arg or 0)
+        self._call_method_with(self.pop_many(instr.arg or 0), {})
+
+    def op_CALL_METHOD_KW(self, instr: Instr) -> None:
+        self._call_method_with(*self._with_names(instr))
+
+    def _call_method_with(self, arguments: List[Abstract], keywords: Arguments) -> None:
+        """Call what LOAD_METHOD has pushed."""
         callee = self.pop()
         if not isinstance(self.pop(), Null):
             raise Break("PJ201", callee=describe(callee))
-        self.push(self.call(callee, arguments, {}))
+        self.push(self.call(callee, arguments, keywords))
 
     def call(self, callee: Abstract, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """The result of a call, or Break."""

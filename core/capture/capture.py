@@ -6,10 +6,9 @@ from types import CodeType
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
-from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
-from pijit.core.bytecode.normal import normal_code
+from pijit.core.bytecode.normal import decode_normal, normal_code
 from pijit.core.capture import cost
 from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.builder import GraphBuilder, state_at
@@ -30,9 +29,10 @@ from pijit.core.errors import Break
 from pijit.core.graph.passes import run_passes
 from pijit.core.graph.verify import verify
 
-SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
+SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP"])
 NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
-OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "LOAD_ATTR",
+OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD",
+                        "CALL_METHOD_KW", "BEFORE_WITH", "LOAD_ATTR",
                         "LOAD_DEREF",
                         "LOAD_GLOBAL", "BINARY_SUBSCR", "FOR_ITER", "YIELD_VALUE", "SETUP_WITH", "UNPACK_SEQUENCE",
                         "UNPACK_EX"])
@@ -142,10 +142,10 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
 
     ``arrived`` is what is known of arguments that a running call has bound anew, ``hints`` are the function's.
     """
-    cfg = build_cfg(decode(normal_code(code, False)))
+    cfg = build_cfg(decode_normal(normal_code(code, False)))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
-        cfg = build_cfg(decode(plain))
+        cfg = build_cfg(decode_normal(plain))
     said = hints.said(cfg.function, code, localsplus, globals) if hints is not None else Said()
     seen, less, work, given_up = Seen(), list(TRIES), Work(), None
     while True:

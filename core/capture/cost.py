@@ -39,7 +39,7 @@ FREE = frozenset(["const", "shares", "identical", "same", "flag", "dim", "iterat
                   "raised", "new_tuple", "new_list", "new_dict"])
 LIBRARY = frozenset(["invoke", "perform"])
 OF_ELEMENTS = frozenset(["load", "store", "view", "part"])
-MOVES = frozenset(["NOP", "POP_TOP", "DUP_TOP", "DUP_TOP_TWO", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "LOAD_CONST",
+MOVES = frozenset(["NOP", "POP_TOP", "DUP_TOP", "DUP_TOP_TWO", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP", "LOAD_CONST",
                    "LOAD_FAST", "STORE_FAST", "LOAD_GLOBAL", "JUMP_FORWARD", "JUMP_ABSOLUTE", "POP_BLOCK",
                    "SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_LOOP"])
 """Instructions that no operation comes of."""

@@ -44,7 +44,7 @@ from pijit.guards import source as sources
 from pijit.guards.reading import class_value
 
 
-LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD"])
+LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD", "CALL_METHOD_KW"])
 """Instructions that push a container which others may lead to as well: any of its class may be the one that
 changes."""
 

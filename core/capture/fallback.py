@@ -3,10 +3,10 @@ after."""
 
 from __future__ import annotations
 
+import sys
 from typing import Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Instr
-from pijit.core.bytecode.flow import HANDLER_ITEMS
 from pijit.core.capture.states import State
 from pijit.core.capture.item_types import LOOKED_AT, list_like
 from pijit.core.capture.values import (
@@ -30,19 +30,33 @@ def _arg(instr: Instr) -> int:
     return instr.arg or 0
 
 
+HAS_QUALNAME = sys.version_info < (3, 11)
+"""Whether a function is made with its qualified name on the stack, above the code."""
+
+
+EXCEPTION_ITEMS = 3 if sys.version_info < (3, 11) else 1
+"""Items of the exception handled before, which the end of a handler takes from the stack."""
+
+
+def _names_on_stack(instr: Instr) -> bool:
+    """Whether the names of a call's keywords are an operand, not part of the instruction (3.11, 3.12)."""
+    return type(instr.value) is not tuple
+
+
 POPS: Dict[str, Callable[[Instr], int]] = {
     "CALL_FUNCTION": lambda i: _arg(i) + 1,
-    "CALL_FUNCTION_KW": lambda i: _arg(i) + 2,
+    "CALL_FUNCTION_KW": lambda i: _arg(i) + 1 + _names_on_stack(i),
     "CALL_FUNCTION_EX": lambda i: 2 + (_arg(i) & 1),
     "CALL_METHOD": lambda i: _arg(i) + 2,
+    "CALL_METHOD_KW": lambda i: _arg(i) + 2 + _names_on_stack(i),
     "BUILD_TUPLE": _arg, "BUILD_LIST": _arg, "BUILD_SET": _arg, "BUILD_STRING": _arg, "BUILD_SLICE": _arg,
     "BUILD_TUPLE_UNPACK": _arg, "BUILD_LIST_UNPACK": _arg, "BUILD_SET_UNPACK": _arg, "BUILD_MAP_UNPACK": _arg,
     "BUILD_TUPLE_UNPACK_WITH_CALL": _arg, "BUILD_MAP_UNPACK_WITH_CALL": _arg,
     "BUILD_MAP": lambda i: 2 * _arg(i),
     "BUILD_CONST_KEY_MAP": lambda i: _arg(i) + 1,
     "FORMAT_VALUE": lambda i: 2 if _arg(i) & 4 else 1,
-    "MAKE_FUNCTION": lambda i: 2 + bin(_arg(i) & 15).count("1"),
-    "RAISE_VARARGS": _arg,
+    "MAKE_FUNCTION": lambda i: 1 + HAS_QUALNAME + bin(_arg(i) & 15).count("1"),
+    "RAISE_VARARGS": _arg, "POP_EXCEPT": lambda i: EXCEPTION_ITEMS,
 }
 
 MADE: Dict[str, type] = {
@@ -66,21 +80,23 @@ _FIXED = {
     0: ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
         "DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP",
         "POP_BLOCK", "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR",
-        "GEN_START", "BEGIN_FINALLY", "WITH_EXCEPT_START", "BREAK_LOOP", "CONTINUE_LOOP"),
+        "GEN_START", "BEGIN_FINALLY", "WITH_EXCEPT_START", "BREAK_LOOP", "CONTINUE_LOOP", "LOAD_FAST_AND_CLEAR", "RERAISE"),
     1: ("LOAD_ATTR", "LOAD_METHOD", "UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "POP_TOP",
         "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "STORE_FAST", "UNPACK_SEQUENCE", "UNPACK_EX",
         "GET_ITER",
         "FOR_ITER", "LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE",
         "LIST_TO_TUPLE",
         "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "SETUP_WITH",
-        "RETURN_VALUE", "PRINT_EXPR", "DUP_TOP", "GET_LEN", "IMPORT_STAR", "MATCH_SEQUENCE", "MATCH_MAPPING"),
+        "RETURN_VALUE", "PRINT_EXPR", "DUP_TOP", "GET_LEN", "IMPORT_STAR", "MATCH_SEQUENCE", "MATCH_MAPPING",
+        "TO_BOOL", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE", "CONVERT_VALUE", "BEFORE_WITH", "PUSH_EXC_INFO",
+        "CHECK_EXC_MATCH", "CALL_INTRINSIC_1"),
     2: ("BINARY_SUBSCR", "DELETE_SUBSCR", "STORE_ATTR", "COMPARE_OP", "IS_OP", "CONTAINS_OP", "IMPORT_NAME",
-        "MAP_ADD", "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO", "MATCH_KEYS"),
-    3: ("STORE_SUBSCR", "ROT_THREE", "MATCH_CLASS", "POP_EXCEPT"),
+        "MAP_ADD", "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO", "MATCH_KEYS", "SET_FUNCTION_ATTRIBUTE", "CALL_INTRINSIC_2"),
+    3: ("STORE_SUBSCR", "ROT_THREE", "MATCH_CLASS", "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD"),
     4: ("ROT_FOUR",),
-    HANDLER_ITEMS: ("END_FINALLY",),
-    HANDLER_ITEMS + 1: ("WITH_CLEANUP_START",),  # what is to be called is below, and goes
-    HANDLER_ITEMS + 3: ("WITH_CLEANUP_FINISH",),
+    6: ("END_FINALLY",),
+    7: ("WITH_CLEANUP_START",),  # what is to be called is below, and goes
+    9: ("WITH_CLEANUP_FINISH",),
 }
 _FIXED_POPS: Dict[str, int] = {name: count for count, names in _FIXED.items() for name in names}
 
@@ -90,7 +106,7 @@ def pops(instr: Instr) -> Optional[int]:
     name = instr.opname
     if name in POPS:
         return POPS[name](instr)
-    if name == "ROT_N":
+    if name in ("ROT_N", "COPY", "SWAP"):
         return _arg(instr)
     if name.startswith(("BINARY_", "INPLACE_")) and name != "BINARY_SUBSCR":
         return 2
@@ -127,7 +143,7 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
         result = Instance(Object(made), born=instr.index)
     if isinstance(result, Sequence) and len(result.items) == unpacked(instr) == depth_after - kept:
         return State(dict(state.locals), stack[:kept] + list(reversed(result.items)))
-    pushed = 2 if instr.opname in ("FOR_ITER", "SETUP_WITH") else 1  # below it the iterator, or what leaves the block
+    pushed = 2 if instr.opname in ("FOR_ITER", "SETUP_WITH", "BEFORE_WITH") else 1  # below it the iterator, or what leaves the block
     if result is not None and depth_after == kept + pushed:
         stack[-1] = result
     return State(dict(state.locals), stack)
@@ -180,7 +196,7 @@ def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:
         return []
     operands = state.stack[-count:]
     if broken.reason_id == "PJ201":
-        operands = operands[:2 if instr.opname == "CALL_METHOD" else 1]
+        operands = operands[:2 if instr.opname.startswith("CALL_METHOD") else 1]
     return [value for value in operands if value.source is not None]
 
 
@@ -215,7 +231,17 @@ def _rotate(instr: Instr, state: State) -> None:
     state.stack[-count:] = [items[-1]] + items[:-1]
 
 
+def _copy(instr: Instr, state: State) -> None:
+    state.stack.append(state.stack[-_arg(instr)])
+
+
+def _swap(instr: Instr, state: State) -> None:
+    below = -_arg(instr)
+    state.stack[-1], state.stack[below] = state.stack[below], state.stack[-1]
+
+
 _EXACT: Dict[str, Callable[[Instr, State], None]] = {
     "LOAD_FAST": _load_fast, "STORE_FAST": _store_fast, "DELETE_FAST": _delete_fast, "POP_TOP": _pop_top,
     "DUP_TOP": _dup_top, "ROT_TWO": _rotate, "ROT_THREE": _rotate, "ROT_FOUR": _rotate, "ROT_N": _rotate,
+    "COPY": _copy, "SWAP": _swap,
 }

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Set
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.flow import unwound_level
 from pijit.core.bytecode.liveness import Liveness
-from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_WITH, UNARY
+from pijit.core.bytecode.opcodes import BINARY, CLASS_OF_NAME, INPLACE, PRESENT, TRY_AND_WITH, UNARY
 from pijit.core.capture.abstract import Parted, Raised, raised_in
 from pijit.core.capture.attributes import Attributes
 from pijit.core.capture.callees import CALLEE_BELOW
@@ -38,9 +38,9 @@ from pijit.core.capture.managers import Managers
 from pijit.core.capture.matching import Matching
 from pijit.core.capture.operators import Operators, describe
 from pijit.core.capture.outcomes import Outcome
-from pijit.core.capture.parted import is_unmade
 from pijit.core.capture.specials import is_object, method_called, truth_special
 from pijit.core.capture.shared_cells import content
+from pijit.core.capture.stack_moves import ROTATIONS, StackMoves
 from pijit.core.capture.states import State, rounds_of
 from pijit.core.capture.suspended import Suspended, is_generating, worn
 from pijit.core.capture.subscripts import Subscripts
@@ -77,15 +77,15 @@ REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("B
 REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 """Why instructions that never have a handler stay bytecode, where there is a better reason than PJ202."""
 
+MAKES_BOOL = "TO_BOOL" in PRESENT
+"""Whether the argument of a comparison says that its answer is made a bool (3.13)."""
+
 PASSED = frozenset(["loop", "except", "finally"])
 """Kinds of blocks that nothing is done for where control leaves them without an exception."""
 
-ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
-
-
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
                   Comprehensions, Generators, Iteration, Effects, Deletions, ContainerEffects, Matching, Texts,
-                  Characters, Managers, Imports, Handlers):
+                  Characters, Managers, Imports, Handlers, StackMoves):
     """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
 
     "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
@@ -217,7 +217,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         elif name in UNARY:
             self.push(self.unary(UNARY[name], self.pop()))
         elif name in ROTATIONS:
-            self._rotate(ROTATIONS[name])
+            self.rotate(ROTATIONS[name])
         else:
             handler: Optional[Callable[[Instr], None]] = getattr(self, "op_" + name, None)
             if handler is None:
@@ -263,29 +263,6 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def op_NOP(self, instr: Instr) -> None:
         """Nothing."""
-
-    def op_POP_TOP(self, instr: Instr) -> None:
-        self.take()
-
-    def op_DUP_TOP(self, instr: Instr) -> None:
-        value = self._twice(self.take())
-        self.state.stack += [value, value]
-
-    def op_DUP_TOP_TWO(self, instr: Instr) -> None:
-        pair = [self._twice(value) for value in self.take_many(2)]
-        self.state.stack += pair + pair
-
-    def _twice(self, value: Abstract) -> Abstract:
-        """A value that is on the stack twice; the index of ``x[index] += ...`` is no object for that."""
-        value = self.use(value) if isinstance(value, Parted) else self.alone(value)
-        return value if is_unmade(value) else self.as_object(value)
-
-    def op_ROT_N(self, instr: Instr) -> None:
-        self._rotate(instr.arg or 0)
-
-    def _rotate(self, count: int) -> None:
-        values = self.take_many(count)
-        self.state.stack += [values[-1]] + values[:-1]
 
     def op_LOAD_CONST(self, instr: Instr) -> None:
         self.push(Const(instr.value))
@@ -370,6 +347,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             return
         right, left = self.pop(), self.pop()
         self.push(self.compare(instr.value, left, right))
+        if instr.arg and MAKES_BOOL:
+            self.op_TO_BOOL(instr)
 
     def op_IS_OP(self, instr: Instr) -> None:
         right, left = self.pop(), self.pop()
@@ -425,6 +404,24 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def op_POP_JUMP_IF_TRUE(self, instr: Instr) -> None:
         self._conditional(True, None)
+
+    def op_POP_JUMP_IF_NONE(self, instr: Instr) -> None:
+        self.push(self.compare("is", self.pop(), Const(None)))
+        self._conditional(True, None)
+
+    def op_POP_JUMP_IF_NOT_NONE(self, instr: Instr) -> None:
+        self.push(self.compare("is", self.pop(), Const(None)))
+        self._conditional(False, None)
+
+    def op_TO_BOOL(self, instr: Instr) -> None:
+        """What a jump of 3.13 needs: it takes nothing but True and False."""
+        value = truth_special(self, self.pop())
+        known = self.known_truth(value)
+        is_bool = isinstance(value, Number) and value.type == BOOL
+        if known is not None:
+            self.push(Const(known))
+        else:
+            self.push(value if is_bool else Number(BOOL, self.emit("flag", [self.truth(value)], BOOL)))
 
     def op_JUMP_IF_FALSE_OR_POP(self, instr: Instr) -> None:
         self._conditional(False, False)

@@ -65,7 +65,8 @@ SILENT = frozenset([
     "LIST_APPEND", "LIST_TO_TUPLE", "DUP_TOP_TWO", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP", "SETUP_FINALLY",
     "SETUP_EXCEPT", "POP_BLOCK", "POP_EXCEPT", "BEGIN_FINALLY", "BREAK_LOOP", "CONTINUE_LOOP", "RETURN_VALUE",
     "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START", "GET_LEN", "JUMP_IF_NOT_EXC_MATCH", "RERAISE",
-    "END_FINALLY", "WITH_CLEANUP_FINISH",
+    "END_FINALLY", "WITH_CLEANUP_FINISH", "PUSH_EXC_INFO", "LOAD_FAST_AND_CLEAR", "SET_FUNCTION_ATTRIBUTE", "POP_JUMP_IF_NONE",
+    "POP_JUMP_IF_NOT_NONE",
 ])
 """Instructions that run no code of the program's, apart from the ends of objects."""
 
@@ -165,7 +166,7 @@ class Onlookers:
         callee, arguments = stack[-1 - above], stack[len(stack) - above:]
         if len(arguments) == 3 and self._is_exit(callee):
             return not self._silent.get(callee.born, False)
-        looked_up = instr.opname == "CALL_METHOD" and self._plain.get(callee.born, False)
+        looked_up = instr.opname.startswith("CALL_METHOD") and self._plain.get(callee.born, False)
         name = "" if looked_up else self._name_of(callee)
         if name is None or name in READERS:
             return True

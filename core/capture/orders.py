@@ -28,7 +28,7 @@ def compare_in_order(self: Any, symbol: str, left: Abstract, right: Abstract) ->
     items = [[self.use(item) for item in items] for items in pair]
     plain = all(is_among(class_of(item), PLAIN_ANSWERS) for one in items for item in one)
     following = self.function.instructions[self.instr.index + 1].opname
-    if not plain and not following.startswith("POP_JUMP_IF_"):
+    if not plain and not following.startswith("POP_JUMP_IF_") and following != "TO_BOOL":
         raise Break("PJ203", operand=describe(right))
     answer: Abstract = Const(PYTHON_OPERATORS[symbol](len(items[0]), len(items[1])))
     for one, other in reversed(list(zip(*items))):

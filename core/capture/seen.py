@@ -18,7 +18,7 @@ from pijit.guards.source import UNBOUND, is_plain_tuple
 
 NO_THINGS = (tuple, list, dict, set, frozenset, str, bytes, int, float, complex, type, types.ModuleType,
              types.FunctionType, np.ndarray, np.generic, BaseException)
-HANDING_ON = frozenset(["RETURN_VALUE", "POP_TOP", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR"])
+HANDING_ON = frozenset(["RETURN_VALUE", "POP_TOP", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP"])
 """What bytecode does with any object as well as with one that is known."""
 ENOUGH = 64
 """How many objects are looked at to find what an attribute is like."""

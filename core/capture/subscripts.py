@@ -6,6 +6,7 @@ from typing import Callable, List, Optional, Tuple
 
 import numpy as np
 from pijit.core.bytecode.decode import Function, Instr
+from pijit.core.bytecode.opcodes import PRESENT
 from pijit.core.capture.characters import is_text
 from pijit.core.capture.container_reads import KEYED
 from pijit.core.capture.gathering import elements_at, elements_where, rows_at, store_elements
@@ -35,6 +36,9 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import FLAG, Array, Scalar, numpy_scalar
 from pijit.guards.facts import is_among
+
+STORING_BACK = ["SWAP", "ROT_TWO", "STORE_SUBSCR"] if "SWAP" in PRESENT else ["ROT_THREE", "STORE_SUBSCR"]
+"""What is behind the operator of ``x[i] += ...``."""
 
 
 class Subscripts:
@@ -167,8 +171,8 @@ class Subscripts:
 
         A slice waits on the stack, so no exit could follow if it wrote into the array of the picked elements.
         """
-        behind = self.function.instructions[self.instr.index + 1:self.instr.index + 3]
-        if [instr.opname for instr in behind] != ["ROT_THREE", "STORE_SUBSCR"] or len(self.state.stack) < 2:
+        behind = self.function.instructions[self.instr.index + 1:self.instr.index + 1 + len(STORING_BACK)]
+        if [instr.opname for instr in behind] != STORING_BACK or len(self.state.stack) < 2:
             return False
         owner, index = self.state.stack[-2:]
         return isinstance(owner, Tensor) and class_of(index) is tuple and self._gathers(index) and any(

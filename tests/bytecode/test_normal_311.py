@@ -82,6 +82,13 @@ def test_calls_with_keywords():
         assert found[0].arg == 2 and found[0].value == named
 
 
+def test_a_callable_with_its_first_argument_beside_it():
+    """The interpreter calls decorators, comprehensions and __exit__ with an argument in place of the empty slot."""
+    function = function_of("def f(x):\n  @x\n  def g(): pass\n  with x: pass\n  return (y for y in x)")
+    called = [instr.arg for instr in function.instructions if instr.opname == "CALL_FUNCTION"]
+    assert called == [1, 3, 1] and not any(instr.opname == "CALL_METHOD" for instr in function.instructions)
+
+
 def test_empty_slots_are_not_counted():
     function = function_of("def f(x): return g(x, h(x))")
     depths = build_cfg(function).stack_depth
