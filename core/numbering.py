@@ -54,7 +54,7 @@ class Numbering:
         if self._alone:
             return False
         depth = captured.depth, captured.head_depth
-        exits = tuple((e.target, e.locals, e.stack, e.side, e.poll, e.rest, e.given, e.deleted)
+        exits = tuple((e.target, e.locals, e.stack, e.side, e.poll, e.rest, e.given, e.deleted, e.empty)
                       for e in captured.graph.exits)
         guards = segment_program(captured, launch_arguments(captured)).guards
         key = captured.start, graph_key(captured.graph).unnamed, exits, guards

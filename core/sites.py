@@ -81,8 +81,7 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
     width = max(len(codes) for _, codes in kernel.exits)
     rounds = [e.locals.index(ROUNDS) if ROUNDS in e.locals else None for e in exits]
     plans = [ExitPlan(e.target, tuple(None if name == ROUNDS else name for name in e.locals), e.stack, e.side, e.poll,
-                      None if e.way is None else (number, e.way), e.rest, e.given,
-                      e.deleted)
+                      None if e.way is None else (number, e.way), e.rest, e.given, e.deleted, e.empty)
              for e in (exits[which] for which in order)]
     held = held_back(plans)
     polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)

@@ -8,7 +8,8 @@ class BlockEntry(NamedTuple):
     """An active entry of the block stack.
 
     Attributes:
-        kind: 'finally', 'except', 'with', 'loop' (3.7), or 'handler' while a handler or a finally body runs.
+        kind: 'finally', 'except', 'with', 'loop' (3.7), 'handler' while a handler or a finally body runs, or 'restoring' in
+            an inlined comprehension (3.12).
         handler: instruction where the handler begins; for a loop, where `break` leads.
         pusher: the instruction that set the block up; from 3.11 on the first that the entry of the exception table holds for.
         level: operand stack depth that unwinding to this entry restores.

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional
 
-from pijit.core.bytecode.blockstack import BlockEntry, Blocks, Flow
+from pijit.core.bytecode.blockstack import PROTECTING, BlockEntry, Blocks, Flow
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
 from pijit.core.bytecode.instructions import Function
-from pijit.core.bytecode.operands_311 import is_cleanup, operands
+from pijit.core.bytecode.operands_311 import is_cleanup, is_restoring, operands
 
 #: What the expression behind `except` may consist of.
 _EXPRESSION = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR", "LOAD_METHOD", "LOAD_CONST",
@@ -49,7 +49,7 @@ class _Blocks:
         """The kind of a block, by what its handler begins with."""
         first, second = self.instructions[handler:handler + 2]
         if is_cleanup(self.instructions, handler):
-            return "handler"
+            return "restoring" if is_restoring(self.instructions, handler) else "handler"
         if first.opname != "PUSH_EXC_INFO":
             return "finally"
         if second.opname == "WITH_EXCEPT_START":
@@ -93,6 +93,6 @@ def _handlers(function: Function, blocks: _Blocks) -> Dict[int, BlockEntry]:
         reached = function.operands.depths[instr.index] is not None
         if reached and instr.entry is not None and instr.entry.target not in handlers:
             block = blocks.of(instr.entry)[-1]
-            if block.kind != "handler":
+            if block.kind in PROTECTING:
                 handlers[block.handler] = block._replace(kind="handler")
     return handlers

@@ -30,7 +30,7 @@ class ExitPlan(NamedTuple):
     At a ``poll`` exit the interpreter does, with everything in place, what the kernel has left for. Control goes on
     at the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``, if there is one,
     runs on the top item of the stack, and its result takes that item's place. ``given`` are the items that are made,
-    ``deleted`` the locals that lose their values.
+    ``deleted`` the locals that lose their values, ``empty`` the positions of stack items without a value: see `Exit`.
     """
 
     target: int
@@ -42,6 +42,7 @@ class ExitPlan(NamedTuple):
     rest: Union[Rest, Report, None] = None
     given: Tuple[Given, ...] = ()
     deleted: Tuple[str, ...] = ()
+    empty: Tuple[int, ...] = ()
 
 
 def held_back(plans: List[ExitPlan]) -> Dict[int, int]:

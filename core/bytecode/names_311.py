@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import sys
 from types import CodeType
-from typing import Any, Callable, Dict, FrozenSet, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.core.bytecode.instructions import Instr
 from pijit.core.bytecode.read_311 import slot_names
@@ -132,7 +132,7 @@ _KEPT = frozenset("""
     IS_OP CONTAINS_OP BUILD_TUPLE BUILD_LIST BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP BUILD_STRING BUILD_SLICE LIST_APPEND
     LIST_EXTEND LIST_TO_TUPLE SET_ADD SET_UPDATE MAP_ADD DICT_UPDATE DICT_MERGE UNPACK_SEQUENCE UNPACK_EX FORMAT_VALUE CONVERT_VALUE
     JUMP_FORWARD POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP
-    GET_ITER FOR_ITER END_FOR RETURN_VALUE POP_TOP NOP CALL_FUNCTION_EX MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE IMPORT_NAME IMPORT_FROM
+    GET_ITER FOR_ITER END_FOR RETURN_VALUE POP_TOP NOP CALL_FUNCTION_EX MAKE_FUNCTION IMPORT_NAME IMPORT_FROM
     IMPORT_STAR PRINT_EXPR GET_LEN MATCH_CLASS MATCH_KEYS MATCH_MAPPING MATCH_SEQUENCE RAISE_VARARGS RERAISE PUSH_EXC_INFO
     CHECK_EXC_MATCH CHECK_EG_MATCH PREP_RERAISE_STAR CALL_INTRINSIC_2 POP_EXCEPT BEFORE_WITH WITH_EXCEPT_START LOAD_ASSERTION_ERROR
     LOAD_BUILD_CLASS YIELD_VALUE RETURN_GENERATOR SEND END_SEND CLEANUP_THROW GET_YIELD_FROM_ITER GET_AWAITABLE GET_AITER GET_ANEXT
@@ -144,6 +144,7 @@ REWRITTEN = frozenset(("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAS
                        "STORE_SLICE"))
 #: Parts of one instruction of the normal form, and what runs never from `co_code`.
 JOINED = frozenset(("KW_NAMES", "PRECALL", "EXTENDED_ARG"))
+_PARTS = JOINED | {"SET_FUNCTION_ATTRIBUTE"}
 
 
 def normal_names() -> FrozenSet[str]:
@@ -163,7 +164,7 @@ def normal_names() -> FrozenSet[str]:
 
 def why_unknown(opname: str) -> Optional[str]:
     """Why an opcode cannot be read; None where it can."""
-    if opname in _RULES or opname in _KEPT or opname in REWRITTEN or opname in JOINED:
+    if opname in _RULES or opname in _KEPT or opname in REWRITTEN or opname in _PARTS:
         return None
     return "pijit does not know the instruction {} of CPython {}.{}".format(opname, *_VERSION)
 
@@ -189,3 +190,9 @@ def normal(instr: Instr, names: Names) -> Normal:
 def with_names(call: Instr, keywords: Tuple[str, ...]) -> Normal:
     """The call of a `KW_NAMES` instruction, whose names are no operand (3.11, 3.12)."""
     return Normal("CALL_FUNCTION_KW", call.arg, keywords)
+
+
+def with_attributes(flags: Sequence[int]) -> Normal:
+    """A MAKE_FUNCTION and what gives the function its defaults and its closure: the operands are in 3.10's order."""
+    every = sum(flags)
+    return Normal("MAKE_FUNCTION", every, every)

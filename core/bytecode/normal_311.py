@@ -13,7 +13,7 @@ from typing import Dict, List, Sequence, Tuple
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
 from pijit.core.bytecode.instructions import Function, Instr, Unit
 from pijit.core.bytecode.layout import read_instructions
-from pijit.core.bytecode.names_311 import JOINED, METHOD_CALLS, Names, normal, with_names
+from pijit.core.bytecode.names_311 import JOINED, METHOD_CALLS, Names, normal, with_attributes, with_names
 from pijit.core.bytecode.operands_311 import operands
 from pijit.core.bytecode.plain_311 import moved_entry
 from pijit.core.bytecode.units_311 import SKIPPED_BY_FOR_ITER
@@ -69,7 +69,7 @@ def _groups(raw: Sequence[Instr], first: int) -> List[List[Instr]]:
     groups: List[List[Instr]] = []
     begun = False
     for instr in raw[first:]:
-        if begun:
+        if begun or instr.opname == "SET_FUNCTION_ATTRIBUTE" and groups[-1][0].opname == "MAKE_FUNCTION":
             groups[-1].append(instr)
         else:
             groups.append([instr])
@@ -79,9 +79,12 @@ def _groups(raw: Sequence[Instr], first: int) -> List[List[Instr]]:
 
 def _joined(number: int, group: Sequence[Instr], names: Names) -> Instr:
     last = group[-1]
-    found = normal(last, names)
     if group[0].opname == "KW_NAMES":
         found = with_names(last, group[0].value)
+    elif group[0].opname == "MAKE_FUNCTION":
+        found = with_attributes([instr.raw for instr in group])
+    else:
+        found = normal(last, names)
     made = Instr(number, found.opname, last.opcode, found.arg, found.value, last.lineno, group[0].offset,
                  sum(instr.size for instr in group), last.raw, last.position)
     if len(group) > 1:

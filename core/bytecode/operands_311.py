@@ -43,6 +43,7 @@ def _effect(instr: Instr, jump: bool) -> int:
     return sum(dis.stack_effect(unit.opcode, unit.raw if unit.opcode in HAS_ARGUMENT else None, jump=jump) for unit in units)
 
 
+_RESTORES = frozenset(("ROT_TWO", "SWAP", "STORE_FAST"))
 _METHODS = {"LOAD_METHOD": 1, "LOAD_SUPER_METHOD": 3}
 """Instructions that push a method and its owner, and how many operands they take."""
 
@@ -131,9 +132,21 @@ class _Tracer:
 
 
 def is_cleanup(instructions: List[Instr], index: int) -> bool:
-    """Whether the code that ends a running handler begins there: it raises the exception again and does nothing else."""
+    """Whether code begins there that ends a running handler, or an inlined comprehension, and raises the exception again."""
+    return _ends_handler(instructions, index) or is_restoring(instructions, index)
+
+
+def _ends_handler(instructions: List[Instr], index: int) -> bool:
     names = [(instr.opname, instr.arg) for instr in instructions[index:index + 3]]
     return names == [("COPY", 3), ("POP_EXCEPT", None), ("RERAISE", 1)]
+
+
+def is_restoring(instructions: List[Instr], index: int) -> bool:
+    """Whether code begins there that gives variables back what an inlined comprehension has hidden (3.12)."""
+    if [instr.opname for instr in instructions[index:index + 2]] != ["ROT_TWO", "POP_TOP"]:
+        return False
+    behind = next((instr for instr in instructions[index + 2:] if instr.opname not in _RESTORES), None)
+    return behind is not None and behind.opname == "RERAISE"
 
 
 def operands(function: Function) -> Operands:

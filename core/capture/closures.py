@@ -13,12 +13,11 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.making import CLOSURE, CODE, code_made
 from pijit.core.capture.values import Abstract, Opaque
 from pijit.guards.source import Local, read_class_attribute
 
 WITH_DEFAULTS, WITH_NAMED, WITH_ANNOTATIONS, WITH_CLOSURE = 0x01, 0x02, 0x04, 0x08
-CODE, CLOSURE = 2, 3
-"""How far before MAKE_FUNCTION its code and the tuple of its cells are pushed."""
 NAMED = ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_ATTR")
 SOMEWHERE = Local(sys.maxsize, "made")
 """Stands in the analysis for where segments will find what bytecode has made."""
@@ -27,7 +26,7 @@ SOMEWHERE = Local(sys.maxsize, "made")
 def made_function(function: Function, facts: Facts, instr: Instr, name: Abstract) -> Optional[Opaque]:
     """What a MAKE_FUNCTION instruction pushes; None if it cannot be told."""
     flags = instr.arg or 0
-    code = function.instructions[instr.index - CODE].value
+    code = code_made(function, instr)
     if not isinstance(code, types.CodeType):
         return None
     cells = _cells(function, facts, instr.index - CLOSURE) if flags & WITH_CLOSURE else ()

@@ -17,6 +17,7 @@ from pijit.core.bytecode.liveness import reads_all_locals
 from pijit.core.capture.binding import bind
 from pijit.core.capture.call_arguments import Arguments
 from pijit.core.capture.iterators import EACH_ITEM, iterator_over
+from pijit.core.capture.making import CLOSURE, code_made, pop_code
 from pijit.core.capture.made_functions import Closure, Wanted, named_function, new_closure
 from pijit.core.capture.operators import describe
 from pijit.core.capture.record import is_cell
@@ -27,7 +28,6 @@ from pijit.core.capture.values import Abstract, CellRef, Lazy, Made, Sequence, U
 from pijit.core.errors import Break
 
 WITH_CLOSURE = 0x08
-BEFORE_MAKE = 3
 STORES = frozenset(["STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
 COMPREHENSIONS = frozenset(["<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"])
 WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
@@ -72,8 +72,7 @@ class Comprehensions:
                     self.facts.base.by_bytecode.add(code)
                 raise
             return
-        name = self.pop().object  # type: ignore[attr-defined]
-        self.pop()
+        _, name = pop_code(self.pop)
         closure = self.pop() if instr.arg else Sequence([])
         if not isinstance(closure, Sequence):
             raise Break("PJ202", opcode=instr.opname)
@@ -84,7 +83,7 @@ class Comprehensions:
         """The code of the function that this or the next MAKE_FUNCTION makes, None if bytecode makes it; and whether it is
         used at once or is a variable's."""
         make = next(later for later in self.function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
-        code, base = self.function.instructions[make.index - 2].value, self.facts.base
+        code, base = code_made(self.function, make), self.facts.base
         if not isinstance(code, types.CodeType) or self.facts.inliner is None or code in base.by_bytecode:
             return None, False
         spot = _made_on_the_spot(self.function, make, self.facts.depth)
@@ -92,7 +91,7 @@ class Comprehensions:
 
     def makes_object(self, instr: Instr) -> bool:
         """Whether an instruction takes part in making a function as an object that was to be called on the spot."""
-        following = self.function.instructions[instr.index:instr.index + BEFORE_MAKE + 1]
+        following = self.function.instructions[instr.index:instr.index + CLOSURE + 1]
         if instr.opname == "BUILD_TUPLE" and following[-1].opname != "MAKE_FUNCTION":
             return False
         code, on_the_spot = self._function_of(instr)
@@ -180,7 +179,7 @@ def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[
     A function that writes a variable of the one around it is made by bytecode.
     """
     make = next(later for later in function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
-    code = function.instructions[make.index - 2].value
+    code = code_made(function, make)
     behind = function.instructions[make.index + 1].opname
     if not isinstance(code, types.CodeType) or behind in STORES:
         return None

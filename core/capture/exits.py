@@ -92,9 +92,11 @@ class Exits:
         seen = self._seen_in_traceback(live, state, target) if cold else live
         deleted = tuple(name for name in sorted(self.stored.union(seen)) if self._is_deleted(name, seen, state, cold))
         names, outputs, stack = self._left(seen, state, deleted)
+        empty = tuple(k for k, value in enumerate(state.stack[self.depth:]) if isinstance(value, Unbound))
         makers = given(state.stack)
         target = again_at(self.cfg, target) if makers else target
-        number = self.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted, **how)
+        number = self.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted,
+                                        empty=empty, **how)
         return SideExit(number, outputs + [*top] + stack)
 
     def may_report(self) -> bool:
@@ -157,7 +159,8 @@ class Exits:
                 names.append(name)
                 keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
                 outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
-        return tuple(names), outputs, stack_outputs(self, state.stack[self.depth:])[::-1]
+        held = [value for value in state.stack[self.depth:] if not isinstance(value, Unbound)]
+        return tuple(names), outputs, stack_outputs(self, held)[::-1]
 
     def _is_deleted(self, name: str, live: Container[str], state: State, cold: bool) -> bool:
         """Whether a variable is left without a value: captured code has deleted it, or its value is not at hand.

@@ -80,7 +80,7 @@ _FIXED = {
     0: ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
         "DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP",
         "POP_BLOCK", "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR",
-        "GEN_START", "BEGIN_FINALLY", "WITH_EXCEPT_START", "BREAK_LOOP", "CONTINUE_LOOP", "LOAD_FAST_AND_CLEAR", "RERAISE"),
+        "GEN_START", "BEGIN_FINALLY", "WITH_EXCEPT_START", "BREAK_LOOP", "CONTINUE_LOOP", "RERAISE"),
     1: ("LOAD_ATTR", "LOAD_METHOD", "UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "POP_TOP",
         "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "STORE_FAST", "UNPACK_SEQUENCE", "UNPACK_EX",
         "GET_ITER",
@@ -91,7 +91,7 @@ _FIXED = {
         "TO_BOOL", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE", "CONVERT_VALUE", "BEFORE_WITH", "PUSH_EXC_INFO",
         "CHECK_EXC_MATCH", "CALL_INTRINSIC_1"),
     2: ("BINARY_SUBSCR", "DELETE_SUBSCR", "STORE_ATTR", "COMPARE_OP", "IS_OP", "CONTAINS_OP", "IMPORT_NAME",
-        "MAP_ADD", "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO", "MATCH_KEYS", "SET_FUNCTION_ATTRIBUTE", "CALL_INTRINSIC_2"),
+        "MAP_ADD", "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO", "MATCH_KEYS", "CALL_INTRINSIC_2"),
     3: ("STORE_SUBSCR", "ROT_THREE", "MATCH_CLASS", "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD"),
     4: ("ROT_FOUR",),
     6: ("END_FINALLY",),
@@ -231,6 +231,12 @@ def _rotate(instr: Instr, state: State) -> None:
     state.stack[-count:] = [items[-1]] + items[:-1]
 
 
+def _load_and_clear(instr: Instr, state: State) -> None:
+    value = state.locals.get(instr.value, UNBOUND)
+    state.stack.append(Unknown("PJ209", instr.index) if isinstance(value, LoopIterator) else value)
+    state.locals[instr.value] = UNBOUND
+
+
 def _copy(instr: Instr, state: State) -> None:
     state.stack.append(state.stack[-_arg(instr)])
 
@@ -243,5 +249,5 @@ def _swap(instr: Instr, state: State) -> None:
 _EXACT: Dict[str, Callable[[Instr, State], None]] = {
     "LOAD_FAST": _load_fast, "STORE_FAST": _store_fast, "DELETE_FAST": _delete_fast, "POP_TOP": _pop_top,
     "DUP_TOP": _dup_top, "ROT_TWO": _rotate, "ROT_THREE": _rotate, "ROT_FOUR": _rotate, "ROT_N": _rotate,
-    "COPY": _copy, "SWAP": _swap,
+    "COPY": _copy, "SWAP": _swap, "LOAD_FAST_AND_CLEAR": _load_and_clear,
 }

@@ -293,6 +293,14 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             value = self.named_iterator(value)
         self.state.locals[instr.value] = value
 
+    def op_LOAD_FAST_AND_CLEAR(self, instr: Instr) -> None:
+        """Put aside what a variable of an inlined comprehension hides, which may be nothing (3.12)."""
+        value = self.state.locals.get(instr.value, UNBOUND)
+        if isinstance(value, Unknown):
+            raise Break(value.reason, name=instr.value)
+        self.state.stack.append(value)
+        self.state.locals[instr.value] = UNBOUND
+
     def op_DELETE_FAST(self, instr: Instr) -> None:
         """Of a number or an array; the end of anything else may run code, when the variable lets go of it."""
         value = self.state.locals.get(instr.value, Unknown("PJ212"))

@@ -17,6 +17,7 @@ from pijit.core.bytecode.decode import Function
 from pijit.core.capture.abstract import Parted
 from pijit.core.capture.callees import Callee, CalleeFacts
 from pijit.core.capture.facts import Facts, MadeFacts, Place
+from pijit.core.capture.making import pop_code
 from pijit.core.capture.objects import shared
 from pijit.core.capture.record import CONTENT, is_cell
 from pijit.core.capture.roots import Root
@@ -142,7 +143,7 @@ def _new_cell() -> Any:
 def new_closure(self: Any, instr: Any) -> Closure:
     """What MAKE_FUNCTION makes, as an object."""
     flags = instr.arg or 0
-    name, code = self.pop().object, self.pop().object
+    code, name = pop_code(self.pop)
     if code.co_flags & SUSPENDING or not code.co_flags & inspect.CO_OPTIMIZED:
         raise Break("PJ202", opcode=instr.opname)
     cells = self.pop() if flags & WITH_CLOSURE else Sequence([])

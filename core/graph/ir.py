@@ -127,15 +127,16 @@ class Exit:
     ``poll`` exit bytecode first does what the interpreter has to do. ``way`` names the place where control goes on,
     by the re-entry there if there is one. ``rest`` is what is left of a call that was inlined: bytecode runs it
     before the target, on the top item of the stack. ``given`` are stack items that bytecode makes of what is left,
-    ``deleted`` the locals that have no value there.
+    ``deleted`` the locals that have no value there. ``empty`` are the positions of stack items without a value, counted
+    from the lowest: what inlined comprehensions put aside (3.12). They are not among the ``stack`` items.
     The values of an exit are its locals in order, then the stack items, the top one first.
     """
 
-    __slots__ = ("target", "locals", "stack", "side", "poll", "way", "rest", "given", "deleted")
+    __slots__ = ("target", "locals", "stack", "side", "poll", "way", "rest", "given", "deleted", "empty")
 
     def __init__(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
                  way: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
-                 deleted: Tuple[str, ...] = ()) -> None:
+                 deleted: Tuple[str, ...] = (), empty: Tuple[int, ...] = ()) -> None:
         self.target = target
         self.locals = locals
         self.stack = stack
@@ -145,6 +146,7 @@ class Exit:
         self.rest = rest
         self.given = given
         self.deleted = deleted
+        self.empty = empty
 
     @property
     def slots(self) -> int:
@@ -278,12 +280,12 @@ class Graph:
 
     def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
                     way: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
-                    deleted: Tuple[str, ...] = ()) -> int:
+                    deleted: Tuple[str, ...] = (), empty: Tuple[int, ...] = ()) -> int:
         """The number of the exit with these slots, added when new.
 
         Side exits are kept apart: they resume at the original instruction, never at another segment's start.
         """
-        wanted = (target, locals, stack, side, poll, way, rest, given, deleted)
+        wanted = (target, locals, stack, side, poll, way, rest, given, deleted, empty)
         for number, known in enumerate(self.exits):
             if tuple(getattr(known, name) for name in Exit.__slots__) == wanted:
                 return number
