@@ -11,7 +11,8 @@ class BlockEntry(NamedTuple):
         kind: 'finally', 'except', 'with', 'loop' (3.7), 'handler' while a handler or a finally body runs, or 'restoring' in
             an inlined comprehension (3.12).
         handler: instruction where the handler begins; for a loop, where `break` leads.
-        pusher: the instruction that set the block up; from 3.11 on the first that the entry of the exception table holds for.
+        pusher: the instruction that set the block up; from 3.11 on, but for with
+            statements, the first instruction in it.
         level: operand stack depth that unwinding to this entry restores.
     """
 
@@ -27,6 +28,8 @@ Blocks = Tuple[BlockEntry, ...]
 PROTECTING = frozenset(("finally", "except", "with"))
 HANDLER_ITEMS = 1 if sys.version_info >= (3, 11) else 6
 """Items that are on the operand stack above the level of the block where a handler begins."""
+EXCEPTION_ITEMS = 1 if sys.version_info >= (3, 11) else 3
+"""Items of the exception that was handled before, which the end of a handler takes off."""
 
 
 class Flow:

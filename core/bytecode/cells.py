@@ -1,63 +1,36 @@
 """Cell variables as plain local variables, for code that is interpreted in place of a call.
 
 Nobody but the code itself, and what it makes and calls on the spot, sees the cells of such a call. So ``LOAD_DEREF``
-and ``STORE_DEREF`` become ``LOAD_FAST`` and ``STORE_FAST``, and the closure of a function that it makes is a tuple
+and ``STORE_DEREF`` read as ``LOAD_FAST`` and ``STORE_FAST``, and the closure of a function that it makes is a tuple
 of values.
+
+Attributes:
+    decode_with_locals: a code object as a function whose cell variables, and some free ones, are locals of the same names.
+    running_function: the same function with its cells in cells.
 """
 
 from __future__ import annotations
 
-import dis
+import sys
 from types import CodeType
-from typing import Any, Container, Iterator, List, Optional, Sequence, Tuple
+from typing import Any
 
-from pijit.core.bytecode.decode import Instr, decode
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.decode import decode
 
-PLAIN = {"LOAD_DEREF": "LOAD_FAST", "STORE_DEREF": "STORE_FAST", "DELETE_DEREF": "DELETE_FAST",
-         "LOAD_CLOSURE": "LOAD_FAST"}
-BINDS = frozenset(["STORE_FAST", "DELETE_FAST"])
-MAX_VARIABLES = 256
-"""Beyond, instructions would need a prefix."""
+if sys.version_info >= (3, 11):
+    from pijit.core.bytecode.cells_311 import decode_with_locals, running_function
+else:
+    from pijit.core.bytecode.cells_37 import decode_with_locals, running_function
 
+__all__ = ["BINDS", "binds_again", "decode_with_locals", "is_shared", "running_function", "writes"]
 
-def without_cells(code: CodeType, free: Sequence[str], kept: Container[str] = ()) -> Optional[CodeType]:
-    """The code with its cell variables as locals of the same names; None if there are none, or too many variables.
-
-    ``free``: these of its free variables too; ``kept``: not these. The tables of cells stay as they are.
-    """
-    cells = code.co_cellvars + code.co_freevars
-    plain = [(name in code.co_cellvars or name in free) and name not in kept for name in cells]
-    names: List[str] = list(code.co_varnames)
-    names += [name for name, is_plain in zip(cells, plain) if is_plain and name not in names]
-    if not any(plain) or len(names) > MAX_VARIABLES:
-        return None
-    raw = bytearray(code.co_code)
-    for instr, at in _uses(code, plain):
-        raw[at], raw[at + 1] = dis.opmap[PLAIN[instr.opname]], names.index(cells[instr.raw])
-    return replace_code(code, co_code=bytes(raw), co_varnames=tuple(names), co_nlocals=len(names))
-
-
-def with_cells(plain: CodeType, code: CodeType) -> CodeType:
-    """What `without_cells` has made of ``code``, perhaps edited in place since, with its cells in cells
-    again."""
-    raw = bytearray(plain.co_code)
-    for _, at in _uses(code, [True] * len(code.co_cellvars + code.co_freevars)):
-        raw[at:at + 2] = code.co_code[at:at + 2]
-    return replace_code(plain, co_code=bytes(raw))
-
-
-def _uses(code: CodeType, plain: Sequence[bool]) -> Iterator[Tuple[Instr, int]]:
-    """The instructions that use one of these cells, and where their two bytes are."""
-    for instr in decode(code).instructions:
-        if instr.opname in PLAIN and instr.raw < len(plain) and plain[instr.raw]:
-            yield instr, instr.offset + 2 * (instr.size - 1)
+BINDS = frozenset(["STORE_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR"])
 
 
 def binds_again(cfg: Any, index: int, name: str) -> bool:
     """Whether code may bind or delete a variable behind an instruction that has put it into a closure.
 
-    The variable is a local of code `without_cells`; inner functions may write it too.
+    The variable is a local of a function read by `decode_with_locals`; inner functions may write it too.
     """
     instructions = cfg.function.instructions
     if any(type(instr.value) is CodeType and writes(instr.value, name) for instr in instructions):

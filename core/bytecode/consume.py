@@ -6,22 +6,31 @@ A :class:`Consumer` says what is done with each item and what is returned; its i
 
 from __future__ import annotations
 
-import dis
 import sys
 from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple
 
+from pijit.core.bytecode.compensation import COMPENSATES, add_item, with_lost
 from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler, Label, Op, replace_code
+from pijit.core.bytecode.emit import Emit
+from pijit.core.bytecode.encode import Assembler, Item, Label, Op
+
+if sys.version_info >= (3, 11):
+    from pijit.core.bytecode.generators_311 import GENERATOR, readable, without_yields
+else:
+    from pijit.core.bytecode.generators_37 import GENERATOR, readable, without_yields
+
+__all__ = ["ALL", "ANY", "BEST", "Consumer", "DEFAULT", "DICT", "EXTREMES", "FIRST", "GENERATOR", "ITEM", "ITEM_KEY", "KEY",
+           "LIST", "LOST", "NOTHING", "Nothing", "PRODUCT", "REDUCE", "RESULT", "SET", "SUM", "VALUE_BELOW_KEY", "consumed", "variable"]
 
 RESULT, KEY, BEST, DEFAULT = "result", "key", "best key", "default"
 """What consumers keep in variables: what was found, a function, the key of what was found, what is the answer if
 there are no items."""
 ITEM, ITEM_KEY = "an item", "its key"
-GENERATOR = 0x20
+LOST = "what rounding has lost"
 VALUE_BELOW_KEY = sys.version_info < (3, 8)
 """What MAP_ADD finds on the stack."""
-Items = List[Union[Op, Label]]
+Items = List[Item]
 
 
 def variable(name: str) -> str:
@@ -42,27 +51,39 @@ NOTHING = Nothing()
 
 
 class Writer:
-    """Makes instructions for one code object."""
+    """Makes instructions for one code object; they have no line."""
 
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler
+        self.emit = Emit(assembler, None)
 
     def load(self, name: str) -> Op:
-        return Op("LOAD_FAST", self.assembler.local(variable(name)))
+        return self.emit.op("LOAD_FAST", self.assembler.local(variable(name)))
 
     def store(self, name: str) -> Op:
-        return Op("STORE_FAST", self.assembler.local(variable(name)))
+        return self.emit.op("STORE_FAST", self.assembler.local(variable(name)))
 
     def const(self, value: Any) -> Op:
-        return Op("LOAD_CONST", self.assembler.const(value))
-
-    def compare(self, symbol: str) -> Op:
-        if symbol == "is" and "IS_OP" in dis.opmap:
-            return Op("IS_OP", 0)
-        return Op("COMPARE_OP", dis.cmp_op.index(symbol))
+        return self.emit.const(value)
 
     def returned(self, value: Op) -> Items:
-        return [value, Op("RETURN_VALUE")]
+        return [value, self.emit.op("RETURN_VALUE")]
+
+    def raised(self) -> Op:
+        """What tells that there are no items."""
+        return self.emit.op("RAISE_VARARGS", 0)
+
+    def with_item(self, opname: str, *more: Item) -> Items:
+        """Give an operation what was found, and the item on the stack; keep what it makes."""
+        return [self.load(RESULT), self.emit.swap(), *more, self.emit.op(opname, 1), self.store(RESULT)]
+
+    def if_nothing(self, label: Label) -> Items:
+        """Jump if nothing was found."""
+        return [self.load(RESULT), self.const(NOTHING), self.emit.compare("is"), *self.emit.jump_if(True, label, True)]
+
+    def called(self, name: str, *arguments: str) -> Items:
+        """Call the function in a variable with what is in others."""
+        return self.emit.call_of(self.load(name), [self.load(argument) for argument in arguments])
 
 
 class Consumer(NamedTuple):
@@ -85,40 +106,54 @@ def _result(write: Writer) -> Items:
 def _fold(name: str, operator: str) -> "Consumer":
     """One operation after the other, from a first value on."""
     return Consumer(name, _nothing,
-                    lambda write: [write.load(RESULT), Op("ROT_TWO"), Op(operator), write.store(RESULT)], _result)
+                    lambda write: [write.load(RESULT), write.emit.swap(), write.emit.binary(operator), write.store(RESULT)],
+                    _result)
 
 
-def _until(jump: str, answer: bool) -> Consumer:
+def _compensated(name: str) -> Consumer:
+    """``sum`` where it adds up what rounding has lost."""
+    def each(write: Writer) -> Items:
+        arguments: Items = [write.load(RESULT), write.load(LOST), write.load(ITEM)]
+        return [write.store(ITEM), *write.emit.call_of(write.const(add_item), arguments), write.emit.op("UNPACK_SEQUENCE", 2),
+                write.store(RESULT), write.store(LOST)]
+
+    def last(write: Writer) -> Items:
+        arguments: Items = [write.load(RESULT), write.load(LOST)]
+        return [*write.emit.call_of(write.const(with_lost), arguments), write.emit.op("RETURN_VALUE")]
+
+    return Consumer(name, _nothing, each, last)
+
+
+def _until(name: str, answer: bool) -> Consumer:
     def each(write: Writer) -> Items:
         decided = Label("decided")
         write.assembler.append([decided] + write.returned(write.const(answer)))
-        return [Op(jump, decided)]
+        return write.emit.jump_if(answer, decided, False)
 
-    return Consumer(jump, _nothing, each, lambda write: write.returned(write.const(not answer)))
+    return Consumer(name, _nothing, each, lambda write: write.returned(write.const(not answer)))
 
 
 def _collect(name: str, make: str, add: str) -> Consumer:
-    return Consumer(name, lambda write: [Op(make, 0), write.store(RESULT)],
-                    lambda write: [write.load(RESULT), Op("ROT_TWO"), Op(add, 1), write.store(RESULT)], _result)
+    return Consumer(name, lambda write: [write.emit.op(make, 0), write.store(RESULT)],
+                    lambda write: write.with_item(add), _result)
 
 
 def _pairs() -> Consumer:
     """``dict``: each item is a key and its value."""
     def each(write: Writer) -> Items:
-        order: Items = [] if VALUE_BELOW_KEY else [Op("ROT_TWO")]
-        return [write.load(RESULT), Op("ROT_TWO"), Op("UNPACK_SEQUENCE", 2), *order, Op("MAP_ADD", 1),
-                write.store(RESULT)]
+        order: Items = [] if VALUE_BELOW_KEY else [write.emit.swap()]
+        return write.with_item("MAP_ADD", write.emit.op("UNPACK_SEQUENCE", 2), *order)
 
-    return Consumer("dict", lambda write: [Op("BUILD_MAP", 0), write.store(RESULT)], each, _result)
+    return Consumer("dict", lambda write: [write.emit.op("BUILD_MAP", 0), write.store(RESULT)], each, _result)
 
 
 def _first(has_default: bool) -> Consumer:
     """``next``: the first item, of what nobody asks again."""
     def each(write: Writer) -> Items:
-        return [Op("RETURN_VALUE")]
+        return [write.emit.op("RETURN_VALUE")]
 
     def last(write: Writer) -> Items:
-        return write.returned(write.load(DEFAULT)) if has_default else [Op("RAISE_VARARGS", 0)]
+        return write.returned(write.load(DEFAULT)) if has_default else [write.raised()]
 
     return Consumer("next %s" % has_default, _nothing, each, last)
 
@@ -130,19 +165,16 @@ def _reduce(has_start: bool) -> Consumer:
 
     def each(write: Writer) -> Items:
         begin, done = Label("begin"), Label("done")
-        call: Items = [write.load(KEY), write.load(RESULT), write.load(ITEM), Op("CALL_FUNCTION", 2),
-                       write.store(RESULT)]
+        call: Items = [*write.called(KEY, RESULT, ITEM), write.store(RESULT)]
         if has_start:
             return [write.store(ITEM)] + call
-        return [write.store(ITEM), write.load(RESULT), write.const(NOTHING), write.compare("is"),
-                Op("POP_JUMP_IF_TRUE", begin), *call, Op("JUMP_ABSOLUTE", done),
-                begin, write.load(ITEM), write.store(RESULT), done, Op("NOP")]
+        return [write.store(ITEM), *write.if_nothing(begin), *call, write.emit.jump(done),
+                begin, write.load(ITEM), write.store(RESULT), done, write.emit.op("NOP")]
 
     def last(write: Writer) -> Items:
         empty = Label("empty")
-        write.assembler.append([empty, Op("RAISE_VARARGS", 0)])
-        asked: Items = [write.load(RESULT), write.const(NOTHING), write.compare("is"), Op("POP_JUMP_IF_TRUE", empty)]
-        return ([] if has_start else asked) + _result(write)
+        write.assembler.append([empty, write.raised()])
+        return ([] if has_start else write.if_nothing(empty)) + _result(write)
 
     return Consumer("reduce %s" % has_start, first, each, last)
 
@@ -154,24 +186,22 @@ def _extreme(symbol: str, by_key: bool, has_default: bool) -> Consumer:
         mine, best = (ITEM_KEY, BEST) if by_key else (ITEM, RESULT)
         found: Items = [write.store(ITEM)]
         if by_key:
-            found += [write.load(KEY), write.load(ITEM), Op("CALL_FUNCTION", 1), write.store(ITEM_KEY)]
-        found += [write.load(RESULT), write.const(NOTHING), write.compare("is"), Op("POP_JUMP_IF_TRUE", better),
-                  write.load(mine), write.load(best), write.compare(symbol), Op("POP_JUMP_IF_FALSE", worse),
-                  better, write.load(ITEM), write.store(RESULT)]
-        return found + ([write.load(ITEM_KEY), write.store(BEST)] if by_key else []) + [worse, Op("NOP")]
+            found += [*write.called(KEY, ITEM), write.store(ITEM_KEY)]
+        found += [*write.if_nothing(better), write.load(mine), write.load(best), write.emit.compare(symbol),
+                  *write.emit.jump_if(False, worse, False), better, write.load(ITEM), write.store(RESULT)]
+        return found + ([write.load(ITEM_KEY), write.store(BEST)] if by_key else []) + [worse, write.emit.op("NOP")]
 
     def last(write: Writer) -> Items:
         empty, found = Label("empty"), Label("found")
-        write.assembler.append([empty] + ([write.load(DEFAULT), write.store(RESULT), Op("JUMP_ABSOLUTE", found)]
-                                          if has_default else [Op("RAISE_VARARGS", 0)]))
-        asked: Items = [write.load(RESULT), write.const(NOTHING), write.compare("is"), Op("POP_JUMP_IF_TRUE", empty)]
-        return asked + [found] + _result(write)
+        write.assembler.append([empty] + ([write.load(DEFAULT), write.store(RESULT), write.emit.jump(found)]
+                                          if has_default else [write.raised()]))
+        return [*write.if_nothing(empty), found, *_result(write)]
 
     return Consumer("extreme %s %s %s" % (symbol, by_key, has_default),
                     lambda write: [write.const(NOTHING), write.store(RESULT)], each, last)
 
 
-SUM = _fold("sum", "BINARY_ADD")
+SUM = _compensated("sum") if COMPENSATES else _fold("sum", "BINARY_ADD")
 PRODUCT = _fold("prod", "BINARY_MULTIPLY")
 ANY = _until("POP_JUMP_IF_TRUE", True)
 ALL = _until("POP_JUMP_IF_FALSE", False)
@@ -192,28 +222,13 @@ def consumed(code: CodeType, consumer: Consumer) -> CodeType:
     Raises:
         ValueError: the generator does more than yield items.
     """
-    plain = _without_yields(code)
-    assembler = Assembler(decode(plain))
+    source = readable(code)
+    assembler = Assembler(decode(without_yields(source)))
     write = Writer(assembler)
-    assembler.insert(0, consumer.first(write), redirect=False)
-    for instr in decode(code).instructions:
+    assembler.insert(assembler.first_place(), consumer.first(write), redirect=False)
+    for instr in decode(source).instructions:
         if instr.opname == "YIELD_VALUE":
             assembler.insert(instr.index, consumer.each(write))
         elif instr.opname == "RETURN_VALUE":
             assembler.insert(instr.index - 1, consumer.last(write))
     return assembler.assemble()
-
-
-def _without_yields(code: CodeType) -> CodeType:
-    """The code with nothing where it yields, and where it drops what was sent."""
-    raw = bytearray(code.co_code)
-    instructions = decode(code).instructions
-    silent = [instr for instr in instructions if instr.opname == "GEN_START"]
-    for instr in instructions:
-        if instr.opname == "YIELD_VALUE":
-            silent += instructions[instr.index:instr.index + 2]
-            if silent[-1].opname != "POP_TOP":
-                raise ValueError("the generator uses what is sent to it")
-    for instr in silent:
-        raw[instr.offset] = dis.opmap["NOP"]
-    return replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR)

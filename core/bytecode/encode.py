@@ -8,7 +8,7 @@ from types import CodeType
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from pijit.core.bytecode.decode import Function, Instr, decode
-from pijit.core.bytecode.layout import Layout, kind_of_argument, stack_size, why_not_in_front
+from pijit.core.bytecode.layout import Layout, first_place, kind_of_argument, stack_size, why_not_in_front
 
 
 class Label:
@@ -31,15 +31,19 @@ class Op:
         arg: the raw argument (an index from `Assembler.const` and its like), a Label for a jump or handler
             setup, or None for an instruction without one.
         lineno: its line; None is "no line" (3.10) or the line of what precedes it.
+        site: the original instruction whose exception handler holds (3.11); None for the one in front of which it stands.
+        columns: whether its columns are those of the site, if it is on the site's line (3.11).
     """
 
-    __slots__ = ("opname", "arg", "lineno")
+    __slots__ = ("opname", "arg", "lineno", "site", "columns")
 
-    def __init__(self, opname: str, arg: Union[int, Label, None] = None,
-                 lineno: Optional[int] = None) -> None:
+    def __init__(self, opname: str, arg: Union[int, Label, None] = None, lineno: Optional[int] = None,
+                 site: Optional[int] = None, columns: bool = False) -> None:
         self.opname = opname
         self.arg = arg
         self.lineno = lineno
+        self.site = site
+        self.columns = columns
 
     def __repr__(self) -> str:
         return "<Op {} {}, line {}>".format(self.opname, "" if self.arg is None else self.arg, self.lineno)
@@ -76,6 +80,8 @@ class Assembler:
         self._inserted: Dict[int, Label] = {}
         self._retargeted: Dict[int, Label] = {}
         self._offsets: Dict[Label, int] = {}
+        #: What the code that was assembled last decodes to.
+        self.assembled: Optional[Function] = None
 
     def const(self, value: Any) -> int:
         """Index of a constant that is this very object; objects that are merely equal get another.
@@ -110,6 +116,10 @@ class Assembler:
     def inserted(self, index: int) -> Label:
         """The place where a redirected jump to original instruction `index` leads."""
         return self._inserted.setdefault(index, Label("inserted {}".format(index)))
+
+    def first_place(self) -> int:
+        """The first instruction in front of which code may be inserted."""
+        return first_place(self.function)
 
     def insert(self, index: int, items: Iterable[Item], redirect: bool = True) -> None:
         """Put new code in front of original instruction `index`, behind what was inserted there before.
@@ -171,7 +181,8 @@ class Assembler:
             co_nlocals=len(self._varnames), **layout.tables(code, places))
         # The original size is kept where it is larger: CPython counts a few items that are never there.
         unchanged = edited.co_code == code.co_code and self.function.operands is None
-        depth = max(code.co_stacksize, stack_size(self.function if unchanged else decode(edited)))
+        self.assembled = self.function if unchanged else decode(edited)
+        depth = max(code.co_stacksize, stack_size(self.assembled))
         return edited if depth == code.co_stacksize else replace_code(edited, co_stacksize=depth)
 
     def offset(self, label: Label) -> int:
@@ -191,14 +202,14 @@ class Assembler:
         for instr in instructions:
             index = instr.index
             if index in self._fallthrough:
-                _place(self._fallthrough[index], instr, layout, placed, pending)
+                _place(self._fallthrough[index], instr, instructions, layout, placed, pending)
             rows_of_jump_targets.append(len(opcodes))
             if index in self._redirected:
-                _place(self._redirected[index], instr, layout, placed, pending)
+                _place(self._redirected[index], instr, instructions, layout, placed, pending)
             rows_of_originals.append(len(opcodes))
             layout.add_original(instr)
         for site, items in self._tail:
-            _place(items, None if site is None else instructions[site], layout, placed, pending)
+            _place(items, None if site is None else instructions[site], instructions, layout, placed, pending)
         _place_all(placed, ((label, rows_of_originals[index]) for index, label in self._original.items()))
         _place_all(placed, ((label, rows_of_jump_targets[index]) for index, label in self._inserted.items()))
         for instr in instructions:
@@ -226,8 +237,8 @@ def _place_all(placed: Dict[Label, int], pairs: Iterable[Tuple[Label, int]]) -> 
         placed[label] = row
 
 
-def _place(items: Sequence[Item], site: Optional[Instr], layout: Layout, placed: Dict[Label, int],
-           pending: List[Tuple[int, Label]]) -> None:
+def _place(items: Sequence[Item], site: Optional[Instr], instructions: Sequence[Instr], layout: Layout,
+           placed: Dict[Label, int], pending: List[Tuple[int, Label]]) -> None:
     for item in items:
         if isinstance(item, Label):
             _place_all(placed, ((item, len(layout.opcodes)),))
@@ -237,7 +248,8 @@ def _place(items: Sequence[Item], site: Optional[Instr], layout: Layout, placed:
             raise ValueError("{!r} has an argument of the wrong kind".format(item))
         if isinstance(item.arg, Label):
             pending.append((len(layout.opcodes), item.arg))
-        layout.add(item.opname, item.arg if isinstance(item.arg, int) else 0, item.lineno, site)
+        own = site if item.site is None else instructions[item.site]
+        layout.add(item.opname, item.arg if isinstance(item.arg, int) else 0, item.lineno, own, item.columns)
 
 
 _CONSTRUCTOR_ORDER = ("co_argcount", "co_kwonlyargcount", "co_nlocals", "co_stacksize", "co_flags", "co_code",

@@ -6,11 +6,12 @@ Attributes:
 
 import sys
 
-from pijit.core.bytecode.blockstack import HANDLER_ITEMS, PROTECTING, BlockEntry, Blocks, Flow, unwound_level
+from pijit.core.bytecode.blockstack import (
+    EXCEPTION_ITEMS, HANDLER_ITEMS, PROTECTING, BlockEntry, Blocks, Flow, unwound_level)
 
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.flow_311 import trace_flow
 else:
     from pijit.core.bytecode.flow_37 import trace_flow
 
-__all__ = ["HANDLER_ITEMS", "PROTECTING", "BlockEntry", "Blocks", "Flow", "trace_flow", "unwound_level"]
+__all__ = ["EXCEPTION_ITEMS", "HANDLER_ITEMS", "PROTECTING", "BlockEntry", "Blocks", "Flow", "trace_flow", "unwound_level"]

@@ -10,7 +10,7 @@ from typing import Dict, List, Optional
 from pijit.core.bytecode.blockstack import PROTECTING, BlockEntry, Blocks, Flow
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
 from pijit.core.bytecode.instructions import Function
-from pijit.core.bytecode.operands_311 import is_cleanup, is_restoring, operands
+from pijit.core.bytecode.operands_311 import ends_generator, is_cleanup, is_restoring, operands
 
 #: What the expression behind `except` may consist of.
 _EXPRESSION = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR", "LOAD_METHOD", "LOAD_CONST",
@@ -25,13 +25,20 @@ class _Blocks:
         self.instructions = function.instructions
         self.operands = function.operands
         self.known: Dict[int, Blocks] = {id(None): ()}
+        self.first: Dict[int, int] = {}
+        for instr in self.instructions:
+            if instr.entry is not None:
+                self.first.setdefault(instr.entry.target, instr.index)
 
     def of(self, entry: Optional[ExceptionEntry]) -> Blocks:
         """The blocks around the instructions that an entry holds for."""
         if id(entry) not in self.known:
             assert entry is not None
             self.known[id(entry)] = ()  # a handler that its own entry covers
-            block = BlockEntry(self._kind(entry.target), entry.target, entry.start, self._level(entry))
+            if ends_generator(self.instructions, entry.target):
+                return ()
+            kind, begin = self._kind(entry.target), self.first[entry.target]
+            block = BlockEntry(kind, entry.target, begin - (kind == "with"), self._level(entry))
             self.known[id(entry)] = self._around(entry.target) + (block,)
         return self.known[id(entry)]
 
@@ -92,7 +99,7 @@ def _handlers(function: Function, blocks: _Blocks) -> Dict[int, BlockEntry]:
     for instr in function.instructions:
         reached = function.operands.depths[instr.index] is not None
         if reached and instr.entry is not None and instr.entry.target not in handlers:
-            block = blocks.of(instr.entry)[-1]
-            if block.kind in PROTECTING:
-                handlers[block.handler] = block._replace(kind="handler")
+            block = blocks.of(instr.entry)[-1:]
+            if block and block[0].kind in PROTECTING:
+                handlers[block[0].handler] = block[0]._replace(kind="handler")
     return handlers

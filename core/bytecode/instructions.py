@@ -86,6 +86,7 @@ class Operands(NamedTuple):
     Attributes:
         depths: number of items, empty slots included; None where no path leads.
         nulls: the positions of the empty slots beside callables.
+        saved: positions of what LOAD_FAST_AND_CLEAR has put aside, each with the index of that instruction (3.12).
         successors: the instructions that may run next, without exceptions; None where no path leads.
         method_calls: calls that have a method and its owner below the arguments.
         paired_calls: calls that have a callable and their first argument there, in place of an empty slot.
@@ -93,6 +94,7 @@ class Operands(NamedTuple):
 
     depths: Tuple[Optional[int], ...]
     nulls: Tuple[Tuple[int, ...], ...]
+    saved: Tuple[Tuple[Tuple[int, ...], ...], ...]
     successors: Tuple[Optional[List[int]], ...]
     method_calls: FrozenSet[int]
     paired_calls: FrozenSet[int]

@@ -1,6 +1,7 @@
 """The layout of code objects of the running version: what `decode` and `encode` share.
 
 Attributes:
+    first_place: the first instruction in front of which new code may stand.
     Layout: rows of the code to be.
     kind_of_argument: what argument a new instruction has to have.
     read_instructions: the instructions of a code object.
@@ -12,9 +13,9 @@ import sys
 
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.layout_311 import (
-        Layout, kind_of_argument, read_instructions, stack_size, why_not_in_front)
+        Layout, first_place, kind_of_argument, read_instructions, stack_size, why_not_in_front)
 else:
     from pijit.core.bytecode.layout_37 import (
-        Layout, kind_of_argument, read_instructions, stack_size, why_not_in_front)
+        Layout, first_place, kind_of_argument, read_instructions, stack_size, why_not_in_front)
 
-__all__ = ["Layout", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]
+__all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]

@@ -11,14 +11,15 @@ from pijit.core.bytecode.instructions import Function, Instr
 from pijit.core.bytecode.locations import NO_POSITION, Position, write_locations
 from pijit.core.bytecode.read_311 import read_instructions
 from pijit.core.bytecode.units_311 import (
-    BACKWARD, BACKWARD_JUMP, CACHES, FORWARD_JUMP, HAS_ARGUMENT, JUMP, JUMPS, SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS,
-    units_needed, why_not_in_front)
+    BACKWARD, BACKWARD_JUMPS, CACHES, FORWARD_JUMP, HAS_ARGUMENT, JUMPS, LOCAL_OF, SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS,
+    encoded_units, first_place, units_needed, why_not_in_front)
 
-__all__ = ["Layout", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]
+__all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]
 
 _EXTENDED_ARG = dis.EXTENDED_ARG
 _FOR_ITER = dis.opmap["FOR_ITER"]
-_DIRECTION_OPEN = -1
+# Rows whose direction is open have the negative opcode of the backward jump.
+_OPEN = {name: -opcode for name, opcode in BACKWARD_JUMPS.items()}
 
 
 class Layout:
@@ -38,25 +39,22 @@ class Layout:
         self._new_locals = new_locals
 
     def add_original(self, instr: Instr) -> None:
-        """Append an original instruction."""
-        for unit in instr.units or ():
-            size = unit.size - CACHES.get(unit.opcode, 0)
-            self._append(unit.opcode, unit.raw, size, unit.position or NO_POSITION, instr.entry)
-        if instr.units:
-            return
-        arg, opcode = instr.raw, instr.opcode
-        size = instr.size - CACHES.get(opcode, 0)
-        if self._new_locals and opcode in SLOTS:
-            arg = self._renumbered(instr)
-            size = max(size, units_needed(arg))
-        self._append(opcode, arg, size, instr.position or NO_POSITION, instr.entry)
+        """Append an original instruction: a row for each that it is encoded as."""
+        for unit in encoded_units(instr):
+            arg, size = unit.raw, unit.size - CACHES.get(unit.opcode, 0)
+            if self._new_locals and unit.opcode in SLOTS:
+                arg = self._renumbered(unit.opcode, arg)
+                size = max(size, units_needed(arg))
+            self._append(unit.opcode, arg, size, unit.position or NO_POSITION, instr.entry)
 
-    def add(self, opname: str, arg: int, lineno: Optional[int], site: Optional[Instr]) -> None:
-        """Append a new instruction; the exception handler of `site` holds for it."""
-        opcode = _DIRECTION_OPEN if opname == JUMP else dis.opmap[opname]
-        if opcode in dis.hasfree:
+    def add(self, opname: str, arg: int, lineno: Optional[int], site: Optional[Instr], columns: bool = False) -> None:
+        """Append a new instruction; the exception handler of `site` holds for it, and its columns if asked for."""
+        opcode = _OPEN[opname] if opname in _OPEN else dis.opmap[LOCAL_OF.get(opname, opname)]
+        if opname in LOCAL_OF or opcode in dis.hasfree:
             arg = self._moved(arg)
         position = NO_POSITION if lineno is None else Position(lineno, lineno, None, None)
+        if columns and site is not None and site.position is not None and site.lineno == lineno:
+            position = site.position
         self._append(opcode, arg, units_needed(arg), position, None if site is None else site.entry)
 
     def _append(self, opcode: int, arg: int, size: int, position: Position, entry: Optional[ExceptionEntry]) -> None:
@@ -71,20 +69,20 @@ class Layout:
         """A slot of the original numbering in the new one: new locals come before cells."""
         return slot + self._new_locals if slot >= self._locals else slot
 
-    def _renumbered(self, instr: Instr) -> int:
-        if instr.opcode not in SLOT_PAIRS:
-            return self._moved(instr.raw)
-        first, second = self._moved(instr.raw >> 4), self._moved(instr.raw & 15)
+    def _renumbered(self, opcode: int, arg: int) -> int:
+        if opcode not in SLOT_PAIRS:
+            return self._moved(arg)
+        first, second = self._moved(arg >> 4), self._moved(arg & 15)
         if max(first, second) > 15:
-            raise ValueError("{!r} has no room for slot {}".format(instr, max(first, second)))
+            raise ValueError("{} {} has no room for slot {}".format(dis.opname[opcode], arg, max(first, second)))
         return first << 4 | second
 
     def resolve_jumps(self) -> None:
         """Give jumps their arguments; one that outgrows its room moves all that follows it. So repeat."""
         jumps = [(row, target) for row, target in enumerate(self.targets) if target is not None]
         for row, target in jumps:
-            if self.opcodes[row] == _DIRECTION_OPEN:
-                self.opcodes[row] = FORWARD_JUMP if target > row else BACKWARD_JUMP
+            if self.opcodes[row] < 0:
+                self.opcodes[row] = FORWARD_JUMP if target > row else -self.opcodes[row]
             self._check(row, target)
         grown = True
         while grown:
@@ -145,8 +143,9 @@ class Layout:
 def kind_of_argument(opname: str) -> str:
     """What a new instruction has to have as its argument: "label", "number" or "nothing".
 
-    Besides the opcodes of the version there is "JUMP", which becomes a forward or backward jump.
+    Besides the opcodes of the version there are those of `units_311`: jumps without a direction, and access to slots.
     """
-    if opname == JUMP or dis.opmap[opname] in JUMPS:
+    if opname in _OPEN:
         return "label"
-    return "number" if dis.opmap[opname] in HAS_ARGUMENT else "nothing"
+    opcode = dis.opmap[LOCAL_OF.get(opname, opname)]
+    return "label" if opcode in JUMPS else "number" if opcode in HAS_ARGUMENT else "nothing"

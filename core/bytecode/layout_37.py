@@ -96,7 +96,7 @@ class Layout:
         self.lines.append(instr.lineno)
         self.sizes.append(instr.size)
 
-    def add(self, opname: str, arg: int, lineno: Optional[int], site: Optional[Instr]) -> None:
+    def add(self, opname: str, arg: int, lineno: Optional[int], site: Optional[Instr], columns: bool = False) -> None:
         """Append a new instruction."""
         self.opcodes.append(dis.opmap[opname])
         self.args.append(arg)
@@ -167,3 +167,8 @@ def stack_size(function: Function) -> int:
 def why_not_in_front(function: Function, index: int) -> Optional[str]:
     """New code may stand before any instruction."""
     return None
+
+
+def first_place(function: Function) -> int:
+    """The first instruction; nothing has to run before new code."""
+    return 0

@@ -6,20 +6,18 @@ tried in order, and when all of them answer MISS the original instructions run.
 
 from __future__ import annotations
 
-import dis
 from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from pijit.core._launcher import resume
+from pijit.core.bytecode import natives
 from pijit.core.bytecode.blocks import CFG
-from pijit.core.bytecode.encode import Assembler, Item, Label, Op
-from pijit.core.bytecode.linetable import LINE_TABLE_FIELD
-from pijit.core.bytecode.moves import Given, add_mover, add_start, entered_behind, item_of, setup_below, setup_of
+from pijit.core.bytecode.emit import LANDINGS, REQUESTS_APART, Emit, SiteStack, announcement, finished, handled_at
+from pijit.core.bytecode.encode import Assembler, Item, Label
+from pijit.core.bytecode.moves import Given, add_mover, add_start
 from pijit.core.bytecode.report import Report, call_report
-from pijit.core.bytecode.rest import Announce, Rest, announcement, call_rest
+from pijit.core.bytecode.rest import Announce, Rest, call_and_drop, call_rest
 
 MISS = -1
-LESS = dis.cmp_op.index("<")
 
 
 class ExitPlan(NamedTuple):
@@ -61,7 +59,8 @@ def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
 class Call(NamedTuple):
     """One launcher at a site: the callable, its arguments (kinds "local", "stack", "cell"), its exits by number.
 
-    Exit 0 is the usual one: its number is the only false one, and that is all that the linked code asks first.
+    Exit 0 is the usual one, and whether it is that is all that the linked code asks first. Its number is the only false
+    one; from 3.11 on the launcher answers None in its place.
     ``numbers`` are those of the kernel's exits.
     """
 
@@ -143,38 +142,30 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
     for writer in writers:
         assembler.insert(writer.site.index, writer.write())
     for index, callable in (calls or {}).items():
-        assembler.insert(index, [announced[index]] + announcement(assembler, index, callable))
+        assembler.insert(index, [announced[index]] + announcement(Emit(assembler, index, columns=True), cfg, callable))
     for key, site in (reentries or {}).items():
         writer = _Writer(cfg, assembler, site, ways, announced, announce, beginning)
         if site.gate is not None:
-            assembler.insert(site.index, _gate(assembler, site.gate, ways[key], writer.line))
+            assembler.insert(site.index, writer.emit.gate(site.gate, ways[key]))
         written = writer.write()  # which appends to ``beginning``
-        beginning += [ways[key]] + written + [Op("JUMP_ABSOLUTE", assembler.original(site.index), writer.line)]
+        beginning += [ways[key]] + written + [writer.emit.jump(assembler.original(site.index))]
     if beginning:  # before all other code, since setups only lead forwards
-        over = Label("over the beginning")
-        assembler.insert(0, [Op("JUMP_FORWARD", over, cfg.function.instructions[0].lineno)] + beginning + [over],
-                         redirect=False)
-    code = assembler.assemble()
-    if landings is not None:
+        over, first = Label("over the beginning"), assembler.first_place()
+        assembler.insert(first, [Emit(assembler, first).jump_over(over)] + beginning + [over], redirect=False)
+    code = finished(assembler)
+    if landings is not None and LANDINGS:
         for writer in writers:
             landings.update(writer.landings())
     return code
 
 
 def _add_probe(assembler: Assembler, probe: Probe) -> None:
-    line, count = assembler.function.instructions[probe.index].lineno, probe.unpacked
-    pack, unpack = Op("BUILD_TUPLE", count, line), Op("UNPACK_SEQUENCE", count, line)
-    observe = [Op("DUP_TOP", None, line), Op("LOAD_CONST", assembler.const(probe.observer), line),
-               Op("ROT_TWO", None, line), Op("CALL_FUNCTION", 1, line), Op("POP_TOP", None, line)]
+    emit, count = Emit(assembler, probe.index), probe.unpacked
+    observe = emit.observe(probe.observer)
     if count is not None:  # each packing turns the values round
+        pack, unpack = emit.op("BUILD_TUPLE", count), emit.op("UNPACK_SEQUENCE", count)
         observe = [pack, unpack, pack] + observe + [unpack]
     assembler.insert(probe.index + 1, observe, redirect=False)
-
-
-def _gate(assembler: Assembler, gate: Any, way: Label, line: Optional[int]) -> List[Item]:
-    on = Label("gate is shut")
-    return [Op("LOAD_CONST", assembler.const(gate), line), Op("FOR_ITER", on, line), Op("POP_TOP", None, line),
-            Op("POP_TOP", None, line), Op("JUMP_ABSOLUTE", way, line), on]
 
 
 class _Writer:
@@ -188,41 +179,40 @@ class _Writer:
         self.announced, self.announce = announced, announce
         self.assembler = assembler
         self.site = site
-        self.line = cfg.function.instructions[site.index].lineno
+        self.emit = Emit(assembler, site.index)
         self.items: List[Item] = []
         self.beginning = beginning
-        self.spilled: Dict[int, int] = {position: assembler.fresh_local()
-                                        for position in range(site.depth, site.head_depth)}
+        targets = [plan.target for call in site.calls for plan in call.exits]
+        self.stack = SiteStack(self.emit, cfg, site.depth, site.head_depth, targets)
+        self.emit = self.stack.inside
+        self.taken = [name for call in site.calls for kind, name in call.arguments if kind == "stack"]
 
     def op(self, name: str, arg: Any = None) -> None:
-        self.items.append(Op(name, arg, self.line))
+        self.items.append(self.emit.op(name, arg))
 
     def write(self) -> List[Item]:
-        for position in reversed(range(self.site.depth, self.site.head_depth)):
-            self.op("STORE_FAST", self.spilled[position])
+        self.items += self.stack.take_off()
         for call in self.site.calls:
             self._call(call)
-        for position in range(self.site.depth, self.site.head_depth):
-            self.op("LOAD_FAST", self.spilled[position])
-        self._drop_spilled()
+        self.items += self.stack.put_back()
         return self.items
 
     def _call(self, call: Call) -> None:
-        missed = Label("missed")
-        self.op("LOAD_CONST", self.assembler.const(call.callable))
-        for kind, name in call.arguments:
-            if kind in ("cell", "closure"):
-                self.op("LOAD_CLOSURE", name)
-            else:
-                self.op("LOAD_FAST", self.spilled[name] if kind == "stack" else self.assembler.local(name))
-        self.op("CALL_FUNCTION", len(call.arguments))
+        missed, others = Label("missed"), Label("others")
+        self.items += self.emit.call(call.callable, [self._argument(kind, name) for kind, name in call.arguments])
         self.op("UNPACK_SEQUENCE", call.width + 1)
-        others = Label("others")
-        self.op("JUMP_IF_TRUE_OR_POP", others)
+        self.items += self.emit.unless_usual(others)
         self._exit(call, call.exits[0])
         self.items.append(others)
         self._other_exits(call, missed)
         self.items.append(missed)
+
+    def _argument(self, kind: str, name: Any) -> Item:
+        if kind in ("cell", "closure"):
+            return self.emit.cell(name)
+        if kind == "stack":
+            return self.emit.operand(self.stack.slots[name])
+        return self.emit.op("LOAD_FAST", self.assembler.local(name))
 
     def _other_exits(self, call: Call, missed: Label) -> None:
         """What follows any answer but the usual one; the exit id is on top."""
@@ -232,17 +222,14 @@ class _Writer:
         """Find the exit among sorted numbers by halving."""
         if len(numbers) > 1:
             middle, below = len(numbers) // 2, Label("below")
-            self.op("DUP_TOP")
-            self.op("LOAD_CONST", self.assembler.const(numbers[middle]))
-            self.op("COMPARE_OP", LESS)
-            self.op("POP_JUMP_IF_TRUE", below)
+            self.items += self.emit.if_below(numbers[middle], below)
             self._search(call, numbers[middle:], missed)
             self.items.append(below)
             self._search(call, numbers[:middle], missed)
         elif numbers[0] == MISS:
             for _ in range(call.width + 1):
                 self.op("POP_TOP")
-            self.op("JUMP_ABSOLUTE", missed)
+            self.items.append(self.emit.jump(missed))
         else:
             self.op("POP_TOP")
             self._exit(call, call.exits[numbers[0]])
@@ -256,41 +243,30 @@ class _Writer:
             else:
                 self.op("STORE_FAST", self.assembler.local(name))
         for name in plan.deleted:
-            self._delete(name)
-        stubs = self._mend_blocks(plan)
-        self._drop_spilled()
+            self.items += self.emit.unset(self.assembler.local(name))
+        stack = self.stack.exit(plan.target, plan.stack, dict(plan.given), isinstance(plan.rest, Rest), plan.empty)
+        self.items += stack.arrange()
+        self.items += self.stack.let_go(self.taken)
         if isinstance(plan.rest, Report):
-            line = self.cfg.function.instructions[plan.target - 1].lineno
-            shown = self._shown_requests(line) if plan.poll else []
-            self._call_from_the_beginning(shown + call_report(self.assembler, plan.rest, line), plan.target, line)
+            emit = Emit(self.assembler, plan.target - 1, columns=True)
+            shown = call_and_drop(emit, natives.resume()) if plan.poll else []
+            self._call_from_the_beginning(shown + call_report(emit, plan.rest), plan.target, emit)
         elif plan.rest is not None:
-            line = self.cfg.function.instructions[plan.target - 1].lineno
-            items = call_rest(self.assembler, plan.rest, line, self.announce)
-            entered = entered_behind(self.cfg, plan.target)
-            if entered is not None:
-                handler = self._forwards(entered.handler, stubs)
-                items += setup_below(self.assembler, self.cfg, entered, handler, line)
-            self._call_from_the_beginning(items, plan.target, line)
+            emit = Emit(self.assembler, plan.target - 1, columns=True)
+            items = call_rest(emit, plan.rest, self.announce)
+            self._call_from_the_beginning(items + stack.after_call(emit), plan.target, emit)
         elif plan.poll:
             self._handle_requests(plan)
         else:
-            self.op("JUMP_ABSOLUTE", self._behind(plan))
-        for stub, handler in stubs:
-            self.items.append(stub)
-            self.op("JUMP_ABSOLUTE", handler)
+            self.items.append(self.emit.jump(self._behind(plan)))
+        self.items += stack.behind()
 
-    def _delete(self, name: str) -> None:
-        """Leave a local without a value, whether it has one or not."""
-        self.op("LOAD_CONST", self.assembler.const(None))
-        self.op("STORE_FAST", self.assembler.local(name))
-        self.op("DELETE_FAST", self.assembler.local(name))
-
-    def _call_from_the_beginning(self, items: List[Item], target: int, line: Optional[int]) -> None:
+    def _call_from_the_beginning(self, items: List[Item], target: int, emit: Emit) -> None:
         """Call Python code and go on at an instruction. What is called may switch on tracing, which tells of a line
         again where a jump leads backwards: so the code stands before all other."""
         begin = Label("call in front of %d" % target)
-        self.op("JUMP_ABSOLUTE", begin)
-        self.beginning += [begin] + items + [Op("JUMP_ABSOLUTE", self.assembler.inserted(target), line)]
+        self.items.append(self.emit.jump(begin))
+        self.beginning += [begin] + items + [emit.jump(self.assembler.inserted(target))]
 
     def _behind(self, plan: ExitPlan) -> Label:
         """Where control goes on behind an exit."""
@@ -306,71 +282,20 @@ class _Writer:
                 for call in self.site.calls if self.site.index == 0}
 
     def _landing(self, plan: ExitPlan) -> Optional[Landing]:
-        if plan.poll or plan.rest is not None or plan.given or plan.deleted or self.spilled or self.cfg.block_stack[plan.target]:
+        more = plan.poll or plan.rest is not None or plan.given or plan.deleted
+        if more or self.stack.slots or self.cfg.block_stack[plan.target]:
             return None
         slots = tuple(-1 if name is None else self.assembler.local(name) for name in plan.locals)
         offset = self.assembler.offset(self._behind(plan))
         return Landing(offset - 2, slots, plan.stack) if offset else None
 
     def _handle_requests(self, plan: ExitPlan) -> None:
-        """The interpreter looks for requests after a call; the line is where bytecode goes on.
-
-        Before 3.10 tracing tells of a line again behind code of another one, so this code is not among the site's.
-        """
-        line = self.cfg.function.instructions[plan.target].lineno
-        items = self._shown_requests(line) + [Op("JUMP_ABSOLUTE", self._behind(plan), line)]
-        if LINE_TABLE_FIELD == "co_lnotab":
+        """The interpreter looks for requests after a call; the line is where bytecode goes on."""
+        emit = Emit(self.assembler, handled_at(self.cfg, plan.target))
+        items = call_and_drop(emit, natives.resume()) + [emit.jump(self._behind(plan))]
+        if REQUESTS_APART:
             begin = Label("requests in front of %d" % plan.target)
-            self.op("JUMP_ABSOLUTE", begin)
+            self.items.append(self.emit.jump(begin))
             self.beginning += [begin] + items
         else:
             self.items += items
-
-    def _shown_requests(self, line: Optional[int]) -> List[Item]:
-        return [Op("LOAD_CONST", self.assembler.const(resume), line), Op("CALL_FUNCTION", 0, line),
-                Op("POP_TOP", None, line)]
-
-    def _drop_spilled(self) -> None:
-        """Let go of the operands, as the interpreter would have."""
-        for slot in self.spilled.values():
-            self.op("DELETE_FAST", slot)
-
-    def _mend_blocks(self, plan: ExitPlan) -> List[Tuple[Label, Label]]:
-        """Pop and push blocks of try statements, and CPython 3.7's of loops, so that the target finds the block stack
-        that it expects, and make what is to be made on the operand stack.
-
-        Returns:
-            Labels to be placed behind, and where a jump there has to lead: no setup can name what is before it.
-        """
-        have, want = [[block for block in self.cfg.block_stack[index] or () if block.kind != "handler"]
-                      for index in (self.site.index, plan.target)]
-        if isinstance(plan.rest, Rest) and entered_behind(self.cfg, plan.target) is not None:
-            want.pop()
-        common = 0
-        while common < min(len(have), len(want)) and have[common] == want[common]:
-            common += 1
-        if common == len(have) == len(want) and not plan.given:
-            return []
-        slots = [self.assembler.fresh_local() for _ in range(plan.stack)]
-        for slot in slots:
-            self.op("STORE_FAST", slot)
-        for _ in have[common:]:
-            self.op("POP_BLOCK")
-        stubs: List[Tuple[Label, Label]] = []
-        position, missing, makers = self.site.depth, want[common:], dict(plan.given)
-        while missing or slots:
-            if missing and missing[0].level <= position:
-                block = missing.pop(0)
-                self.op(setup_of(self.cfg, block), self._forwards(block.handler, stubs))
-                continue
-            self.items += item_of(self.assembler, slots.pop(), makers.get(position), self.line)
-            position += 1
-        return stubs
-
-    def _forwards(self, handler: int, stubs: List[Tuple[Label, Label]]) -> Label:
-        """A label for an instruction, or for a jump there that is to be placed behind this site."""
-        label = self.assembler.inserted(handler)
-        if handler > self.site.index:
-            return label
-        stubs.append((Label("stub"), label))
-        return stubs[-1][0]

@@ -18,7 +18,7 @@ from pijit.core.bytecode.layout import read_instructions
 from pijit.core.bytecode.names_311 import NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.plain_311 import Encoded, rewritten
 
-_NAME = 0 if "LOAD_METHOD" in dis.opmap else 1
+_NAME = int("END_FOR" in dis.opmap)
 """How far the index of an attribute's name is shifted in the argument."""
 
 
@@ -37,5 +37,7 @@ def with_plain_calls(function: Function, loads: Iterable[Tuple[int, int]]) -> Co
         attribute: Encoded = ("LOAD_ATTR", method.raw >> _NAME << _NAME)
         changes[index_at[method.offset]] = [attribute, ("PUSH_NULL", 0)] if NULL_ABOVE_CALLABLE else [attribute]
         if not NULL_ABOVE_CALLABLE:
-            changes[index_at[base.offset]] = [("LOAD_GLOBAL", base.raw | 1)]
+            # The compiler may have joined the load to the empty slot of another call, around this one.
+            other: List[Encoded] = [("PUSH_NULL", 0)] if base.raw & 1 else []
+            changes[index_at[base.offset]] = [*other, ("LOAD_GLOBAL", base.raw | 1)]
     return rewritten(function.code, raw, changes)

@@ -33,16 +33,25 @@ class Normal(NamedTuple):
 
 
 class Names:
-    """What a code object's instructions name: the numbering of its cells is that of 3.10."""
+    """What a code object's instructions name: the numbering of its cells is that of 3.10.
 
-    __slots__ = ("slots", "locals", "cells")
+    Attributes:
+        cells: numbers of cells and free variables.
+        remade: variables that get another cell while the function runs, in inlined comprehensions (3.12).
+    """
 
-    def __init__(self, code: CodeType) -> None:
-        self.slots = slot_names(code)
-        self.locals = len(code.co_varnames)
+    __slots__ = ("cells", "remade")
+
+    def __init__(self, code: CodeType, instructions: Sequence[Instr]) -> None:
         cells = code.co_cellvars + code.co_freevars
         self.cells: Dict[str, int] = {name: number for number, name in enumerate(cells)}
+        self.remade = frozenset(instr.value for instr in instructions if instr.opname == "MAKE_CELL")
 
+
+_OF_REMADE_CELL = {"LOAD_DEREF": "LOAD_CONTENT", "STORE_DEREF": "STORE_CONTENT", "DELETE_DEREF": "DELETE_CONTENT",
+                   "LOAD_CLOSURE": "LOAD_CELL", "LOAD_FAST_AND_CLEAR": "LOAD_CELL", "STORE_FAST": "STORE_CELL",
+                   "DELETE_FAST": "DELETE_CONTENT", "MAKE_CELL": "MAKE_CELL"}
+"""What accesses to cells are called that functions make while they run; these stay bytecode."""
 
 Rule = Callable[[Instr, Names], Normal]
 
@@ -83,13 +92,26 @@ def _compared(instr: Instr, names: Names) -> Normal:
 
 
 def _cell(instr: Instr, names: Names) -> Normal:
+    """Access to a cell; it has another name, which nothing captures, where the cell is not that of the function's start."""
+    name = _OF_REMADE_CELL[instr.opname] if instr.value in names.remade else instr.opname
+    return Normal(name, names.cells[instr.value], instr.value)
+
+
+def _numbered(instr: Instr, names: Names) -> Normal:
     return Normal(instr.opname, names.cells[instr.value], instr.value)
+
+
+def _slot(instr: Instr, names: Names) -> Normal:
+    """Access to a local, or to a slot that holds a cell."""
+    if instr.value in names.cells:
+        return Normal(_OF_REMADE_CELL[instr.opname], names.cells[instr.value], instr.value)
+    return _kept(instr, names)
 
 
 def _loaded(instr: Instr, names: Names) -> Normal:
     """3.13 loads cells for closures as it loads locals."""
     if _VERSION >= (3, 13) and instr.value in names.cells:
-        return Normal("LOAD_CLOSURE", names.cells[instr.value], instr.value)
+        return Normal("LOAD_CELL" if instr.value in names.remade else "LOAD_CLOSURE", names.cells[instr.value], instr.value)
     return Normal("LOAD_FAST", instr.arg, instr.value)
 
 
@@ -97,10 +119,11 @@ def _called_with_names(instr: Instr, names: Names) -> Normal:
     return Normal("CALL_FUNCTION_KW", instr.arg, instr.arg)
 
 
-_OPERATORS = ("ADD", "AND", "FLOOR_DIVIDE", "LSHIFT", "MATRIX_MULTIPLY", "MULTIPLY", "MODULO", "OR", "POWER", "RSHIFT",
+#: Operators in the order of their numbers in BINARY_OP; those in place follow.
+OPERATORS = ("ADD", "AND", "FLOOR_DIVIDE", "LSHIFT", "MATRIX_MULTIPLY", "MULTIPLY", "MODULO", "OR", "POWER", "RSHIFT",
               "SUBTRACT", "TRUE_DIVIDE", "XOR")
-_BINARY = {number: "BINARY_" + name for number, name in enumerate(_OPERATORS)}
-_BINARY.update({number + len(_OPERATORS): "INPLACE_" + name for number, name in enumerate(_OPERATORS)})
+_BINARY = {number: "BINARY_" + name for number, name in enumerate(OPERATORS)}
+_BINARY.update({number + len(OPERATORS): "INPLACE_" + name for number, name in enumerate(OPERATORS)})
 _INTRINSICS = {1: "PRINT_EXPR", 2: "IMPORT_STAR", 5: "UNARY_POSITIVE", 6: "LIST_TO_TUPLE"}
 
 _RULES: Dict[str, Rule] = {
@@ -114,27 +137,29 @@ _RULES: Dict[str, Rule] = {
     "LOAD_SUPER_ATTR": _shifted(2, "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD"),
     "LOAD_FAST": _loaded,
     "LOAD_FAST_CHECK": _renamed("LOAD_FAST"),
+    "BEFORE_WITH": _renamed("SETUP_WITH"),
     "CALL": _renamed("CALL_FUNCTION"),
     "CALL_KW": _called_with_names,
     "FORMAT_SIMPLE": lambda instr, names: Normal("FORMAT_VALUE", 0, 0),
     "FORMAT_WITH_SPEC": lambda instr, names: Normal("FORMAT_VALUE", 4, 4),
 }
-_RULES.update((name, _cell) for name in ("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF",
-                                         "LOAD_FROM_DICT_OR_DEREF"))
-_RULES.update((name, _nothing) for name in ("RESUME", "MAKE_CELL", "COPY_FREE_VARS", "PUSH_NULL", "CACHE"))
+_RULES.update((name, _cell) for name in ("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE"))
+_RULES.update((name, _numbered) for name in ("LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"))
+_RULES.update((name, _nothing) for name in ("RESUME", "COPY_FREE_VARS", "PUSH_NULL", "CACHE"))
+_RULES.update((name, _slot) for name in ("LOAD_FAST_AND_CLEAR", "STORE_FAST", "DELETE_FAST", "MAKE_CELL"))
 _RULES.update((name, _renamed("JUMP_ABSOLUTE")) for name in ("JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"))
 _RULES.update(("POP_JUMP_{}_IF_{}".format(direction, condition), _renamed("POP_JUMP_IF_" + condition))
               for direction in ("FORWARD", "BACKWARD") for condition in ("TRUE", "FALSE", "NONE", "NOT_NONE"))
 
 _KEPT = frozenset("""
-    LOAD_CONST STORE_FAST DELETE_FAST LOAD_FAST_AND_CLEAR STORE_GLOBAL DELETE_GLOBAL LOAD_NAME STORE_NAME DELETE_NAME LOAD_METHOD
+    LOAD_CONST STORE_GLOBAL DELETE_GLOBAL LOAD_NAME STORE_NAME DELETE_NAME LOAD_METHOD
     STORE_ATTR DELETE_ATTR BINARY_SUBSCR STORE_SUBSCR DELETE_SUBSCR UNARY_NEGATIVE UNARY_POSITIVE UNARY_NOT UNARY_INVERT TO_BOOL
     IS_OP CONTAINS_OP BUILD_TUPLE BUILD_LIST BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP BUILD_STRING BUILD_SLICE LIST_APPEND
     LIST_EXTEND LIST_TO_TUPLE SET_ADD SET_UPDATE MAP_ADD DICT_UPDATE DICT_MERGE UNPACK_SEQUENCE UNPACK_EX FORMAT_VALUE CONVERT_VALUE
     JUMP_FORWARD POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP
     GET_ITER FOR_ITER END_FOR RETURN_VALUE POP_TOP NOP CALL_FUNCTION_EX MAKE_FUNCTION IMPORT_NAME IMPORT_FROM
     IMPORT_STAR PRINT_EXPR GET_LEN MATCH_CLASS MATCH_KEYS MATCH_MAPPING MATCH_SEQUENCE RAISE_VARARGS RERAISE PUSH_EXC_INFO
-    CHECK_EXC_MATCH CHECK_EG_MATCH PREP_RERAISE_STAR CALL_INTRINSIC_2 POP_EXCEPT BEFORE_WITH WITH_EXCEPT_START LOAD_ASSERTION_ERROR
+    CHECK_EXC_MATCH CHECK_EG_MATCH PREP_RERAISE_STAR CALL_INTRINSIC_2 POP_EXCEPT WITH_EXCEPT_START LOAD_ASSERTION_ERROR
     LOAD_BUILD_CLASS YIELD_VALUE RETURN_GENERATOR SEND END_SEND CLEANUP_THROW GET_YIELD_FROM_ITER GET_AWAITABLE GET_AITER GET_ANEXT
     BEFORE_ASYNC_WITH END_ASYNC_FOR ASYNC_GEN_WRAP SETUP_ANNOTATIONS LOAD_LOCALS LOAD_FROM_DICT_OR_GLOBALS INTERPRETER_EXIT
     """.split())
@@ -150,12 +175,14 @@ _PARTS = JOINED | {"SET_FUNCTION_ATTRIBUTE"}
 def normal_names() -> FrozenSet[str]:
     """The names of the instructions that the normal form has on the running version."""
     present = {name for name in dis.opmap if name in _KEPT}
+    present.update(_OF_REMADE_CELL.values(), ("STORE_FAST", "DELETE_FAST"))
     present.update(name for name in ("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD", "CALL_METHOD_KW", "LOAD_METHOD", "LOAD_ATTR",
                                      "LOAD_GLOBAL", "LOAD_FAST", "LOAD_CLOSURE", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF",
-                                     "COMPARE_OP", "DUP_TOP", "ROT_TWO", "COPY", "SWAP", "JUMP_ABSOLUTE", "FORMAT_VALUE",
+                                     "COMPARE_OP", "SETUP_WITH", "DUP_TOP", "ROT_TWO", "COPY", "SWAP", "JUMP_ABSOLUTE", "FORMAT_VALUE",
                                      "UNARY_POSITIVE", "LIST_TO_TUPLE", "IMPORT_STAR", "PRINT_EXPR", "POP_JUMP_IF_TRUE",
                                      "POP_JUMP_IF_FALSE", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE"))
-    present.update(name for name in ("LOAD_SUPER_ATTR", "CALL_INTRINSIC_1", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+    present.update(name for name in ("LOAD_SUPER_ATTR", "CALL_INTRINSIC_1", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF",
+                                     "LOAD_FAST_AND_CLEAR")
                    if name in dis.opmap)
     if "LOAD_SUPER_ATTR" in present:
         present.add("LOAD_SUPER_METHOD")

@@ -33,7 +33,7 @@ def normal_function(code: CodeType) -> Function:
     """
     raw = read_instructions(code)
     first = _behind_prologue(raw)
-    names = Names(code)
+    names = Names(code, raw[first:])
     groups = _groups(raw, first)
     place = {instr.index: number for number, group in enumerate(groups) for instr in group}
     place.update((instr.index, 0) for instr in raw[:first])

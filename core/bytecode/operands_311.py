@@ -18,16 +18,28 @@ Positions = Tuple[int, ...]
 
 
 class State(NamedTuple):
-    """The depth of the operand stack; where its empty slots are, and the methods that have their owner above them."""
+    """The operand stack: its depth, where its empty slots are, and the methods that have their owner above them.
+
+    `saved` are the positions of what inlined comprehensions have put aside, each with the instruction that did it.
+    """
 
     depth: int
     nulls: Positions = ()
     methods: Positions = ()
+    saved: Tuple[Positions, ...] = ()
 
     def below(self, level: int) -> "State":
         """What is left when all from a level on is taken away."""
         return State(level, tuple(null for null in self.nulls if null < level),
-                     tuple(method for method in self.methods if method < level))
+                     tuple(method for method in self.methods if method < level), self.saved_below(level))
+
+    def saved_below(self, level: int) -> Tuple[Positions, ...]:
+        return tuple((position, index) for position, index in self.saved if position < level)
+
+    def swapped(self, count: int) -> "State":
+        """With the top item in the place of the one at ``count`` from the top, and that on top."""
+        places = {self.depth - 1: self.depth - count, self.depth - count: self.depth - 1}
+        return self._replace(saved=tuple((places.get(position, position), index) for position, index in self.saved))
 
 #: Control does not go on behind these.
 TERMINATORS = frozenset(("RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "INTERPRETER_EXIT"))
@@ -43,7 +55,9 @@ def _effect(instr: Instr, jump: bool) -> int:
     return sum(dis.stack_effect(unit.opcode, unit.raw if unit.opcode in HAS_ARGUMENT else None, jump=jump) for unit in units)
 
 
+_STOPITERATION_ERROR = 3
 _RESTORES = frozenset(("ROT_TWO", "SWAP", "STORE_FAST"))
+_SWAPS = frozenset(("ROT_TWO", "SWAP"))
 _METHODS = {"LOAD_METHOD": 1, "LOAD_SUPER_METHOD": 3}
 """Instructions that push a method and its owner, and how many operands they take."""
 
@@ -87,6 +101,7 @@ class _Tracer:
         states = [self.states.get(index) for index in every]
         return Operands(tuple(None if state is None else state.depth for state in states),
                         tuple(() if state is None else state.nulls for state in states),
+                        tuple(() if state is None else state.saved for state in states),
                         tuple(self.successors.get(index) for index in every),
                         frozenset(self.method_calls), frozenset(self.paired_calls))
 
@@ -120,10 +135,14 @@ class _Tracer:
             return state.below(depth - 1)._replace(depth=depth)
         pushed = _pushed_null(instr, state.depth)
         if pushed is not None:
-            return State(depth, state.nulls + (pushed,), state.methods)
+            return state._replace(depth=depth, nulls=state.nulls + (pushed,))
         if instr.opname in _METHODS:
-            return State(depth, state.nulls, state.methods + (state.depth - _METHODS[instr.opname],))
-        return state._replace(depth=depth)
+            return state._replace(depth=depth, methods=state.methods + (state.depth - _METHODS[instr.opname],))
+        if instr.opname in _SWAPS:
+            return state.swapped(instr.raw)
+        if dis.opname[instr.opcode] == "LOAD_FAST_AND_CLEAR":
+            return state._replace(depth=depth, saved=state.saved + ((state.depth, instr.index),))
+        return state._replace(depth=depth, saved=state.saved_below(depth))
 
     def _call(self, instr: Instr, state: State, base: int) -> None:
         """Note what a call has below its arguments, from position ``base`` on."""
@@ -132,13 +151,22 @@ class _Tracer:
 
 
 def is_cleanup(instructions: List[Instr], index: int) -> bool:
-    """Whether code begins there that ends a running handler, or an inlined comprehension, and raises the exception again."""
-    return _ends_handler(instructions, index) or is_restoring(instructions, index)
+    """Whether code begins there that raises the exception again and does nothing else that the program has written.
+
+    It ends a running handler, an inlined comprehension, or a generator.
+    """
+    return _ends_handler(instructions, index) or is_restoring(instructions, index) or ends_generator(instructions, index)
 
 
 def _ends_handler(instructions: List[Instr], index: int) -> bool:
     names = [(instr.opname, instr.arg) for instr in instructions[index:index + 3]]
     return names == [("COPY", 3), ("POP_EXCEPT", None), ("RERAISE", 1)]
+
+
+def ends_generator(instructions: List[Instr], index: int) -> bool:
+    """Whether code begins there that turns StopIteration into RuntimeError, as around all of a generator (3.12)."""
+    names = [(instr.opname, instr.arg) for instr in instructions[index:index + 2]]
+    return names == [("CALL_INTRINSIC_1", _STOPITERATION_ERROR), ("RERAISE", 1)]
 
 
 def is_restoring(instructions: List[Instr], index: int) -> bool:

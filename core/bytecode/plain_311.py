@@ -17,7 +17,7 @@ from pijit.core.bytecode.encode import Assembler
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
 from pijit.core.bytecode.instructions import Function, Instr
 from pijit.core.bytecode.layout import read_instructions
-from pijit.core.bytecode.units_311 import CACHES, units_needed
+from pijit.core.bytecode.units_311 import CACHES, JUMPS, units_needed
 
 #: An instruction to be: its name and its encoded argument.
 Encoded = Tuple[str, int]
@@ -52,12 +52,18 @@ def plain_code(code: CodeType) -> CodeType:
 
 
 def rewritten(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, List[Encoded]]) -> CodeType:
-    """The code with other instructions in place of some.
+    """The code with other instructions in place of some; see `edited`."""
+    return Assembler(edited(code, instructions, changes)).assemble()
+
+
+def edited(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, List[Encoded]]) -> Function:
+    """A function with other instructions in place of some.
 
     Args:
-        code: what is rewritten.
+        code: what is edited.
         instructions: its own, from `read_instructions`.
-        changes: by index, the instructions in place of one; jumps to it lead to the first of them.
+        changes: by index, the instructions in place of one; jumps to it lead to the first of them, and jumps among them lead where
+            it does.
     """
     made: List[Instr] = []
     sources: List[Instr] = []
@@ -72,8 +78,8 @@ def rewritten(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, 
     entries: Dict[int, ExceptionEntry] = {}
     for one, instr in zip(made, sources):
         one.entry = moved_entry(instr.entry, place, entries)
-        one.target = None if instr.target is None or one.opcode != instr.opcode else place[instr.target]
-    return Assembler(Function(code, made)).assemble()
+        one.target = place[instr.target] if instr.target is not None and one.opcode in JUMPS else None
+    return Function(code, made)
 
 
 def moved_entry(entry: Optional[ExceptionEntry], place: Dict[int, int],

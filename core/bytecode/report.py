@@ -9,10 +9,11 @@ code calls the reporter with it, on the operation's line, and gets the array::
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple
 
-from pijit.core._launcher import reporter
-from pijit.core.bytecode.encode import Assembler, Item, Op
+from pijit.core.bytecode import natives
+from pijit.core.bytecode.emit import Emit
+from pijit.core.bytecode.encode import Item
 
 
 class Report(NamedTuple):
@@ -24,7 +25,6 @@ class Report(NamedTuple):
         return "the flags of %s" % self.ufunc
 
 
-def call_report(assembler: Assembler, report: Report, line: Optional[int]) -> List[Item]:
+def call_report(emit: Emit, report: Report) -> List[Item]:
     """Code that turns the tuple on top of the stack into the array, when NumPy has reported the flags."""
-    return [Op("LOAD_CONST", assembler.const(reporter(report.ufunc)), line), Op("ROT_TWO", None, line),
-            Op("CALL_FUNCTION", 1, line)]
+    return emit.call_on_top(natives.reporter(report.ufunc))

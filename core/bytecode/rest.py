@@ -18,11 +18,10 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
-from pijit.core._hook import Rest as NativeRest
-from pijit.core._launcher import resume
+from pijit.core.bytecode import natives
 from pijit.core.bytecode.blocks import CFG
-from pijit.core.bytecode.encode import Assembler, Item, Label, Op
-from pijit.core.bytecode.moves import entered_behind, item_of, setup_below, stack_of
+from pijit.core.bytecode.emit import Emit, after_call, announcement, arrived, finished, frame_slots, stack_of
+from pijit.core.bytecode.encode import Assembler, Item, Label
 
 Announce = Callable[[Tuple[Tuple[CodeType, str], ...]], Any]
 """What is called right before a call of one of these functions, which are compiled on their own; None: nothing."""
@@ -51,55 +50,45 @@ class Rest(NamedTuple):
         return own if self.inner is None else "%s, %s" % (own, self.inner)
 
 
-def announcement(assembler: Assembler, index: int, callable: Any) -> List[Item]:
-    """Code that says that an instruction is about to call a function which is compiled on its own."""
-    line = assembler.function.instructions[index].lineno
-    return [Op("LOAD_CONST", assembler.const(callable), line), Op("CALL_FUNCTION", 0, line),
-            Op("POP_TOP", None, line)]
+def call_and_drop(emit: Emit, callable: Any) -> List[Item]:
+    """Code that calls something for what it does."""
+    return [*emit.call(callable), emit.op("POP_TOP")]
 
 
-def call_rest(assembler: Assembler, rest: Rest, line: Optional[int], announce: Announce) -> List[Item]:
+def call_rest(emit: Emit, rest: Rest, announce: Announce) -> List[Item]:
     """Code that runs the rest of a call on the tuple on top of the stack, which becomes the result."""
-    return [Op("LOAD_CONST", assembler.const(_native(rest, announce)), line), Op("ROT_TWO", None, line),
-            Op("CALL_FUNCTION", 1, line)]
+    return emit.call_on_top(_native(rest, announce))
 
 
 def _native(rest: Rest, announce: Announce) -> Any:
     """What linked code calls. It owns a code object of its own, nothing that leads to the callee's."""
     assembler = Assembler(rest.cfg.function)
     dicts = [(name, keys, [assembler.fresh_local() for _ in keys]) for name, keys in rest.dicts]
-    stack, entered = [assembler.fresh_local() for _ in range(rest.stack)], None
+    stack = [assembler.fresh_local() for _ in range(rest.stack)]
     if rest.inner is None:
-        line = rest.cfg.function.instructions[rest.target].lineno
-        end: List[Item] = [Op("LOAD_CONST", assembler.const(resume), line), Op("CALL_FUNCTION", 0, line),
-                           Op("POP_TOP", None, line)]
+        emit = Emit(assembler, rest.target, columns=True)
+        end = call_and_drop(emit, natives.resume())
     else:
-        line = rest.cfg.function.instructions[rest.target - 1].lineno
-        end = call_rest(assembler, rest.inner, line, announce)
-        entered = entered_behind(rest.cfg, rest.target)
-        if entered is not None:
-            end += setup_below(assembler, rest.cfg, entered, assembler.inserted(entered.handler), line)
-    items = [item for found in dicts for item in _dict_of(assembler, *found, line)]
-    items += stack_of(assembler, rest.cfg, rest.target, stack, dict(rest.given), entered) + end
+        emit = Emit(assembler, rest.target - 1, columns=True)
+        end = call_rest(emit, rest.inner, announce) + after_call(emit, rest.cfg, rest.target)
+    slots = [slot for _, _, values in dicts for slot in values] + stack
+    items = arrived(emit, rest.locals, slots)
+    items += [item for name, keys, values in dicts for item in _dict_of(emit, name, keys, values)]
+    items += stack_of(emit, rest.cfg, rest.target, stack, dict(rest.given), rest.inner is not None) + end
     begin = assembler.original(rest.target)
     for index, callees in rest.calls:
         callable = announce(callees)
         if callable is not None:
             label = Label("call at %d" % index)
-            assembler.insert(index, [label] + announcement(assembler, index, callable))
+            assembler.insert(index, [label] + announcement(Emit(assembler, index, columns=True), rest.cfg, callable))
             begin = label if index == rest.target else begin
-    assembler.insert(0, items + [Op("JUMP_ABSOLUTE", begin, line)], redirect=False)
-    code = assembler.assemble()
-    cells = {name: code.co_nlocals + number for number, name in enumerate(code.co_cellvars)}
-    slots = [cells[name] if name in cells else code.co_varnames.index(name) for name in rest.locals]
-    slots += [slot for _, _, values in dicts for slot in values]
-    return NativeRest(code, tuple(slots + stack)).callable
+    assembler.insert(assembler.first_place(), items + [emit.jump(begin)], redirect=False)
+    code = finished(assembler)
+    return natives.rest(code, frame_slots(code, rest.locals, slots))
 
 
-def _dict_of(assembler: Assembler, name: str, keys: Tuple[str, ...], slots: List[int],
-             line: Optional[int]) -> List[Item]:
+def _dict_of(emit: Emit, name: str, keys: Tuple[str, ...], slots: List[int]) -> List[Item]:
     """Code that gives a variable a dict of the values in other ones, which nobody else keeps."""
-    items = [item for slot in slots for item in item_of(assembler, slot, None, line)]
-    items += [Op("LOAD_CONST", assembler.const(keys), line), Op("BUILD_CONST_KEY_MAP", len(keys), line)] \
-        if keys else [Op("BUILD_MAP", 0, line)]
-    return items + [Op("STORE_FAST", assembler.local(name), line)]
+    items = [item for slot in slots for item in emit.put_back([slot])]
+    items += [emit.const(keys), emit.op("BUILD_CONST_KEY_MAP", len(keys))] if keys else [emit.op("BUILD_MAP", 0)]
+    return items + [emit.op("STORE_FAST", emit.assembler.local(name))]
