@@ -6,6 +6,7 @@ This file has no annotations, so that a Python that is too old parses it and com
 import glob
 import os
 import sys
+import sysconfig
 
 if sys.version_info < (3, 7):
     sys.exit("pijit needs Python 3.7 or later, and compiles on CPython 3.7 to 3.10; this is Python %d.%d"
@@ -15,8 +16,16 @@ from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, ExecError, LinkError, PlatformError
 
-FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310"}
+FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310",
+            (3, 11): "311", (3, 12): "312", (3, 13): "313_314"}
 """What the names of the C files end in that are written for some versions of CPython."""
+
+HOOK = ["core/native/hook.c", "core/native/dispatch.c"]
+HIDDEN = ["core/native/run_311.c", "core/native/dispatch_311.c"]
+CALLS = {"37_38": HOOK + ["core/native/frame_37_38.c"], "39_310": HOOK + ["core/native/frame_39_310.c"],
+         "311": HIDDEN + ["core/native/monitoring_311.c"], "312": HIDDEN + ["core/native/monitoring_312.c"],
+         "313_314": HIDDEN + ["core/native/monitoring_313_314.c"]}
+"""For each family, the C files of pijit.core._hook that are not those of all versions."""
 
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
 """With PIJIT_BUILD_SANITIZE: what finds wrong accesses of memory and undefined behaviour; see docs/extending.md."""
@@ -49,9 +58,9 @@ class Binary(Distribution):
 
 
 def extensions():
-    """The extension modules for the running CPython; none where pijit is a no-op (3.11 and later)."""
+    """The extension modules for the running CPython; none on versions that nobody has looked at, and where there is no GIL."""
     family = FAMILIES.get(sys.version_info[:2])
-    if family is None or sys.implementation.name != "cpython":
+    if family is None or sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return []
     import numpy
 
@@ -68,8 +77,7 @@ def extensions():
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
-                  ["core/native/hook.c", "core/native/dispatch.c", "core/native/trial.c", "core/native/function.c",
-                   "core/native/frame_%s.c" % family],
+                  ["core/native/trial.c", "core/native/function.c"] + CALLS[family],
                   depends=headers, include_dirs=["core/native"], extra_compile_args=flags, extra_link_args=sanitizers),
         Extension("pijit.core._launcher",
                   ["core/native/launcher.c", "core/native/launch.c", "core/native/hand_over.c", "core/native/runtime.c",

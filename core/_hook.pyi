@@ -1,13 +1,18 @@
-"""The frame hook (PEP 523), shadow frames, and JitFunction. Written in C: core/native/hook.c and function.c.
+"""JitFunction, and what runs linked code. Written in C: core/native/function.c, hook.c and run_311.c.
 
-A marked code object's frames go through an entry cache and, on a miss, through `on_miss`; the code object
-that comes back runs in a shadow frame in place of the original. Most calls of a JitFunction need no hook for that, and
-those of a function that one kernel computes need no frame. Frames that are traced or profiled,
-generators, and frames on a disabled thread always run the original. Marked frames are taken while a
-JitFunction call waits for its frame, or while hold() is in force; any other call of a marked function is
-plain.
+Calls of a JitFunction whose code object is marked go through an entry cache and, on a miss, through `on_miss`. The code
+object that comes back, linked code, runs in place of the original. Calls of a function that one kernel computes need no
+frame. Traced and profiled threads, generators, and calls on a disabled thread always run the original; so does, from
+CPython 3.12 on, what a tool of sys.monitoring listens to.
+
+Up to CPython 3.10 a frame hook (PEP 523) runs linked code in a *shadow frame*. Marked frames are taken while a JitFunction
+call waits for its frame, or while hold() is in force; any other call of a marked function is plain.
+
+From CPython 3.11 on there is no hook. Linked code runs in a *hidden function*: one with that code, and all else from the
+original function. Code that does not begin where the function does begins with a call of `arrive`.
 """
 
+import sys
 from types import CodeType, FunctionType, TracebackType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Type
 
@@ -32,7 +37,9 @@ def mark(code: CodeType, cache: Optional[EntryCache], on_miss: OnMiss) -> None:
         on_miss: called as on_miss(code, localsplus, globals, builtins), with this thread disabled, when the
             cache has no payload; returns the code object to run this time, or None for the original.
             `localsplus` lists the frame's locals, cells and free variables at entry, UNBOUND for those
-            without a value. An exception goes to the caller of the function, but for RecursionError, which
+            without a value. An argument that is a cell is in its cell alone. From CPython 3.11 on the cells of the function's
+            own variables, a tuple of star arguments and a dict of them are made for this list, and for guards: the call gets
+            others. An exception goes to the caller of the function, but for RecursionError, which
             means None.
 
     Raises:
@@ -72,41 +79,67 @@ class disabled:
         traceback: Optional[TracebackType],
     ) -> None: ...
 
-def hold() -> None:
-    """Keep the hook installed and take every marked frame of the process, until release(); nests."""
-
-def release() -> None:
-    """Undo one hold(). Raises RuntimeError if there is none."""
-
-def installed() -> bool:
-    """Whether the hook is the interpreter's current frame evaluator."""
-
 def stats() -> Dict[str, int]:
-    """Counts since the start: `frames` the hook saw, `shadow_frames` it ran, cache `hits` and `misses`."""
+    """Counts since the start: `shadow_frames` or hidden functions that ran linked code, cache `hits` and `misses`.
 
-def set_code_filter(callable: Optional[Callable[[CodeType], Optional[CodeType]]]) -> None:
-    """Replace code everywhere: for conformance tests.
-
-    While a filter is set the hook is installed, and each code object that is not marked is given to the
-    filter once; its frames run the code object that comes back in shadow frames, or as they are if that is
-    None. Code first met on a disabled thread is asked about later. None removes the filter.
+    Up to CPython 3.10 also the `frames` that the hook saw.
     """
+
+if sys.version_info < (3, 11):
+    def hold() -> None:
+        """Keep the hook installed and take every marked frame of the process, until release(); nests."""
+
+    def release() -> None:
+        """Undo one hold(). Raises RuntimeError if there is none."""
+
+    def installed() -> bool:
+        """Whether the hook is the interpreter's current frame evaluator."""
+
+    def set_code_filter(callable: Optional[Callable[[CodeType], Optional[CodeType]]]) -> None:
+        """Replace code everywhere: for conformance tests.
+
+        While a filter is set the hook is installed, and each code object that is not marked is given to the
+        filter once; its frames run the code object that comes back in shadow frames, or as they are if that is
+        None. Code first met on a disabled thread is asked about later. None removes the filter.
+        """
+
+    def mover(ask: Callable[..., Optional[Tuple[CodeType, int]]], slot: int) -> Callable[[], object]:
+        """What linked code calls at a loop's header, to go on in newer code if there is any.
+
+        At the 2nd, 4th, 8th ... visit by a shadow frame that nobody else holds and that is not traced it calls ask(code,
+        slots, globals, builtins, visits), with this thread disabled: the original code object, and the frame's locals,
+        cells and free variables. If that answers a code object, and the number of its local for the operand stack, the
+        mover answers a token, which the linked code has to return with its operand stack, a tuple, in the local `slot`.
+        Otherwise it answers None. A call moves at most three times.
+        """
+
+else:
+    def arrive() -> Tuple[Any, ...]:
+        """The values that were sent to the linked code which runs: what that code begins with a call of.
+
+        The innermost run of linked code of this thread gets them, once; nobody else keeps the tuple. Raises SystemError
+        where nothing was sent.
+        """
+
+    def mover(ask: Callable[..., Optional[CodeType]]) -> Callable[..., Optional[Callable[[Tuple[Any, ...]], object]]]:
+        """What linked code calls at a loop's header, to go on in newer code if there is any.
+
+        The linked code passes the cells of its own variables, in the order of co_cellvars. At the 2nd, 4th, 8th ... visit in
+        a frame that nobody else holds and that is not traced it calls ask(code, slots, globals, builtins, visits), with this
+        thread disabled: the original code object, and the frame's locals, cells and free variables, UNBOUND for those
+        without a value. If that answers a code object, the mover answers a Move. The linked code calls that with its
+        operand stack, a tuple, and returns what comes back. Otherwise the mover answers None. A call moves at most three times.
+
+        The newer code begins with `arrive`, which answers a tuple: the original's locals, UNBOUND for those without a value
+        and for arguments that are cells; then the cells; then the tuple of the operand stack. Its arguments are None until
+        it stores or deletes them.
+        """
 
 def set_error_handler(callable: Optional[Callable[[CodeType, BaseException], object]]) -> None:
     """Give pijit's own faults (a payload that does not fit, a filter that raises) to callable(code,
     exception).
 
     The original code runs in each case. None: sys.unraisablehook gets them (3.7: stderr).
-    """
-
-def mover(ask: Callable[..., Optional[Tuple[CodeType, int]]], slot: int) -> Callable[[], object]:
-    """What linked code calls at a loop's header, to go on in newer code if there is any.
-
-    At the 2nd, 4th, 8th ... visit by a shadow frame that nobody else holds and that is not traced it calls ask(code,
-    slots, globals, builtins, visits), with this thread disabled: the original code object, and the frame's locals,
-    cells and free variables. If that answers a code object, and the number of its local for the operand stack, the
-    mover answers a token, which the linked code has to return with its operand stack, a tuple, in the local `slot`.
-    Otherwise it answers None. A call moves at most three times.
     """
 
 def set_rebuild(callable: Callable[[FunctionType], object]) -> None:
@@ -136,8 +169,9 @@ class Callee:
 class CallSite:
     """A place in linked code where one of some Callees may be called.
 
-    Linked code calls `callable()` right before. If the next frame that starts on this thread is called by the
-    same frame and is one of a Callee, it runs what its cache or on_miss has for it.
+    Up to CPython 3.10 linked code calls `callable()` right before. If the next frame that starts on this thread is called by
+    the same frame and is one of a Callee, it runs what its cache or on_miss has for it. From 3.11 on linked code calls
+    `callable(function, *args, **kwargs)` in place of `function(*args, **kwargs)`; `function` may be anything.
 
     Arguments:
         callees: what may be called.
@@ -152,20 +186,23 @@ class CallSite:
     @property
     def open(self) -> bool: ...
     @property
-    def callable(self) -> Callable[[], None]: ...
+    def callable(self) -> Callable[..., Any]: ...
 
 class Rest:
     """The rest of a call whose beginning a kernel has run.
 
     Linked code calls `callable(state)` in the frame of the caller: state is a tuple of the function and a value for each of
     the slots. A frame of the function starts in this code, with these variables, and the result is that of the call.
+    From CPython 3.11 on the code begins with `arrive`, which answers these values; its arguments are None until it stores or
+    deletes them, and its cells are its own.
 
     Arguments:
         code: the function's code with a beginning that jumps to where it goes on.
-        slots: the numbers of variables: locals, then cell variables, which get cells of their own.
+        slots: the numbers of variables: locals, then cell variables, which get cells of their own. From CPython 3.11 on their
+            number alone counts.
 
     Raises:
-        ValueError: the code has no such variables.
+        ValueError: the code has no such variables; up to CPython 3.10.
     """
 
     def __init__(self, code: CodeType, slots: Tuple[int, ...]) -> None: ...
@@ -184,6 +221,7 @@ class Entrance:
         landings: for each exit of the kernel (last, slots, stack) or None. The frame goes on behind the instruction at the
             offset `last`, with the exit's first values in these slots (-1: in none) and `stack` more on its stack,
             top first. None: the code begins as ever, and its call of the launcher answers with what the kernel has left.
+            From CPython 3.11 on all exits do that, and landings are not looked at.
 
     Raises:
         ValueError: the code has no such place.
@@ -213,9 +251,9 @@ class Trial:
     def __init__(self, payload: object, on_verdict: Callable[[bool, int, int], object], limit: int) -> None: ...
 
 class JitFunction:
-    """A Python function whose calls go through the frame hook; otherwise it looks and acts like the function.
+    """A Python function whose calls run linked code where there is some; otherwise it looks and acts like the function.
 
-    The hook is installed from the call until the function's frame starts, so what the function calls runs
+    Up to CPython 3.10 the hook is installed from the call until the function's frame starts, so what the function calls runs
     without it. Binds as a method. Not counted as a level of recursion, not visible in tracebacks. Pickled by
     its qualified name if that leads to this very object, else by value: rebuild(py_func), then the items of
     `__dict__`.
@@ -256,6 +294,9 @@ class JitFunction:
                 and answers at how many to ask again; None: the function is cold no more. None here does that at once.
             looping: whether the cache has code to run meanwhile, which asks at the headers of loops.
         """
+
+    def forget_linked(self) -> None:
+        """Drop the linked code that is kept here for the next calls: some functions, from CPython 3.11 on."""
 
     def watch(self, before: Optional[Callable[[], bool]], accepted: Optional[EntryCache],
               check: Optional[Callable[[Tuple[Any, ...], Dict[str, Any]], object]]) -> None:

@@ -19,9 +19,14 @@ RUNTIME: Dict[str, int]
 RUNTIME_TABLE: int
 """The runtime table's address, which is what frame word 0 holds."""
 
-EVAL_BREAKER: int
-SIGNALS: int
-"""The address of the C int that is not 0 when the interpreter has something to do between two bytecodes."""
+EVAL_BREAKER: Optional[int]
+SIGNALS: Optional[int]
+"""The address of the C int that is not 0 when the interpreter has something to do between two bytecodes, or signals to
+handle; None from CPython 3.13 on."""
+
+THREAD_POLLS: Optional[Tuple[int, int, int]]
+"""From CPython 3.13 on: the offset, behind the address in frame word 1, of the address of the thread's eval breaker; its bits
+for which a kernel leaves; its bits for signals."""
 
 class LoopTrial:
     """Measures the launchers of a loop against bytecode while the loop runs.
@@ -62,7 +67,8 @@ class Launcher:
             | ("reversed_iterator", (code,), word) | ("enumerate", (code,), word) | ("zip", (codes...))
             | ("stepped", (code,), steps) | ("stepped_reversed", (code,), steps) | ("map", (codes...)) | ("filter", (codes...))
             | ("function", (code, name, cell...)) | ("generator", (function, variable..., stack item...), plan), where plan
-            is (offset of the last instruction or -1, slots of the variables, (handler, level, ...) of the loop blocks)
+            is (offset of the last instruction or -1, slots of the variables, (handler, level, ...) of the loop blocks); from 3.11
+            on (code of a generator function, positions of the values among its arguments, whether it is to run to a yield)
         width: the number of items of an answer behind the exit id.
         name: for messages.
         owner: an object to keep alive, such as the owner of the machine code.
@@ -165,6 +171,10 @@ def ufunc_loop(ufunc: np.ufunc, index: int, is_numpys: bool = ...) -> Tuple[int,
     Of a ufunc that `is_numpys` it may be a loop that gives the same bits and flags faster.
     """
 
+def reduce_run() -> int:
+    """How many elements of a row NumPy's reductions hand to an inner loop at once (probed once): 8192 up to NumPy 2.2;
+    0: all of them."""
+
 def sums_known() -> bool:
     """Whether NumPy's loops add up runs of floats by halves, in eight sums, as `reduce` and kernels do (probed once)."""
 
@@ -172,6 +182,6 @@ def reduce_supported(ufunc: np.ufunc, typenum: int) -> bool:
     """Whether the runtime's `reduce` gives NumPy's bits for this ufunc, operand and result of this dtype.
 
     True for add, multiply, minimum, maximum, fmin, fmax and the bitwise ufuncs where they have a loop of that one dtype,
-    if this NumPy cuts sums as NumPy 1.21 to 2.2 do (probed once); holds for any shape and layout, one axis or all,
+    if this NumPy cuts sums as NumPy 1.21 to 2.5 do (probed once); holds for any shape and layout, one axis or all,
     and NumPy's default buffer size (`np.getbufsize()` 8192).
     """

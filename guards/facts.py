@@ -20,6 +20,7 @@ LONGEST_REPR = 60
 _class_name = type.__dict__["__name__"].__get__
 _class_module = type.__dict__["__module__"].__get__
 _class_flags = type.__dict__["__flags__"].__get__
+_module_dict = types.ModuleType.__dict__["__dict__"].__get__  # from CPython 3.11 on m.__dict__ may find a key of that name
 
 
 def is_exactly(value: Any, types: Iterable[type]) -> bool:
@@ -124,7 +125,7 @@ def _describe_code(value: types.CodeType) -> str:
 
 
 def _describe_module(value: types.ModuleType) -> str:
-    name = value.__dict__.get("__name__")
+    name = _module_dict(value).get("__name__")
     return f"the module {name}" if type(name) is str else "a module"
 
 

@@ -11,11 +11,11 @@ import types
 from typing import Any, Dict, List, Optional, Union
 
 from pijit.guards import _evaluate
-from pijit.guards._evaluate import UNBOUND, attribute_rule, find
+from pijit.guards._evaluate import UNBOUND, attribute_rule, find, find_own
 from pijit.guards.facts import is_exactly
 
 __all__ = ["NoPlaceError", "SourceError", "class_value", "dict_item", "instance_dict", "is_plain_tuple", "mro_of",
-           "own_value", "read_attribute", "read_class_attribute", "read_item", "trust_getter"]
+           "own_attribute", "own_value", "read_attribute", "read_class_attribute", "read_item", "trust_getter"]
 
 
 class SourceError(LookupError):
@@ -135,12 +135,24 @@ def instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
     return None
 
 
+def own_attribute(value: Any, name: str) -> Any:
+    """What an instance holds of its own under a name, or UNBOUND; no dict is made for an instance that has none yet.
+
+    Raises:
+        NoPlaceError: a key of its dict would be compared by code of its own.
+    """
+    try:
+        return find_own(value, name)
+    except LookupError:
+        raise NoPlaceError(f"a key of the dict that may be {name!r} is compared by code of its own") from None
+
+
 def _instance_attribute(value: Any, name: str) -> Any:
     found = class_value(type(value), name)
     if _is_data_descriptor(found):
         is_slot = type(found) is types.MemberDescriptorType
         return _read_descriptor(found, value, type(value)) if is_slot else UNBOUND
-    own = dict_item(instance_dict(value) or {}, name)
+    own = own_attribute(value, name)
     if own is not UNBOUND:
         return own
     if type(found) is staticmethod:
@@ -169,4 +181,4 @@ def read_class_attribute(value: Any, name: str) -> Any:
     found = class_value(type(value), name)
     if rule != "instance" or found is UNBOUND or _is_data_descriptor(found):
         return found if rule == "instance" else UNBOUND
-    return found if dict_item(instance_dict(value) or {}, name) is UNBOUND else UNBOUND
+    return found if own_attribute(value, name) is UNBOUND else UNBOUND

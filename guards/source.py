@@ -20,10 +20,10 @@ from typing import Any, Dict, List, Sequence, Tuple, Union
 
 import numpy
 
-from pijit.guards._evaluate import UNBOUND, attribute_rule
+from pijit.guards._evaluate import UNBOUND, attribute_rule, present_dict
 from pijit.guards.facts import describe, is_exactly, is_heap_type, type_name
 from pijit.guards.reading import (NoPlaceError, SourceError, class_value, dict_item, instance_dict, is_plain_tuple,
-                                  mro_of, read_attribute, read_class_attribute, read_item)
+                                  mro_of, own_attribute, read_attribute, read_class_attribute, read_item)
 
 __all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "KeyAt", "Local", "NoPlaceError",
            "Record", "Scope", "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple",
@@ -319,13 +319,13 @@ class Inner(Source):
     """A part of a function, method or cell that Python shows by a computed attribute: `L['f'].__defaults__`;
     None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`, the MRO of a
     class, the shape of an array, the parts of a slice, the name of a function or class, and what a weak reference
-    refers to."""
+    refers to. `present_dict` is an instance's own dict, or None where it has none yet; no dict is made for it."""
 
     __slots__ = fields = ("base", "part")
     base: Source
     part: str
     PARTS = ("__defaults__", "__kwdefaults__", "cell_contents", "__func__", "__self__", "__dict__", "__mro__",
-             "shape", "start", "stop", "step", "__name__", "referent")
+             "shape", "start", "stop", "step", "__name__", "referent", "present_dict")
 
     def __init__(self, base: Source, part: str) -> None:
         if part not in self.PARTS:
@@ -333,6 +333,8 @@ class Inner(Source):
         super().__init__(base, part)
 
     def __str__(self) -> str:
+        if self.part == "present_dict":
+            return f"{self.base}.__dict__"
         if self.part == "referent" and isinstance(self.base, Constant):
             return describe(self.base.value())
         return f"{self.base}.{self.part}"
@@ -352,6 +354,11 @@ class Inner(Source):
             return mro_of(base)
         if self.part == "__dict__" and attribute_rule(base) != "type" and instance_dict(base) is not None:
             return instance_dict(base)
+        if self.part == "present_dict" and attribute_rule(base) != "type":
+            try:
+                return present_dict(base)
+            except TypeError:
+                raise SourceError(f"{self.base}, now {describe(base)}, never has a dict") from None
         if self.part == "__name__" and is_heap_type(base):
             return type_name(base)
         if not is_exactly(base, _OWNERS[self.number]):
@@ -391,7 +398,7 @@ CellType = type(_make_cell(None))
 _FUNCTION, _METHOD, _SLICE = (types.FunctionType,), (types.MethodType,), (slice,)
 _IN_C = (types.BuiltinFunctionType,)
 _OWNERS = (_FUNCTION, _FUNCTION, (CellType,), _METHOD, _METHOD + _IN_C, (), (), (numpy.ndarray,),
-           _SLICE, _SLICE, _SLICE, _IN_C + _FUNCTION, (weakref.ref,))
+           _SLICE, _SLICE, _SLICE, _IN_C + _FUNCTION, (weakref.ref,), ())
 
 
 def is_absent(base: Any, source: Source) -> bool:
@@ -411,7 +418,7 @@ def is_absent(base: Any, source: Source) -> bool:
         return False
     if rule == "type":
         return class_value(base, source.name) is UNBOUND
-    return dict_item(instance_dict(base) or {}, source.name) is UNBOUND
+    return own_attribute(base, source.name) is UNBOUND
 
 
 def closure_of(source: Source) -> List[Source]:

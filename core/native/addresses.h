@@ -9,7 +9,7 @@
 #include "reporter.h"
 #include "spare.h"
 #include "reduce.h"
-#include "untraced.h"
+#include "caller.h"
 #include <math.h>
 
 /* Functions of the process's libm, in double and float. */
@@ -77,8 +77,17 @@ module_reduce_supported(PyObject *module, PyObject *args)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         known |= strcmp(ufunc->name, names[i]) == 0;
     }
-    return PyBool_FromLong(known && reduce_chunk == BUFFER_SIZE && scalar_size(typenum) != 0
+    return PyBool_FromLong(known && reduce_chunk != REDUCE_UNKNOWN && scalar_size(typenum) != 0
                            && uniform_loop(ufunc, typenum) >= 0);
+}
+
+static PyObject *
+module_reduce_run(PyObject *module, PyObject *unused)
+{
+    if (reduce_chunk == REDUCE_UNPROBED && reduce_probe() < 0) {
+        return NULL;
+    }
+    return PyLong_FromSsize_t(reduce_chunk == BUFFER_SIZE ? BUFFER_SIZE : 0);
 }
 
 static PyObject *
@@ -128,6 +137,7 @@ static PyMethodDef module_methods[] = {
     {"ufunc_loop", module_ufunc_loop, METH_VARARGS,
      "(function address, data address) of a ufunc's inner loop, or of what gives the bits of one of NumPy's own faster."},
     {"untraced", module_untraced, METH_O, "A builtin that calls a callable with one argument, unseen by trace functions."},
+    {"reduce_run", module_reduce_run, METH_NOARGS, "How many elements of a row NumPy adds up at once; 0: all."},
     {"reduce_supported", module_reduce_supported, METH_VARARGS,
      "Whether the runtime's reduce gives NumPy's bits for a ufunc and the dtype of operand and result."},
     {"sums_known", module_sums_known, METH_NOARGS, "Whether NumPy's loops add up runs of floats by halves, in eight sums."},

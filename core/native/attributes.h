@@ -11,7 +11,7 @@ static PyObject *
 attribute_find(PyObject *object, PyObject *name)
 {
     PyTypeObject *type = Py_TYPE(object);
-    if (type->tp_getattro != PyObject_GenericGetAttr || type->tp_dict == NULL) {
+    if (type->tp_getattro != PyObject_GenericGetAttr || !type_is_ready(type)) {
         return NULL;
     }
     PyObject *found = _PyType_Lookup(type, name);  /* borrowed */
@@ -19,22 +19,20 @@ attribute_find(PyObject *object, PyObject *name)
         PyObject **place = slot_place(object, found);
         return place == NULL ? NULL : *place;
     }
-    PyObject **dict = _PyObject_GetDictPtr(object);
-    PyObject *value = NULL;  /* borrowed */
-    if (dict != NULL && *dict != NULL && (!PyDict_CheckExact(*dict) || dict_find(*dict, name, &value) < 0)) {
+    PyObject *dict = instance_dict(object), *value;  /* borrowed */
+    if ((dict != NULL && !PyDict_CheckExact(dict)) || instance_find_in(object, dict, name, &value) < 0) {
         return NULL;
     }
     return value != NULL || found == NULL || Py_TYPE(found)->tp_descr_get != NULL ? value : found;
 }
 
-/* Whether an object certainly has no attribute of this name in a dict of its own. */
+/* Whether an object certainly has no attribute of this name of its own. */
 static int64_t
 runtime_lacks_own(int64_t owner, int64_t name)
 {
-    PyObject **dict = _PyObject_GetDictPtr((PyObject *)owner);
-    PyObject *value;  /* borrowed */
-    return dict == NULL || *dict == NULL
-        || (PyDict_CheckExact(*dict) && dict_find(*dict, (PyObject *)name, &value) == LOOKUP_ABSENT);
+    PyObject *object = (PyObject *)owner, *dict = instance_dict(object), *value;  /* borrowed */
+    return (dict == NULL || PyDict_CheckExact(dict))
+        && instance_find_in(object, dict, (PyObject *)name, &value) == LOOKUP_ABSENT;
 }
 
 static int64_t

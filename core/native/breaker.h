@@ -1,4 +1,4 @@
-/* The eval breaker: the word that is not 0 when the interpreter has something to do between two bytecodes -
+/* The eval breaker: the word that says that the interpreter has something to do between two bytecodes -
  * run a signal handler, hand over the GIL, make a pending call, raise an asynchronous exception. Kernels poll
  * it at the back edges of their loops. One implementation per CPython family.
  *
@@ -8,11 +8,16 @@
 #ifndef PIJIT_BREAKER_H
 #define PIJIT_BREAKER_H
 
-/* The word's address; the same as long as the process lives. */
-int *breaker_address(void);
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
 
-/* The address of the word that is not 0 while a signal, or up to CPython 3.7 any pending call, waits to be handled. */
-int *breaker_signals_address(void);
+/* Up to CPython 3.12 the word is one for all threads, and not 0 when there is something to do. */
+#if PY_VERSION_HEX < 0x030D0000
+#include "breaker_shared.h"
+#else
+#include "breaker_per_thread.h"
+#endif
 
 /* Set the word again if something of what sets it is still to be done. The GIL is held. */
 void breaker_restore(void);
@@ -23,17 +28,8 @@ int breaker_asks(PyThreadState *tstate);
 /* How often one thread has taken the GIL after another. The GIL is held. */
 unsigned long gil_switches(void);
 
-static inline int
-breaker_is_set(void)
-{
-    return __atomic_load_n(breaker_address(), __ATOMIC_RELAXED) != 0;
-}
-
-/* Hide requests from bytecode until breaker_restore; one that comes later sets the word as ever. */
-static inline void
-breaker_hold(void)
-{
-    __atomic_store_n(breaker_address(), 0, __ATOMIC_RELAXED);
-}
+/* Whether a tool of sys.monitoring (CPython 3.12) listens to events of all code; tools that listen to one code object do not
+ * count. The GIL is held. */
+int monitoring_listens(void);
 
 #endif

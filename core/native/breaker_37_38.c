@@ -51,3 +51,9 @@ gil_switches(void)
 {
     return _PyRuntime.ceval.gil.switch_number;
 }
+
+int
+monitoring_listens(void)
+{
+    return 0;
+}

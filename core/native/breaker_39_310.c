@@ -44,3 +44,9 @@ gil_switches(void)
 {
     return _PyRuntime.ceval.gil.switch_number;
 }
+
+int
+monitoring_listens(void)
+{
+    return 0;
+}

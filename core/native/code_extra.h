@@ -1,5 +1,5 @@
-/* CodeExtra: what the hook keeps with a code object, in its slot of the code object's extras. For hook.c alone, on whose
- * state it works. */
+/* CodeExtra: what is kept with a code object, in its slot of the code object's extras. Part of marks.h; hook.c
+ * or run_311.c defines FamilyExtra. */
 #ifndef PIJIT_CORE_CODE_EXTRA_H
 #define PIJIT_CORE_CODE_EXTRA_H
 
@@ -7,10 +7,9 @@ typedef struct {
     unsigned long long serial;           /* names the code object for ever, as its address does not */
     PyObject *cache;                     /* owned; NULL: none */
     PyObject *on_miss;                   /* owned; NULL: not marked */
-    PyObject *replacement;               /* owned; what the code filter answered; NULL: run the original */
-    unsigned long long filter_serial;    /* the filter that was asked; 0: none */
     unsigned long long partner_serial;   /* as a payload: the code it was last compared with; 0: none */
     int partner_fits;                    /* and what came out */
+    FamilyExtra family;                  /* what the CPython family keeps besides */
 } CodeExtra;
 
 static void
@@ -21,10 +20,10 @@ code_extra_free(void *memory)
         return;
     }
     /* While the interpreter shuts down, what the references lead to may be half gone: leave them. */
-    if (!_Py_IsFinalizing()) {
+    if (!interpreter_ends()) {
         Py_XDECREF(extra->cache);
         Py_XDECREF(extra->on_miss);
-        Py_XDECREF(extra->replacement);
+        family_extra_clear(&extra->family);
     }
     PyMem_RawFree(extra);
 }
@@ -34,7 +33,7 @@ static CodeExtra *
 code_extra_get(PyCodeObject *code)
 {
     void *extra = NULL;
-    if (_PyCode_GetExtra((PyObject *)code, hook.extra_index, &extra) < 0) {
+    if (code_extra_read(code, marks.extra_index, &extra) < 0) {
         PyErr_Clear();
         return NULL;
     }
@@ -54,11 +53,11 @@ code_extra_ensure(PyCodeObject *code)
         PyErr_NoMemory();
         return NULL;
     }
-    if (_PyCode_SetExtra((PyObject *)code, hook.extra_index, extra) < 0) {
+    if (code_extra_write(code, marks.extra_index, extra) < 0) {
         PyMem_RawFree(extra);
         return NULL;
     }
-    extra->serial = ++hook.last_serial;
+    extra->serial = ++marks.last_serial;
     return extra;
 }
 

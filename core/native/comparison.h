@@ -4,8 +4,7 @@
 #ifndef PIJIT_COMPARISON_H
 #define PIJIT_COMPARISON_H
 
-#include <stdint.h>
-#include <time.h>
+#include "clock.h"
 
 #define SAMPLES 15
 #define FIRST_SAMPLES 3          /* of kernels, before bytecode runs as it is */
@@ -29,14 +28,6 @@ typedef enum {
     COMPARISON_WON,              /* by the kernels; also where bytecode is not run at all, for it may take far longer */
     COMPARISON_LOST
 } Outcome;
-
-static inline int64_t
-now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 static inline int64_t
 sample_median(const Sample *sample)

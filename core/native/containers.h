@@ -9,7 +9,6 @@
 
 #include "invoke.h"
 #include "dict_iterator.h"
-#include <longintrepr.h>
 
 /* What a read finds, besides the kinds of value_box and arrays. */
 enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8, READ_TEXT = -9, READ_ANY = -11, READ_ANY_HELD = -12,
@@ -218,9 +217,13 @@ runtime_insert(int64_t list, int64_t index, int64_t kind, int64_t address)
 static int64_t
 runtime_extend(int64_t list, int64_t items)
 {
+#if PY_VERSION_HEX < 0x030D0000
     PyObject *none = _PyList_Extend((PyListObject *)list, (PyObject *)items);  /* owned */
     Py_XDECREF(none);
     return none == NULL ? LAUNCHER_ERROR : 0;
+#else
+    return PyList_Extend((PyObject *)list, (PyObject *)items) < 0 ? LAUNCHER_ERROR : 0;
+#endif
 }
 
 static int64_t
@@ -363,38 +366,11 @@ runtime_clear_dict(int64_t dict)
 
 /* ---- dicts by an int that is a word ---- */
 
-#define INT_DIGITS ((64 + PyLong_SHIFT - 1) / PyLong_SHIFT)
-
-static PyObject *spare_int;  /* owned, or NULL: an int that nobody else has */
-
-/* An int to look something up by, not to be kept: a new reference, NULL with MemoryError set. */
-static PyObject *
-lookup_int(int64_t number)
-{
-    PyLongObject *key = (PyLongObject *)spare_int;  /* owned, given away */
-    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    Py_ssize_t digits = 0;
-    spare_int = NULL;
-    if (key == NULL && (key = _PyLong_New(INT_DIGITS)) == NULL) {
-        return NULL;
-    }
-    for (; rest != 0; rest >>= PyLong_SHIFT) {
-        key->ob_digit[digits++] = (digit)(rest & PyLong_MASK);
-    }
-    ((PyVarObject *)key)->ob_size = number < 0 ? -digits : digits;
-    return (PyObject *)key;
-}
-
-/* Takes the reference back; a key of the program's may have kept one when it was compared. */
-static void
-lookup_done(PyObject *key)
-{
-    if (spare_int == NULL && Py_REFCNT(key) == 1) {
-        spare_int = key;
-        return;
-    }
-    Py_DECREF(key);
-}
+#if PY_VERSION_HEX < 0x030B0000
+#include "int_keys_37_310.h"
+#else
+#include "int_keys_311.h"
+#endif
 
 static int64_t
 runtime_load_int(int64_t frame, int64_t dict, int64_t number, int64_t spec)
@@ -439,7 +415,7 @@ runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
     PyObject *own = old == NULL ? PyLong_FromLongLong(number) : NULL;  /* owned */
     PyObject *value = old == NULL && own == NULL ? NULL : value_box(kind, address);  /* owned */
     int status = value == NULL ? -1
-        : _PyDict_SetItem_KnownHash((PyObject *)dict, own != NULL ? own : key, value, hash);
+        : dict_set((PyObject *)dict, own != NULL ? own : key, value, hash);
     Py_XDECREF(own);
     Py_XDECREF(value);
     lookup_done(key);
@@ -450,10 +426,8 @@ runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
 static inline int
 entry_next(PyObject *owner, Py_ssize_t *position, PyObject **key, PyObject **value)
 {
-    Py_hash_t hash;
     *value = NULL;
-    return PyDict_Check(owner) ? PyDict_Next(owner, position, key, value)
-        : _PySet_NextEntry(owner, position, key, &hash);
+    return PyDict_Check(owner) ? PyDict_Next(owner, position, key, value) : set_next(owner, position, key);
 }
 
 /* The position behind the next entry from a position on, 0 behind the last one: as their iterators count. */

@@ -7,6 +7,10 @@
 
 #include "containers.h"
 
+#if PY_VERSION_HEX >= 0x030E0000
+#error "the layout of deques: nobody has looked at this version of CPython"
+#endif
+
 /* The beginning of CPython's struct, which is in no header. */
 typedef struct {
     PyObject_VAR_HEAD

@@ -1,8 +1,12 @@
-/* CPython's iterators over dicts and sets (3.7 to 3.10), which are in no header; see iterators.h. */
+/* CPython's iterators over dicts and sets (3.7 to 3.13), which are in no header; see iterators.h. */
 #ifndef PIJIT_DICT_ITERATOR_H
 #define PIJIT_DICT_ITERATOR_H
 
-#include <Python.h>
+#include "lookup.h"
+
+#if PY_VERSION_HEX >= 0x030E0000
+#error "the iterators of dicts and sets: nobody has looked at this version of CPython"
+#endif
 
 /* Of a dict or one of its views. */
 typedef struct {
@@ -22,13 +26,6 @@ typedef struct {
     Py_ssize_t left;
 } SetIterator;
 
-/* How the keys of a dict begin. */
-typedef struct {
-    Py_ssize_t references, size;
-    void *lookup;
-    Py_ssize_t usable, count;   /* entries, those that are gone too */
-} DictKeys;
-
 /* The position behind the entry that popitem takes out of a dict, or pop of a set; 0 where there is none. */
 static inline int64_t
 entry_to_take(PyObject *owner)
@@ -43,7 +40,7 @@ entry_to_take(PyObject *owner)
     }
     Py_ssize_t last = 0;
     for (Py_ssize_t step = 1; last == 0 && PyDict_GET_SIZE(owner) > 0; step *= 2) {
-        Py_ssize_t count = ((const DictKeys *)((PyDictObject *)owner)->ma_keys)->count;
+        Py_ssize_t count = dict_entries(owner);
         Py_ssize_t at = count > step ? count - step : 0;
         while (PyDict_Next(owner, &at, NULL, NULL)) {
             last = at;

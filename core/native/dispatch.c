@@ -10,89 +10,14 @@
  * once. All that is unusual is left to CPython and the hook: star arguments, arguments that are cells, arguments that do
  * not fit, tracing, the end of the stack. */
 #include "landings.h"
-#include <structmember.h>
-
-#define MOST_SLOTS 64
-#define MOST_INPUTS 32
+#include "bind.h"
+#include "entrance.h"
+#include "serve.h"
 
 /* Only plain functions: no generator (hook_mark_of), no star arguments. */
 #define STAR_FLAGS (CO_VARARGS | CO_VARKEYWORDS)
 
-typedef struct {
-    PyObject_HEAD
-    PyObject *code;              /* owned: the linked code */
-    PyObject *launcher;          /* owned: what that code calls first, before any frame; NULL: it begins in a frame */
-    PyCodeObject *fits;          /* the code object that the linked code was found to fit; only its identity counts */
-    Py_ssize_t nexits;
-    Landing *landings;           /* owned: where the exits land that do */
-    char *lands;                 /* owned: which do, see Left */
-    PyFrameObject *spare;        /* owned: an empty frame of the linked code, or NULL */
-} Entrance;
-
-const LaunchAPI *launch_api;
-
 /* ---- binding ------------------------------------------------------------------------------------------- */
-
-static inline Py_ssize_t
-positional_only(const PyCodeObject *code)
-{
-#if PY_VERSION_HEX >= 0x03080000
-    return code->co_posonlyargcount;
-#else
-    return 0;
-#endif
-}
-
-/* The slot of the parameter that a keyword names; -1 if there is none. */
-static Py_ssize_t
-keyword_slot(const PyCodeObject *code, PyObject *name)
-{
-    Py_ssize_t count = code->co_argcount + code->co_kwonlyargcount;
-    for (Py_ssize_t i = positional_only(code); i < count; i++) {
-        if (PyTuple_GET_ITEM(code->co_varnames, i) == name) {
-            return i;
-        }
-    }
-    for (Py_ssize_t i = positional_only(code); PyUnicode_CheckExact(name) && i < count; i++) {
-        if (PyUnicode_Compare(PyTuple_GET_ITEM(code->co_varnames, i), name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static inline void
-slot_fill(PyObject **slots, Py_ssize_t index, PyObject *value)
-{
-    Py_INCREF(value);
-    slots[index] = value;
-}
-
-/* Give parameters without an argument their defaults; whether all have a value then. */
-static int
-defaults_bind(const PyFunctionObject *function, const PyCodeObject *code, PyObject **slots)
-{
-    PyObject *defaults = function->func_defaults, *keyword = function->func_kwdefaults;  /* borrowed */
-    Py_ssize_t count = defaults != NULL ? PyTuple_GET_SIZE(defaults) : 0;
-    for (Py_ssize_t i = 0; i < code->co_argcount + code->co_kwonlyargcount; i++) {
-        if (slots[i] != NULL) {
-            continue;
-        }
-        PyObject *value = NULL;  /* borrowed */
-        if (i < code->co_argcount) {
-            Py_ssize_t number = i - (code->co_argcount - count);
-            value = number >= 0 && number < count ? PyTuple_GET_ITEM(defaults, number) : NULL;
-        }
-        else if (keyword != NULL && PyDict_CheckExact(keyword)) {
-            value = PyDict_GetItem(keyword, PyTuple_GET_ITEM(code->co_varnames, i));
-        }
-        if (value == NULL) {
-            return 0;
-        }
-        slot_fill(slots, i, value);
-    }
-    return 1;
-}
 
 /* Fill the slots of a call as a frame has them at its start, with references that are owned, or NULL; whether that was
  * possible. */
@@ -111,14 +36,14 @@ arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const
         return 0;
     }
     for (Py_ssize_t i = 0; i < arguments->nkeywords; i++) {
-        Py_ssize_t slot = keyword_slot(code, arguments->names[i]);
+        Py_ssize_t slot = keyword_slot(code, code->co_varnames, arguments->names[i]);
         if (slot < 0 || slots[slot] != NULL) {
             return 0;
         }
         slot_fill(slots, slot, arguments->values[i]);
     }
     if (arguments->npositional < code->co_argcount + code->co_kwonlyargcount
-            && !defaults_bind(function, code, slots)) {
+            && !defaults_bind(function, code, code->co_varnames, slots)) {
         return 0;
     }
     Py_ssize_t nfree = PyTuple_GET_SIZE(code->co_freevars);
@@ -156,31 +81,13 @@ dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *fu
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
-static void
-fetched_release(Fetched *fetched)
-{
-    while (fetched->count > 0) {
-        Py_DECREF(fetched->items[--fetched->count]);
-    }
-}
-
-/* Whether a call is one of the code object that the entry was made for. */
-static inline int
-entrance_fits(Entrance *self, const BoundCall *call)
-{
-    if (self->fits != call->code && hook_fits(call->code, (PyCodeObject *)self->code)) {
-        self->fits = call->code;
-    }
-    return self->fits == call->code;
-}
-
 /* Go on in a frame with a launcher's answer, which is taken over, or the exception that is set. */
 static PyObject *
 entrance_leave(Entrance *self, const BoundCall *call, PyObject *answer)
 {
     HandOver over = {.launcher = self->launcher, .answer = answer};
     PyErr_Fetch(&over.type, &over.value, &over.traceback);
-    return hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, &over, &self->spare);
+    return hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, &over, &self->ways.spare);
 }
 
 /* Whether the kernel in front served the call with what the guards have fetched, which is released before any code of
@@ -189,8 +96,8 @@ static int
 entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject **result)
 {
     Left left;
-    left.lands = self->lands;
-    left.nexits = self->nexits;
+    left.lands = self->ways.lands;
+    left.nexits = self->ways.nexits;
     Launched status = launch_api->launch(self->launcher, fetched->items, fetched->count, call->function->func_globals,
                                          call->builtins, &left, result);
     fetched_release(fetched);
@@ -198,7 +105,7 @@ entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, PyObjec
         *result = entrance_leave(self, call, *result);
     }
     else if (status == LAUNCH_LANDED) {
-        *result = hook_enter(call, (PyCodeObject *)self->code, &self->landings[left.exit], &left, NULL, &self->spare);
+        *result = hook_enter(call, (PyCodeObject *)self->code, &self->ways.landings[left.exit], &left, NULL, &self->ways.spare);
     }
     return status != LAUNCH_MISSED;
 }
@@ -211,36 +118,7 @@ entrance_run(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject *
         return;
     }
     fetched_release(fetched);
-    *result = hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, NULL, &self->spare);
-}
-
-int
-dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload)
-{
-    int in_vain = payload != NULL && trial_payload(payload) == Py_None;
-    PyObject *other;  /* borrowed */
-    for (Py_ssize_t i = 0; in_vain && (other = guards->cache_payload(cache, i)) != NULL; i++) {
-        in_vain = trial_payload(other) == Py_None;
-    }
-    return in_vain;
-}
-
-/* What is to run for a call: a NEW reference, or NULL with the exception of on_miss set. */
-static PyObject *
-payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call, Fetched *fetched)
-{
-    PyObject *globals = call->function->func_globals;  /* borrowed */
-    PyObject *payload = mark->guards->cache_lookup(mark->cache, call->slots, call->nslots, globals,
-                                                   call->builtins, fetched);  /* owned */
-    hook_count(payload != NULL);
-    if (payload != NULL) {
-        pace_note(pace, dispatch_in_vain(mark->guards, mark->cache, payload) ? ASKED_IN_VAIN : ASKED_WELL);
-        return payload;
-    }
-    Asked asked;
-    payload = hook_ask(mark->on_miss, call->code, call->slots, call->nslots, globals, call->builtins, &asked);
-    pace_note(pace, asked);
-    return payload;
+    *result = hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, NULL, &self->ways.spare);
 }
 
 /* Run what a cache or on_miss has for a call; the payload is taken over. */
@@ -260,7 +138,7 @@ payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched 
         return DISPATCH_DONE;
     }
     fetched_release(fetched);
-    PyCodeObject *linked = hook_accept(call->code, inner);  /* owned */
+    PyCodeObject *linked = marks_accept(call->code, inner);  /* owned */
     Py_DECREF(payload);
     if (linked != NULL) {
         *result = hook_run(call, linked);
@@ -289,17 +167,18 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
     PyCodeObject *code = (PyCodeObject *)function->func_code;  /* borrowed, owned once it is bound */
     PyThreadState *tstate = PyThreadState_Get();
     Mark mark;
+    int held;
 
     run->trial = NULL;
     if (pace->rest > 0) {
         pace->rest--;
         return DISPATCH_PLAIN;
     }
-    if (!hook_mark_of(tstate, code, &mark)) {
+    if (!hook_mark_of(tstate, code, &mark, &held)) {
         return DISPATCH_PLAIN;
     }
     Py_ssize_t nslots = code->co_nlocals + PyTuple_GET_SIZE(code->co_freevars);
-    if (mark.cache == NULL || mark.held || (code->co_flags & STAR_FLAGS) || PyTuple_GET_SIZE(code->co_cellvars) > 0
+    if (mark.cache == NULL || held || (code->co_flags & STAR_FLAGS) || PyTuple_GET_SIZE(code->co_cellvars) > 0
             || nslots > MOST_SLOTS || tstate->recursion_depth >= Py_GetRecursionLimit()) {
         return DISPATCH_HOOKED;
     }
@@ -317,92 +196,4 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
     Py_DECREF(mark.cache);
     Py_DECREF(code);
     return done;
-}
-
-/* ---- the type ------------------------------------------------------------------------------------------ */
-
-PyObject *
-payload_code(PyObject *payload)
-{
-    return Py_TYPE(payload) == &Entrance_Type ? ((Entrance *)payload)->code : payload;
-}
-
-static PyObject *
-entrance_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    static char *names[] = {"code", "launcher", "landings", NULL};
-    PyObject *code, *launcher, *landings;  /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!:Entrance", names, &PyCode_Type, &code, &launcher,
-                                     &PyTuple_Type, &landings)) {
-        return NULL;
-    }
-    if (launch_api == NULL && (launch_api = launch_import_api()) == NULL) {
-        return NULL;
-    }
-    if (launcher != Py_None && !launch_api->is_launcher(launcher)) {
-        return PyErr_Format(PyExc_TypeError, "launcher must be a Launcher or None, not %.200s",
-                            Py_TYPE(launcher)->tp_name);
-    }
-    Entrance *self = (Entrance *)type->tp_alloc(type, 0);  /* owned, given away */
-    if (self == NULL) {
-        return NULL;
-    }
-    Py_INCREF(code);
-    self->code = code;
-    if (launcher != Py_None) {
-        Py_INCREF(launcher);
-        self->launcher = launcher;
-    }
-    self->nexits = PyTuple_GET_SIZE(landings);
-    if (landings_read(landings, (PyCodeObject *)code, &self->landings, &self->lands) < 0) {
-        Py_DECREF(self);
-        return NULL;
-    }
-    return (PyObject *)self;
-}
-
-static int
-entrance_traverse(Entrance *self, visitproc visit, void *arg)
-{
-    Py_VISIT(self->code);
-    Py_VISIT(self->launcher);
-    return 0;
-}
-
-static void
-entrance_dealloc(Entrance *self)
-{
-    PyObject_GC_UnTrack(self);
-    Py_XDECREF(self->code);
-    Py_XDECREF(self->launcher);
-    Py_XDECREF(self->spare);
-    PyMem_Free(self->landings);
-    PyMem_Free(self->lands);
-    Py_TYPE(self)->tp_free((PyObject *)self);
-}
-
-static PyMemberDef entrance_members[] = {
-    {"code", T_OBJECT, offsetof(Entrance, code), READONLY, "The linked code."},
-    {"launcher", T_OBJECT, offsetof(Entrance, launcher), READONLY, "The launcher that is called before any frame."},
-    {NULL},
-};
-
-/* Like a tuple it refers to all from its construction on, so that it needs no tp_clear. */
-PyTypeObject Entrance_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Entrance",
-    .tp_doc = "Entrance(code, launcher, landings)\n--\n\n"
-              "What an entry cache holds for linked code: how calls get into it.",
-    .tp_basicsize = sizeof(Entrance),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .tp_new = entrance_new,
-    .tp_dealloc = (destructor)entrance_dealloc,
-    .tp_traverse = (traverseproc)entrance_traverse,
-    .tp_members = entrance_members,
-};
-
-int
-entrance_type_ready(void)
-{
-    return PyType_Ready(&Entrance_Type);
 }

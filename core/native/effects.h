@@ -8,7 +8,11 @@
 
 #include "launcher.h"
 #include <structmember.h>
-#include "lookup.h"
+#include "instance.h"
+
+#if PY_VERSION_HEX >= 0x030E0000
+#error "the references that objects have when they end: nobody has looked at this version of CPython"
+#endif
 
 #define DECLINED 1
 
@@ -195,7 +199,7 @@ static void
 namespace_note(PyObject *dict)
 {
     plain_dict = dict;
-    plain_version = ((PyDictObject *)dict)->ma_version_tag;
+    plain_version = dict_version(dict);
 }
 
 /* Whether a dict holds the global variables of a module, or the builtins: guards tell what these are. */
@@ -204,7 +208,7 @@ is_namespace(PyObject *dict)
 {
     static PyObject *name;      /* owned, for ever */
     PyObject *found;            /* borrowed */
-    if (plain_dict == dict && plain_version == ((PyDictObject *)dict)->ma_version_tag) {
+    if (plain_dict == dict && plain_version == dict_version(dict)) {
         return 0;
     }
     if (name == NULL && (name = PyUnicode_InternFromString("__builtins__")) == NULL) {
@@ -230,7 +234,7 @@ dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObjec
     }
     /* A new attribute goes the ordinary way, which lets the instances of a class share their keys. */
     int status = old == NULL && owner != NULL ? PyObject_GenericSetAttr(owner, key, value)
-                                              : _PyDict_SetItem_KnownHash(dict, key, value, hash);
+                                              : dict_set(dict, key, value, hash);
     Py_DECREF(value);
     return status < 0 ? LAUNCHER_ERROR : 0;
 }
@@ -271,13 +275,27 @@ slot_place(PyObject *object, PyObject *found)
     return (PyObject **)((char *)object + slot->d_member->offset);
 }
 
-/* The dict of an instance, BORROWED, or NULL: one that something else refers to may be that of another instance, or read
- * as a dict. */
-static PyObject *
-own_dict(PyObject *object)
+/* Whether an instance has its attributes for itself: a dict that something else refers to may be that of another instance,
+ * or read as a dict. *dict is BORROWED, NULL where it holds them without one. */
+static int
+attributes_are_own(PyObject *object, PyObject **dict)
 {
-    PyObject **dict = _PyObject_GetDictPtr(object);
-    return dict == NULL || *dict == NULL || !PyDict_CheckExact(*dict) || Py_REFCNT(*dict) > 1 ? NULL : *dict;
+    *dict = instance_dict(object);
+    return *dict == NULL ? instance_has_values(object) : PyDict_CheckExact(*dict) && Py_REFCNT(*dict) == 1;
+}
+
+/* object.name = value, of an instance that has attributes without a dict. */
+static int64_t
+values_store(PyObject *object, PyObject *name, int64_t kind, int64_t address)
+{
+    PyObject *old;  /* borrowed */
+    if (instance_values_find(object, name, &old) < 0 || (old != NULL && !dies_quietly(old))) {
+        return DECLINED;
+    }
+    PyObject *value = value_box(kind, address);  /* owned */
+    int status = value == NULL ? -1 : PyObject_GenericSetAttr(object, name, value);
+    Py_XDECREF(value);
+    return status < 0 ? LAUNCHER_ERROR : 0;
 }
 
 /* cls.name = value, where neither a metaclass nor a descriptor has a say in it. */
@@ -315,8 +333,11 @@ runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
         PyObject **place = slot_place(object, found);
         return place == NULL ? DECLINED : place_store(place, kind, address);
     }
-    PyObject *dict = own_dict(object);  /* borrowed */
-    return dict == NULL ? DECLINED : dict_store(dict, key, kind, address, object);
+    PyObject *dict;  /* borrowed */
+    if (!attributes_are_own(object, &dict)) {
+        return DECLINED;
+    }
+    return dict == NULL ? values_store(object, key, kind, address) : dict_store(dict, key, kind, address, object);
 }
 
 #endif

@@ -7,6 +7,10 @@
 
 #include "nest.h"
 
+#if PY_VERSION_HEX >= 0x030E0000
+#error "the references to an operand: nobody has looked at this version of CPython"
+#endif
+
 #define ELIDED_BYTES (256 * 1024)
 #define INTO_SHIFT 8            /* in the word of an operand's item size */
 /* Beside what follows: nothing needs the operand any more, which has the result's type; and it may only be written to as

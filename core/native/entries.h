@@ -28,7 +28,6 @@ module_next_entry(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *owner, *key, *value = Py_None;  /* borrowed */
     Py_ssize_t position;
-    Py_hash_t hash;
     if (!PyArg_ParseTuple(args, "On:next_entry", &owner, &position)) {
         return NULL;
     }
@@ -36,8 +35,7 @@ module_next_entry(PyObject *Py_UNUSED(module), PyObject *args)
         PyErr_Format(PyExc_TypeError, "neither a dict nor a set: %R", owner);
         return NULL;
     }
-    if (!(PyDict_Check(owner) ? PyDict_Next(owner, &position, &key, &value)
-            : _PySet_NextEntry(owner, &position, &key, &hash))) {
+    if (!(PyDict_Check(owner) ? PyDict_Next(owner, &position, &key, &value) : set_next(owner, &position, &key))) {
         Py_RETURN_NONE;
     }
     return Py_BuildValue("(nOO)", position, key, value);

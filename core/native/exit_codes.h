@@ -3,6 +3,7 @@
 #define PIJIT_EXIT_CODES_H
 
 #include "code_rows.h"
+#include "generator_plans.h"
 
 /* What the output codes of a launcher may refer to. */
 typedef struct {
@@ -33,27 +34,6 @@ outputs_visit(const Output *items, Py_ssize_t count, visitproc visit, void *arg)
         }
     }
     return 0;
-}
-
-/* Whether an object is (int, tuple of ints, tuple of ints). */
-static int
-plan_check(PyObject *plan)
-{
-    if (!PyTuple_CheckExact(plan) || PyTuple_GET_SIZE(plan) != 3 || !PyLong_CheckExact(PyTuple_GET_ITEM(plan, 0))) {
-        return 0;
-    }
-    for (Py_ssize_t part = 1; part < 3; part++) {
-        PyObject *numbers = PyTuple_GET_ITEM(plan, part);  /* borrowed */
-        if (!PyTuple_CheckExact(numbers)) {
-            return 0;
-        }
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(numbers); i++) {
-            if (!PyLong_CheckExact(PyTuple_GET_ITEM(numbers, i))) {
-                return 0;
-            }
-        }
-    }
-    return 1;
 }
 
 /* Whether an object is a tuple of `count` strings. */
@@ -186,8 +166,14 @@ exit_number(PyObject *numbers, Py_ssize_t index)
         return PyLong_FromSsize_t(index);
     }
     PyObject *number = PyTuple_GET_ITEM(numbers, index);  /* borrowed, then the result */
-    if (!PyLong_Check(number) || Py_SIZE(number) < 0) {
-        PyErr_Format(PyExc_ValueError, "exit %zd has the number %R, not an int from 0 on", index, number);
+    if (number == Py_None) {  /* linked code of CPython 3.11 and later knows the usual exit by it */
+        Py_INCREF(number);
+        return number;
+    }
+    int overflow = 0;
+    long long word = PyLong_Check(number) ? PyLong_AsLongLongAndOverflow(number, &overflow) : -1;
+    if (overflow < 0 || (overflow == 0 && word < 0)) {
+        PyErr_Format(PyExc_ValueError, "exit %zd has the number %R, not None or an int from 0 on", index, number);
         return NULL;
     }
     Py_INCREF(number);

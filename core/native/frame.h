@@ -1,5 +1,5 @@
-/* What the C files of pijit.core._hook share: the frame interface (one implementation per CPython family) and
- * the hook interface that JitFunction calls.
+/* What the C files of pijit.core._hook share up to CPython 3.10: the frame interface (one implementation per CPython
+ * family) and the hook interface that JitFunction calls.
  *
  *     function.c  --->  dispatch.c  --->  hook.c  --->  frame_37_38.c | frame_39_310.c
  *
@@ -39,6 +39,55 @@ thread_is_traced(PyThreadState *tstate)
     return *thread_tracing(tstate);
 }
 
+static inline int
+interpreter_ends(void)
+{
+    return _Py_IsFinalizing();
+}
+
+/* How many levels of recursion are kept for on_miss. */
+#define CAPTURE_DEPTH 400
+
+/* Whether there is room to capture. */
+static inline int
+thread_has_room(PyThreadState *tstate)
+{
+    return Py_GetRecursionLimit() - tstate->recursion_depth >= CAPTURE_DEPTH;
+}
+
+/* Around a call that tp_call makes: its caller has counted a level of recursion for it, which the function alone would not
+ * cost. */
+static inline void
+thread_refund_call(PyThreadState *tstate)
+{
+    tstate->recursion_depth--;
+}
+
+static inline void
+thread_charge_call(PyThreadState *tstate)
+{
+    tstate->recursion_depth++;
+}
+
+/* CPython's operations on the extras of code objects. */
+static inline Py_ssize_t
+code_extra_request(freefunc end)
+{
+    return _PyEval_RequestCodeExtraIndex(end);
+}
+
+static inline int
+code_extra_read(PyCodeObject *code, Py_ssize_t index, void **extra)
+{
+    return _PyCode_GetExtra((PyObject *)code, index, extra);
+}
+
+static inline int
+code_extra_write(PyCodeObject *code, Py_ssize_t index, void *extra)
+{
+    return _PyCode_SetExtra((PyObject *)code, index, extra);
+}
+
 /* Have a frame that has not started begin behind the instruction at an offset, with items on its stack: top first, and
  * moved there. */
 static inline void
@@ -75,13 +124,5 @@ void hook_call_begin(HookCall *call, PyCodeObject *code);
 
 /* hook.c: end an announced call whether or not its frame was seen. Never fails. */
 void hook_call_end(HookCall *call);
-
-/* function.c: the type of what `jit` returns; function_type_ready comes first and returns -1 with an
- * exception set. */
-extern PyTypeObject JitFunction_Type;
-int function_type_ready(void);
-
-/* function.c: set_rebuild(callable) of the module; METH_O. */
-PyObject *function_set_rebuild(PyObject *module, PyObject *callable);
 
 #endif

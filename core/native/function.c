@@ -1,5 +1,5 @@
-/* JitFunction: what `jit` returns. A callable around a Python function that keeps the frame hook installed
- * from the call until the function's frame is reached, and looks like the function in every other respect.
+/* JitFunction: what `jit` returns. A callable around a Python function whose calls run linked code where there is some
+ * (calls.h, calls_311.h), and which looks like the function in every other respect.
  *
  * The names in `delegated` are read from and written to the function itself, also for Python subclasses
  * (whose class dict has a __module__ and __doc__ of its own); all other attributes live in the object's own
@@ -7,221 +7,27 @@
  *
  * The call is neither counted as a level of recursion nor visible in tracebacks.
  *
- * CPython 3.8 to 3.10 do not pass the flags for vectorcall and for unbound method calls on to classes made in
+ * CPython 3.8 to 3.11 do not pass the flags for vectorcall and for unbound method calls on to classes made in
  * Python. So the first object of such a class sets them, unless the class has a __call__ or __get__ of its
  * own, which must then be used. */
-#include "heat.h"
-#include "watch.h"
+#include "jit_function.h"
 #include <structmember.h>
 
-typedef struct {
-    PyObject_HEAD
-#if PY_VERSION_HEX >= 0x03080000
-    vectorcallfunc vectorcall;
+#if PY_VERSION_HEX >= 0x030b0000
+#include "calls_311.h"
+#else
+#include "calls.h"
 #endif
-    PyObject *py_func;   /* owned; a function; NULL before __init__ and after clear */
-    PyObject *state;     /* owned; may be NULL; for the pipeline */
-    PyObject *dict;      /* owned; may be NULL */
-    PyObject *weakrefs;
-    Pace pace;
-    Watch watch;
-    Heat heat;
-    char enabled;
-} JitFunction;
 
 static const char *const delegated[] = {
     "__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__", "__annotations__",
     "__code__", "__globals__", "__closure__",
+#if PY_VERSION_HEX >= 0x030c0000
+    "__type_params__",
+#endif
 };
 static PyObject *delegated_names;  /* owned; the same as a frozenset */
 static PyObject *rebuild;          /* owned; see set_rebuild; may be NULL */
-
-/* The wrapped function, borrowed; NULL with an exception set before __init__. */
-static PyObject *
-function_of(JitFunction *self)
-{
-    if (self->py_func == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "JitFunction.__init__ was not called");
-    }
-    return self->py_func;
-}
-
-#include "plain_run.h"
-
-/* ---- Calling ------------------------------------------------------------------------------------------- */
-
-/* The result of a call that needs no frame hook, or NULL with *how saying what is left to do. */
-static inline PyObject *
-function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, TrialRun *run, Dispatched *how)
-{
-    PyObject *result = NULL;  /* owned, given away */
-    run->trial = NULL;
-    if (watch_is_on(&self->watch)
-            && watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, arguments) < 0) {
-        *how = DISPATCH_DONE;
-        return NULL;
-    }
-    *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, run, &result)
-                         : DISPATCH_PLAIN;
-    return result;
-}
-
-#define MOST_KEYWORDS 32
-
-/* As tuple_dispatch, for a call with more keywords than that has room for: the hook serves it, but it is watched. */
-static PyObject *
-crowded_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, Dispatched *how)
-{
-    Py_ssize_t position = 0, count = PyDict_GET_SIZE(kwargs), n = 0;
-    PyObject **names = PyMem_New(PyObject *, 2 * count);  /* owned; what is in it is borrowed */
-    if (names == NULL) {
-        PyErr_NoMemory();
-        *how = DISPATCH_DONE;
-        return NULL;
-    }
-    while (n < count && PyDict_Next(kwargs, &position, &names[n], &names[count + n])) {
-        n++;
-    }
-    Arguments arguments = {&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), names, names + count, n};
-    int passed = !watch_is_on(&self->watch)
-                 || watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, &arguments) == 0;
-    PyMem_Free(names);
-    *how = passed ? DISPATCH_HOOKED : DISPATCH_DONE;
-    return NULL;
-}
-
-/* As function_dispatch, for what tp_call gets. */
-static PyObject *
-tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, TrialRun *run, Dispatched *how)
-{
-    PyObject *names[MOST_KEYWORDS], *values[MOST_KEYWORDS];  /* borrowed: they are bound before any code runs */
-    Arguments arguments = {&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), names, values, 0};
-    Py_ssize_t position = 0, count = kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0;
-
-    run->trial = NULL;
-    if (count > MOST_KEYWORDS) {
-        return crowded_dispatch(self, py_func, args, kwargs, how);
-    }
-    while (count > 0 && PyDict_Next(kwargs, &position, &names[arguments.nkeywords], &values[arguments.nkeywords])) {
-        arguments.nkeywords++;
-    }
-    return function_dispatch(self, py_func, &arguments, run, how);
-}
-
-/* A call of what is not cold, or asks at its loops; `py_func` is the function's own. */
-static PyObject *
-warm_call(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs)
-{
-    PyThreadState *tstate = PyThreadState_Get();
-    Dispatched how;
-    /* Whoever calls tp_call has counted a level of recursion for it, which the function alone would not cost.
-     * */
-    tstate->recursion_depth--;
-    TrialRun run;
-    PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &run, &how);  /* owned, given away */
-    if (how != DISPATCH_DONE) {
-        HookCall call = {NULL, NULL, 0};
-        JitFunction *quiet = plain_begin(self, &run);  /* owned */
-        JitFunction *paced = hooked_begin(self, &call, py_func, how);  /* owned */
-        result = PyObject_Call(py_func, args, kwargs);
-        hooked_end(paced, &call);
-        plain_end(quiet);
-    }
-    trial_end(&run, result != NULL);
-    tstate->recursion_depth++;
-    return result;
-}
-
-static PyObject *
-function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
-{
-    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
-    if (py_func == NULL) {
-        return NULL;
-    }
-    Py_INCREF(py_func);
-    PyObject *result;  /* owned, given away */
-    if (self->heat.ask == NULL) {
-        result = warm_call(self, py_func, args, kwargs);
-    }
-    else {
-        ColdCall cold;
-        heat_begin(&cold, (PyObject *)self, &self->heat, py_func);
-        if (heat_is_plain(&self->heat)) {
-            PyThreadState_Get()->recursion_depth--;
-            result = PyObject_Call(py_func, args, kwargs);
-            PyThreadState_Get()->recursion_depth++;
-        }
-        else {
-            result = warm_call(self, py_func, args, kwargs);
-        }
-        heat_end(&cold, &self->heat);
-    }
-    Py_DECREF(py_func);
-    return result;
-}
-
-#if PY_VERSION_HEX >= 0x03080000
-/* As warm_call. */
-static inline PyObject *
-warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    if (self->pace.rest > 0 && !watch_is_on(&self->watch)) {
-        self->pace.rest--;
-        return _PyFunction_Vectorcall(py_func, args, nargsf, kwnames);
-    }
-    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    Arguments arguments = {args, nargs, NULL, args + nargs, 0};
-    if (kwnames != NULL) {
-        arguments.names = &PyTuple_GET_ITEM(kwnames, 0);
-        arguments.nkeywords = PyTuple_GET_SIZE(kwnames);
-    }
-    Dispatched how;
-    TrialRun run;
-    PyObject *result = function_dispatch(self, py_func, &arguments, &run, &how);  /* owned, given away */
-    if (how != DISPATCH_DONE) {
-        HookCall call = {NULL, NULL, 0};
-        JitFunction *quiet = plain_begin(self, &run);  /* owned */
-        JitFunction *paced = hooked_begin(self, &call, py_func, how);  /* owned */
-        result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);
-        hooked_end(paced, &call);
-        plain_end(quiet);
-    }
-    trial_end(&run, result != NULL);
-    return result;
-}
-
-static PyObject *
-cold_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    ColdCall cold;
-    heat_begin(&cold, (PyObject *)self, &self->heat, py_func);
-    PyObject *result = heat_is_plain(&self->heat)
-                           ? _PyFunction_Vectorcall(py_func, args, nargsf, kwnames)
-                           : warm_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned, given away */
-    heat_end(&cold, &self->heat);
-    return result;
-}
-
-static PyObject *
-function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    JitFunction *self = (JitFunction *)callable;
-    if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
-        self->vectorcall = NULL;  /* the class was given a __call__ since: it is what a call without this runs */
-        return _PyObject_Vectorcall(callable, args, nargsf, kwnames);
-    }
-    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
-    if (py_func == NULL) {
-        return NULL;
-    }
-    Py_INCREF(py_func);
-    PyObject *result = self->heat.ask == NULL ? warm_vectorcall(self, py_func, args, nargsf, kwnames)
-                                              : cold_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned */
-    Py_DECREF(py_func);
-    return result;
-}
-#endif
 
 static PyObject *
 function_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(owner))
@@ -349,6 +155,7 @@ function_init(JitFunction *self, PyObject *args, PyObject *kwargs)
     Py_XSETREF(self->py_func, py_func);
     Py_XSETREF(self->state, state);
     Py_XSETREF(self->dict, dict);
+    Py_CLEAR(self->kept);
     return 0;
 }
 
@@ -375,6 +182,13 @@ function_chill(JitFunction *self, PyObject *args)
 }
 
 static PyObject *
+function_forget_linked(JitFunction *self, PyObject *Py_UNUSED(unused))
+{
+    Py_CLEAR(self->kept);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
 function_heat(JitFunction *self, void *Py_UNUSED(closure))
 {
     return PyLong_FromLongLong((long long)heat_so_far(&self->heat));
@@ -390,6 +204,7 @@ function_traverse(JitFunction *self, visitproc visit, void *arg)
     Py_VISIT(self->watch.accepted);
     Py_VISIT(self->watch.check);
     Py_VISIT(self->heat.ask);
+    Py_VISIT(self->kept);
     return 0;
 }
 
@@ -403,6 +218,7 @@ function_clear(JitFunction *self)
     Py_CLEAR(self->watch.check);
     Py_CLEAR(self->heat.ask);
     Py_CLEAR(self->watch.accepted);
+    Py_CLEAR(self->kept);
     return 0;
 }
 
@@ -426,6 +242,8 @@ static PyMethodDef function_methods[] = {
      "check(args, kwargs) where no entry of accepted serves. None: nothing."},
     {"chill", (PyCFunction)function_chill, METH_VARARGS,
      "chill(ask, looping=False)\n--\n\nRun calls as they are until ask(ns) answers None; see heat.h. None: compile now."},
+    {"forget_linked", (PyCFunction)function_forget_linked, METH_NOARGS,
+     "forget_linked()\n--\n\nDrop the linked code that is kept here for the next calls."},
     {NULL},
 };
 
@@ -447,7 +265,7 @@ PyTypeObject JitFunction_Type = {
     .tp_name = "pijit.core._hook.JitFunction",
     .tp_basicsize = sizeof(JitFunction),
     .tp_doc = "JitFunction(py_func, state=None)\n--\n\n"
-              "A Python function whose calls go through the frame hook.",
+              "A Python function whose calls run linked code where there is some.",
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC
 #if PY_VERSION_HEX >= 0x03080000
         | _Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,

@@ -49,12 +49,18 @@ runtime_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, i
 }
 
 static int64_t
-runtime_product(int64_t frame, int64_t left, int64_t right, int64_t wanted, int64_t out)
+runtime_product(int64_t frame, int64_t left, int64_t right, int64_t wanted, int64_t strict, int64_t out)
 {
+    ErrorState saved = {NULL};
     unsigned long switches = gil_switches();
-    PyObject *result = PyArray_MatrixProduct2((PyObject *)left, (PyObject *)right, NULL);  /* owned, given away */
+    PyObject *result = NULL;  /* owned, given away */
+    if (!strict || errors_raise(&saved) == 0) {
+        result = PyArray_MatrixProduct2((PyObject *)left, (PyObject *)right, NULL);
+    }
+    errors_restore(&saved);
     switches_heed(switches);
-    if (result == NULL) {
+    if (PyErr_Occurred()) {
+        Py_XDECREF(result);
         return exception_answer();
     }
     result = PyArray_Return((PyArrayObject *)result);

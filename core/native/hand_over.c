@@ -2,10 +2,11 @@
  *
  * Such a kernel may leave where bytecode has to go on. Its function gets a frame then, whose linked code begins with
  * the call of the launcher: that call answers with what the kernel has left, and all goes on as if it had run there.
- * The frame alone tells whom an answer is for, so whatever else runs meanwhile is not concerned. Requests to the
+ * The frame, from CPython 3.11 on the record of the run (launch_api.h), alone tells whom an answer is for, so whatever else
+ * runs meanwhile is not concerned. Requests to the
  * interpreter are held back until the answer is taken, as bytecode would not have seen them before either. */
 #include "launcher.h"
-#include "breaker.h"
+#include "caller.h"
 #include "launcher_object.h"
 
 HandOver *hand_overs;
@@ -13,9 +14,9 @@ HandOver *hand_overs;
 static PyTypeObject *launcher_type;  /* borrowed: static */
 
 static void
-hand_over_begin(HandOver *over, PyFrameObject *frame)
+hand_over_begin(HandOver *over, const void *running)
 {
-    over->frame = frame;
+    over->running = running;
     over->taken = 0;
     over->outer = hand_overs;
     hand_overs = over;
@@ -49,8 +50,8 @@ int
 hand_over_take(Launcher *launcher, PyObject **answer)
 {
     HandOver *over = hand_overs;
-    PyFrameObject *frame = PyThreadState_Get()->frame;  /* borrowed */
-    while (over != NULL && over->frame != frame) {
+    const void *running = caller_running(PyThreadState_Get());
+    while (over != NULL && over->running != running) {
         over = over->outer;
     }
     if (over == NULL) {
@@ -95,8 +96,20 @@ is_launcher(PyObject *object)
     return Py_TYPE(object) == launcher_type;
 }
 
+#if PY_VERSION_HEX >= 0x030B0000
+const void *(*running_record)(void);
+#endif
+
+static void
+set_running(const void *(*running)(void))
+{
+#if PY_VERSION_HEX >= 0x030B0000
+    running_record = running;
+#endif
+}
+
 static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end, is_launcher,
-                        &loop_windows, &kernel_clock};
+                        &loop_windows, &kernel_clock, set_running};
 
 int
 launch_api_register(PyObject *module, PyTypeObject *type)

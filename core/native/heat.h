@@ -6,6 +6,7 @@
 #ifndef PIJIT_CORE_HEAT_H
 #define PIJIT_CORE_HEAT_H
 
+#include "clock.h"
 #include "dispatch.h"
 
 #define HEAT_EARLY 32        /* the number of first calls that are timed one by one */
@@ -21,17 +22,11 @@ typedef struct {
     char looping;            /* the cache has code that asks at headers of loops */
 } Heat;
 
-static inline int64_t
-heat_clock(void)
-{
-    return (int64_t)_PyTime_GetPerfCounter();  /* in ns */
-}
-
 /* What the calls of a function took, with that of the call under way. */
 static inline int64_t
 heat_so_far(const Heat *heat)
 {
-    return heat->spent + (heat->start != 0 ? heat_clock() - heat->start : 0);
+    return heat->spent + (heat->start != 0 ? now_ns() - heat->start : 0);
 }
 
 /* Ask whether the function is still cold; faults are reported as those of `code`. */
@@ -43,7 +38,7 @@ heat_ask(Heat *heat, PyObject *code)
     PyObject *ask = heat->ask;  /* owned: it may be replaced meanwhile */
     Py_INCREF(ask);
     heat->next = INT64_MAX;  /* a fault leaves it cold */
-    PyObject *answer = hook_question(ask, Py_BuildValue("(L)", (long long)heat_so_far(heat)), code);  /* owned */
+    PyObject *answer = paused_call(ask, Py_BuildValue("(L)", (long long)heat_so_far(heat)), code);  /* owned */
     Py_DECREF(ask);
     if (answer == Py_None) {
         Py_CLEAR(heat->ask);
@@ -90,7 +85,7 @@ heat_begin(ColdCall *call, PyObject *function, Heat *heat, PyObject *py_func)
     else if (heat->calls % HEAT_STRIDE == 0) {
         call->weight = HEAT_STRIDE;
     }
-    heat->start = call->weight > 0 ? heat_clock() : 0;
+    heat->start = call->weight > 0 ? now_ns() : 0;
 }
 
 /* Whether a call is to run the function as it is. */
@@ -106,7 +101,7 @@ heat_end(ColdCall *call, Heat *heat)
 {
     heat->depth--;
     if (call->weight > 0) {
-        heat->spent += (heat_clock() - heat->start) * call->weight;
+        heat->spent += (now_ns() - heat->start) * call->weight;
         heat->start = 0;
         if (heat->ask != NULL && heat->spent >= heat->next) {
             heat_ask(heat, call->code);

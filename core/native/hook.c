@@ -13,70 +13,43 @@
  *
  * The hook is installed only while it is needed: the JitFunction calls whose frame has not started yet, a
  * call site of linked code that waits for its frame (call_site.h), hold() and a code filter each count as one
- * need. So code outside of that runs exactly as if there were no
- * hook. A hook that was there before is called for every frame that is not ours, and is restored with the
- * last need.
+ * need. So code outside of that runs exactly as if there were no hook. A hook that was there before is called for
+ * every frame that is not ours, and is restored with the last need.
  *
- * All state is process wide and guarded by the GIL, but for `here`, which belongs to the thread. Only the
- * main interpreter is supported: the code-extra index belongs to it.
- *
- * A CodeExtra owns its cache and on_miss, and code objects are invisible to the garbage collector: neither
- * may keep the marked code alive, or it lives for ever. */
-#include "dispatch.h"
-#include "shadow.h"
+ * All state is process wide and guarded by the GIL, but for `here`, which belongs to the thread. Marks and what they lead
+ * to are the same from CPython 3.11 on (marks.h). */
+#include "hooked.h"
 #include <stddef.h>
 
-/* How many levels of recursion are kept for on_miss. */
-#define CAPTURE_DEPTH 400
+typedef struct {
+    PyObject *replacement;               /* owned; what the code filter answered; NULL: run the original */
+    unsigned long long filter_serial;    /* the filter that was asked; 0: none */
+} FamilyExtra;
 
-#define GENERATOR_FLAGS (CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR)
+static void
+family_extra_clear(FamilyExtra *extra)
+{
+    Py_XDECREF(extra->replacement);
+}
+
+#include "marks.h"
+#include "shadow.h"
 
 static struct {
     Py_ssize_t needs;                    /* the hook is installed while positive */
     Py_ssize_t holds;                    /* the part of `needs` that stems from hold() */
     int linked;                          /* we were installed and have not been taken out again */
     Evaluator previous;                  /* what runs the frames that are not ours, valid while linked */
-    Py_ssize_t extra_index;
-    unsigned long long last_serial;
-    const GuardsAPI *guards;             /* NULL until the first mark with a cache */
     PyObject *filter;                    /* owned; NULL: none */
     unsigned long long filter_serial;
-    PyObject *error_handler;             /* owned; NULL: sys.unraisablehook */
-    int plain;                           /* every thread runs everything as it is */
-    Py_ssize_t pauses;                   /* all threads' `disabled`: while it is 0 nobody looks at `here` for that */
-    Py_ssize_t frames, shadow_frames, hits, misses;
+    Py_ssize_t frames;
 } hook;
 
 static __thread struct {
-    Py_ssize_t disabled;                 /* nesting depth of disable() */
     HookCall *calls;                     /* JitFunction calls whose frame was not seen yet, innermost first */
     PyObject *site;                      /* owned; the CallSite that waits for the next frame; NULL: none */
     PyFrameObject *caller;               /* never followed; the frame that called the last site */
 } here;
-
-/* Have this thread run everything as if nothing were marked, until pause_end. */
-static void
-pause_begin(void)
-{
-    here.disabled++;
-    hook.pauses++;
-}
-
-static void
-pause_end(void)
-{
-    here.disabled--;
-    hook.pauses--;
-}
-
-/* Whether this thread runs everything as if nothing were marked. */
-static inline int
-thread_is_off(void)
-{
-    return hook.plain || (hook.pauses > 0 && here.disabled > 0);
-}
-
-#include "code_extra.h"
 
 /* ---- Installing ---------------------------------------------------------------------------------------- */
 
@@ -105,79 +78,6 @@ hook_drop(void)
     }
     evaluator_set(hook.previous);
     hook.linked = 0;
-}
-
-/* ---- Marks ---------------------------------------------------------------------------------------------- */
-
-/* Whether a cache or None and on_miss may belong to code; 0 with an exception set. */
-static int
-mark_is_valid(PyObject *cache, PyObject *on_miss)
-{
-    if (cache != Py_None) {
-        if (hook.guards == NULL && (hook.guards = guards_import_api()) == NULL) {
-            return 0;
-        }
-        if (!hook.guards->is_cache(cache)) {
-            PyErr_Format(PyExc_TypeError, "cache must be an EntryCache or None, not %.200s",
-                         Py_TYPE(cache)->tp_name);
-            return 0;
-        }
-    }
-    if (!PyCallable_Check(on_miss)) {
-        PyErr_Format(PyExc_TypeError, "on_miss must be callable, not %.200s", Py_TYPE(on_miss)->tp_name);
-        return 0;
-    }
-    return 1;
-}
-
-/* ---- Faults of ours ------------------------------------------------------------------------------------ */
-
-/* Hand the current exception to the error handler and clear it. */
-static void
-error_report(PyCodeObject *code)
-{
-    if (hook.error_handler == NULL) {
-        PyErr_WriteUnraisable((PyObject *)code);
-        return;
-    }
-    PyObject *type, *value, *traceback;  /* owned */
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    if (traceback != NULL) {
-        PyException_SetTraceback(value, traceback);
-    }
-    PyObject *handler = hook.error_handler;  /* owned: the handler may replace itself */
-    Py_INCREF(handler);
-    pause_begin();
-    PyObject *result = PyObject_CallFunctionObjArgs(handler, (PyObject *)code, value, NULL);  /* owned */
-    pause_end();
-    if (result == NULL) {
-        PyErr_WriteUnraisable(handler);
-    }
-    Py_XDECREF(result);
-    Py_DECREF(handler);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
-}
-
-PyObject *
-hook_question(PyObject *callable, PyObject *args, PyObject *code)
-{
-    pause_begin();
-    PyObject *answer = args != NULL ? PyObject_Call(callable, args, NULL) : NULL;  /* owned, given away */
-    pause_end();
-    if (answer == NULL) {
-        error_report((PyCodeObject *)code);
-    }
-    Py_XDECREF(args);
-    return answer;
-}
-
-void
-hook_tell(PyObject *callable, PyObject *args, PyObject *code)
-{
-    Py_XDECREF(hook_question(callable, args, code));
 }
 
 #include "call_site.h"
@@ -213,7 +113,7 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
     PyObject *result = NULL;  /* owned, given away */
     Py_XDECREF(callee);
     if (payload != NULL) {
-        hook.shadow_frames++;
+        marks.shadow_frames++;
         result = shadow_evaluate(tstate, frame, (PyCodeObject *)payload);
         Py_DECREF(payload);
     }
@@ -227,7 +127,7 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
 /* ---- For JitFunction ----------------------------------------------------------------------------------- */
 
 int
-hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark)
+hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, int *held)
 {
     if (thread_is_off() || (code->co_flags & GENERATOR_FLAGS) || thread_is_traced(tstate)) {
         return 0;
@@ -236,18 +136,11 @@ hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark)
     if (extra == NULL || extra->on_miss == NULL) {
         return 0;
     }
-    mark->guards = hook.guards;
+    mark->guards = marks.guards;
     mark->cache = extra->cache;
     mark->on_miss = extra->on_miss;
-    mark->held = hook.holds > 0 || hook.filter != NULL;
+    *held = hook.holds > 0 || hook.filter != NULL;
     return 1;
-}
-
-void
-hook_count(int hit)
-{
-    hook.hits += hit;
-    hook.misses += !hit;
 }
 
 /* The frame of a call, which its slots are moved to: owned, or NULL with an exception set. */
@@ -263,7 +156,7 @@ call_frame(PyThreadState *tstate, const BoundCall *call, PyCodeObject *linked, P
         shadow = shadow_new(tstate, linked, call->function->func_globals, NULL, call->builtins);
     }
     if (shadow != NULL) {
-        hook.shadow_frames++;
+        marks.shadow_frames++;
         shadow_take(shadow, call->slots, call->code->co_nlocals, call->code);
     }
     return shadow;

@@ -1,6 +1,6 @@
 /* Python's own iterators in frame words: read, moved, and made anew.
  *
- * Part of launch.c, included by marshal.h. The structs are CPython's (3.7 to 3.10), which are in no header;
+ * Part of launch.c, included by marshal.h. The structs are CPython's (3.7 to 3.13), which are in no header;
  * iterators_check() compares them with what the iterators say of themselves before anything relies on them. */
 #ifndef PIJIT_ITERATORS_H
 #define PIJIT_ITERATORS_H
@@ -8,13 +8,15 @@
 #include "codes.h"
 #include "dict_iterator.h"
 
-typedef struct {
-    PyObject_HEAD
-    long index;
-    long start;
-    long step;
-    long len;
-} RangeIterator;
+#if PY_VERSION_HEX >= 0x030E0000
+#error "the layout of iterators: nobody has looked at this version of CPython"
+#endif
+
+#if PY_VERSION_HEX < 0x030C0000
+#include "range_iterator_37_311.h"
+#else
+#include "range_iterator_312.h"
+#endif
 
 /* What iter() makes of a list, a string, bytes and an object without __iter__, and what reversed() makes. */
 typedef struct {
@@ -82,11 +84,7 @@ iterator_load(const Input *input, PyObject *object, int64_t *words)
         return 0;
     }
     if (input->kind == IN_RANGE_ITERATOR) {
-        const RangeIterator *iterator = (const RangeIterator *)object;
-        words[0] = iterator->index;
-        words[1] = iterator->start;
-        words[2] = iterator->step;
-        words[3] = iterator->len;
+        range_iterator_read((const RangeIterator *)object, words);
         return 1;
     }
     if (input->kind == IN_ZIP) {
@@ -145,7 +143,7 @@ iterator_move(const Input *input, PyObject *object, const int64_t *words)
 {
     switch (input->kind) {
     case IN_RANGE_ITERATOR:
-        ((RangeIterator *)object)->index = (long)words[0];
+        range_iterator_move((RangeIterator *)object, words[0]);
         return words + 1;
     case IN_SEQUENCE_ITERATOR:
     case IN_LIST_ITERATOR:
@@ -200,11 +198,7 @@ range_iterator_build(const int64_t *words)
     PyObject *object = PyObject_GetIter(range);  /* new: the result */
     Py_DECREF(range);
     if (object != NULL) {
-        RangeIterator *iterator = (RangeIterator *)object;
-        iterator->index = words[0];
-        iterator->start = words[1];
-        iterator->step = words[2];
-        iterator->len = words[3];
+        range_iterator_set((RangeIterator *)object, words);
     }
     return object;
 }
@@ -363,11 +357,33 @@ is_sequence_iterated(PyObject *sequence)
     return alike;
 }
 
+/* The same of the iterators of ranges. */
+static int
+range_iterators_check(void)
+{
+    PyObject *range = PyObject_CallFunction((PyObject *)&PyRange_Type, "iii", 5, 50, 7);  /* owned */
+    PyObject *over = range == NULL ? NULL : large_enough(PyObject_GetIter(range), sizeof(RangeIterator));  /* owned */
+    PyObject *step = over == NULL ? NULL : PyIter_Next(over);  /* owned */
+    int64_t words[4];
+    int known = 0;
+    if (step != NULL) {
+        range_iterator_read((const RangeIterator *)over, words);
+        known = words[1] + words[0] * words[2] == 12 && words[2] == 7 && words[3] - words[0] == 6;
+    }
+    if (!known && !PyErr_Occurred()) {
+        PyErr_SetString(PyExc_ImportError, "the iterators of this interpreter's ranges have an unknown layout");
+    }
+    Py_XDECREF(step);
+    Py_XDECREF(over);
+    Py_XDECREF(range);
+    return known ? 0 : -1;
+}
+
 /* 0, or -1 with an exception set: this interpreter's iterators are not the structs above. */
 static int
 iterators_check(void)
 {
-    if (dict_iterators_check() < 0 || set_iterators_check() < 0) {
+    if (dict_iterators_check() < 0 || set_iterators_check() < 0 || range_iterators_check() < 0) {
         return -1;
     }
     PyObject *pair = Py_BuildValue("(ii)", 1, 2);  /* owned */

@@ -8,6 +8,10 @@
 
 #include "spare.h"
 
+#if PY_VERSION_HEX >= 0x030E0000
+#error "the references to an array: nobody has looked at this version of CPython"
+#endif
+
 /* Whether an array has memory of its own, and is as NumPy has made it but for its order. */
 static int
 array_is_plain(PyArrayObject *array)

@@ -5,7 +5,14 @@
 #ifndef PIJIT_LANDINGS_H
 #define PIJIT_LANDINGS_H
 
-#include "dispatch.h"
+#include "hooked.h"
+
+typedef struct {
+    Py_ssize_t nexits;
+    Landing *landings;           /* owned: where the exits land that do */
+    char *lands;                 /* owned: which do, see Left */
+    PyFrameObject *spare;        /* owned: an empty frame of the linked code, or NULL */
+} Ways;
 
 /* Read a place in a code object, which is None or (last, slots, stack): 1, 0 for none, -1 with an exception set. */
 static int
@@ -39,25 +46,39 @@ landing_read(PyObject *given, PyCodeObject *code, Landing *landing)
     return PyErr_Occurred() ? -1 : 1;
 }
 
-/* Read those of all exits: 0, or -1 with an exception set. Both arrays are the caller's also then. */
+/* Read those of all exits: 0, or -1 with an exception set. What was read is the caller's also then. */
 static int
-landings_read(PyObject *given, PyCodeObject *code, Landing **landings, char **lands)
+ways_read(Ways *ways, PyObject *given, PyCodeObject *code)
 {
-    Py_ssize_t count = PyTuple_GET_SIZE(given);
-    *landings = PyMem_New(Landing, count);
-    *lands = PyMem_New(char, count);
-    if (*landings == NULL || *lands == NULL) {
+    ways->nexits = PyTuple_GET_SIZE(given);
+    ways->landings = PyMem_New(Landing, ways->nexits);
+    ways->lands = PyMem_New(char, ways->nexits);
+    if (ways->landings == NULL || ways->lands == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        int found = landing_read(PyTuple_GET_ITEM(given, i), code, &(*landings)[i]);
+    for (Py_ssize_t i = 0; i < ways->nexits; i++) {
+        int found = landing_read(PyTuple_GET_ITEM(given, i), code, &ways->landings[i]);
         if (found < 0) {
             return -1;
         }
-        (*lands)[i] = (char)(found ? 1 + (*landings)[i].nslots + (*landings)[i].stack : 0);
+        ways->lands[i] = (char)(found ? 1 + ways->landings[i].nslots + ways->landings[i].stack : 0);
     }
     return 0;
+}
+
+/* Nothing has to be told to launchers: frames tell whom an answer is for. */
+static inline void
+launch_connect(const LaunchAPI *Py_UNUSED(api))
+{
+}
+
+static void
+ways_free(Ways *ways)
+{
+    Py_XDECREF(ways->spare);
+    PyMem_Free(ways->landings);
+    PyMem_Free(ways->lands);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include "launcher_object.h"
 #include "marshal.h"
 #include "pool.h"
-#include "untraced.h"
+#include "caller.h"
 
 /* Levels of recursion that are kept for a Python kernel: it takes each exception for an exit, and up to CPython 3.8 a
  * RecursionError that is caught lets the next one abort the process. */
@@ -171,6 +171,9 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
     ValueSource source = {fetched, frame, NULL, 0, caller->globals, NULL};
 
     owned_init(&owned);
+#if BREAKER_PER_THREAD
+    owned.breaker = breaker_word();
+#endif
     frame[0] = (int64_t)(self->nogil ? runtime_table_nogil : runtime_table);
     frame[1] = (int64_t)&owned;
     memset(frame + self->output_word, 0, (self->words - self->output_word) * sizeof(int64_t));
@@ -200,7 +203,7 @@ python_run(Launcher *self, PyObject *const *fetched, Caller *caller)
     PyObject *result = NULL;     /* new: the result */
     ValueSource source = {fetched, NULL, NULL, 1, caller->globals, NULL};
 
-    if (PyThreadState_Get()->recursion_depth > Py_GetRecursionLimit() - PYTHON_KERNEL_DEPTH) {
+    if (thread_levels_left(PyThreadState_Get()) < PYTHON_KERNEL_DEPTH) {
         return launcher_miss(self);
     }
     arguments = PyTuple_New(self->ninputs);
@@ -328,21 +331,22 @@ sized_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *c
 static PyObject *
 slots_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
 {
-    PyFrameObject *frame = PyThreadState_Get()->frame;  /* borrowed */
     Py_ssize_t count = nvalues + self->nslots;
-    PyObject *few[SMALL_INPUTS];                        /* borrowed items */
-    PyObject **all = few;                               /* owned if it is not few */
+    PyObject *few[SMALL_INPUTS];  /* borrowed items, but for the locals */
+    PyObject **all = few;         /* owned if it is not few */
 
     if (count > SMALL_INPUTS && (all = PyMem_New(PyObject *, count)) == NULL) {
         return PyErr_NoMemory();
     }
     memcpy(all, values, nvalues * sizeof(PyObject *));
-    int bound = frame != NULL;
-    for (Py_ssize_t i = 0; bound && i < self->nslots; i++) {
-        all[nvalues + i] = self->slots[i] < frame->f_code->co_nlocals ? frame->f_localsplus[self->slots[i]] : NULL;
-        bound = all[nvalues + i] != NULL;
+    PyObject *result;             /* new: the result */
+    if (caller_locals(PyThreadState_Get(), self->slots, self->nslots, all + nvalues)) {
+        result = sized_run(self, all, count, caller);
+        caller_locals_end(all + nvalues, self->nslots);
     }
-    PyObject *result = bound ? sized_run(self, all, count, caller) : launcher_miss(self);  /* new: the result */
+    else {
+        result = launcher_miss(self);
+    }
     if (all != few) {
         PyMem_Free(all);
     }
@@ -383,7 +387,7 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
     PyThreadState *tstate = PyThreadState_Get();
     self->calls++;
     /* Switched on since the frame started: what the kernel would do has frames and calls that are to be seen. */
-    if (*thread_tracing(tstate)) {
+    if (thread_is_traced(tstate)) {
         return launcher_miss(self);
     }
     if (self->trial != NULL && trial_declines(self)) {
@@ -395,8 +399,7 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
             return status < 0 ? NULL : launcher_miss(self);
         }
     }
-    PyFrameObject *frame = tstate->frame;  /* borrowed */
-    Caller caller = {frame != NULL ? frame->f_globals : NULL, frame != NULL ? frame->f_builtins : NULL, NULL, 0, 0};
+    Caller caller = {caller_globals(tstate), caller_builtins(tstate), NULL, 0, 0};
     return self->nslots == 0 ? sized_run(self, values, nvalues, &caller) : slots_run(self, values, nvalues, &caller);
 }
 

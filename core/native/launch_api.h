@@ -6,10 +6,9 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <frameobject.h>
 #include "../../guards/native/capsule.h"
 
-#define LAUNCH_API_VERSION 4
+#define LAUNCH_API_VERSION 5
 #define MOST_LEFT 16
 #define LAUNCH_API_CAPSULE "pijit.core._launcher._C_API"
 
@@ -30,10 +29,11 @@ typedef struct {
 } Left;
 
 /* What a kernel that ran before there was a frame has left to say: its launcher answers with it, once, when linked
- * code in `frame` calls it, and the launchers tried before it decline. Lives on the C stack. */
+ * code that `running` runs calls it, and the launchers tried before it decline. Lives on the C stack. */
 typedef struct HandOver {
     PyObject *launcher;          /* borrowed from the linked code */
-    PyFrameObject *frame;        /* borrowed; runs the linked code */
+    const void *running;         /* what runs the linked code, only its identity counts: the frame, or from CPython 3.11 on
+                                    what the function says that set_running was told */
     PyObject *answer;            /* owned; NULL: the exception */
     PyObject *type, *value, *traceback;  /* owned */
     struct HandOver *outer;
@@ -53,8 +53,8 @@ typedef struct {
     Launched (*launch)(PyObject *launcher, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals,
                        PyObject *builtins, Left *left, PyObject **result);
 
-    /* Around the run of `frame`; launcher, answer and exception are set. Neither fails. */
-    void (*hand_over)(HandOver *over, PyFrameObject *frame);
+    /* Around a run of linked code, `running` (see HandOver); launcher, answer and exception are set. Neither fails. */
+    void (*hand_over)(HandOver *over, const void *running);
     void (*hand_over_end)(HandOver *over);
 
     int (*is_launcher)(PyObject *object);
@@ -63,6 +63,10 @@ typedef struct {
     const int64_t *loop_windows;
 
     KernelClock *kernel_clock;
+
+    /* From CPython 3.11 on, where no frame is looked at: tells launchers how to ask which run of linked code is the one that
+     * calls them, NULL for none. It is called with the GIL, and does not fail. */
+    void (*set_running)(const void *(*running)(void));
 } LaunchAPI;
 
 /* The API of the imported pijit.core._launcher, or NULL with an exception set. */

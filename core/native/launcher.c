@@ -21,8 +21,9 @@
 #include "input_codes.h"
 #include "entries.h"
 #include "launcher_object.h"
+#include "polls.h"
 #include "pool.h"
-#include "untraced.h"
+#include "caller.h"
 #include <structmember.h>
 
 static PyMethodDef callable_method = {
@@ -355,7 +356,7 @@ static PyObject *
 launcher_arrive(Launcher *self)
 {
     if (!gate_opens(&self->gate) || !(self->enabled || self->prepare != NULL)
-            || (self->trial != NULL && self->trial->plain) || *thread_tracing(PyThreadState_Get())) {
+            || (self->trial != NULL && self->trial->plain) || thread_is_traced(PyThreadState_Get())) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -440,18 +441,6 @@ static struct PyModuleDef launcher_module = {
     .m_methods = launcher_functions,
 };
 
-/* Adds the address of a word that kernels poll; 0, or -1 with an exception set. */
-static int
-word_add(PyObject *module, const char *name, int *address)
-{
-    PyObject *number = PyLong_FromVoidPtr(address);  /* moved to the module */
-    if (number == NULL || PyModule_AddObject(module, name, number) < 0) {
-        Py_XDECREF(number);
-        return -1;
-    }
-    return 0;
-}
-
 MODULE_INIT
 PyInit__launcher(void)
 {
@@ -468,8 +457,7 @@ PyInit__launcher(void)
     }
     Py_INCREF(&launcher_type);
     Py_INCREF(&LoopTrial_Type);
-    if (word_add(module, "EVAL_BREAKER", breaker_address()) < 0
-            || word_add(module, "SIGNALS", breaker_signals_address()) < 0
+    if (polls_register(module) < 0
             || PyModule_AddObject(module, "Launcher", (PyObject *)&launcher_type) < 0
             || PyModule_AddObject(module, "LoopTrial", (PyObject *)&LoopTrial_Type) < 0
             || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0

@@ -115,8 +115,8 @@
  *       flag for an invalid operation.
  *   matmul(function, data, pointers, dims, steps, work, size, mask) -> 0, LAUNCHER_ERROR or flags
  *       The same for products of floats of `size` bytes, which need not be computed by the loop; reports errors (flags_test).
- *   product(frame, left, right, wanted, out)
- *       np.dot of two arrays; its answer and result are as invoke's.
+ *   product(frame, left, right, wanted, strict, out)
+ *       np.dot of two arrays; its answer and result are as invoke's, and so is `strict`.
  *   scatter(spec), add_at(spec, floating) -> 0, or 1 when nothing was done
  *       Stores elements at indices, or adds to them. spec -> [data, stride, size, itemsize, indices, count, values, step].
  *   rows(out, data, size, bytes, indices, count) -> 0, or 1 where an index is out of range
@@ -212,6 +212,8 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include "breaker.h"
+
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL pijit_launcher_array_api
 #ifndef LAUNCHER_MAIN
@@ -246,6 +248,9 @@ typedef struct {
     PyObject *inline_items[OWNED_INLINE];
     KeptArray kept[OWNED_KEPT];
     int kept_next;                  /* which one goes where there is no place */
+#if BREAKER_PER_THREAD
+    uintptr_t *breaker;             /* the word that the kernel polls (breaker.h) */
+#endif
 } OwnedList;
 
 /* The functions that kernels call; see RUNTIME in the module for the names. Kernels without the GIL have a table of

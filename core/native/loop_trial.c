@@ -1,4 +1,5 @@
 #include "loop_trial.h"
+#include "caller.h"
 #include <structmember.h>
 
 #define WAIT_CALLS 1000
@@ -11,9 +12,9 @@
 int64_t loop_windows;
 
 static void
-window_open(LoopTrial *self, PyFrameObject *frame, int plain)
+window_open(LoopTrial *self, const void *running, int plain)
 {
-    self->frame = frame;
+    self->running = running;
     self->plain = plain;
     self->calls = self->window;
     self->declined = 0;
@@ -31,7 +32,7 @@ verdict_give(LoopTrial *self, LoopState state)
 {
     self->state = state;
     self->plain = state == LOOP_LOST;
-    self->frame = NULL;
+    self->running = NULL;
     PyObject *on_verdict = self->on_verdict;  /* owned */
     self->on_verdict = NULL;
     if (on_verdict == NULL) {
@@ -58,7 +59,7 @@ window_size(LoopTrial *self, int64_t ns)
 }
 
 static void
-window_close(LoopTrial *self, PyFrameObject *frame)
+window_close(LoopTrial *self, const void *running)
 {
     int64_t ns = now_ns() - self->start - (int64_t)self->declined * MISS_NS;
     loop_windows++;
@@ -73,7 +74,7 @@ window_close(LoopTrial *self, PyFrameObject *frame)
         verdict_give(self, outcome == COMPARISON_LOST ? LOOP_LOST : LOOP_KEPT);
         return;
     }
-    window_open(self, frame, comparison_plain_next(&self->windows));
+    window_open(self, running, comparison_plain_next(&self->windows));
 }
 
 void
@@ -82,7 +83,7 @@ loop_trial_tick(LoopTrial *self)
     if (self->state == LOOP_WAITING) {
         if (++self->calls >= WAIT_CALLS) {
             self->state = LOOP_MEASURING;
-            window_open(self, PyThreadState_Get()->frame, 0);
+            window_open(self, caller_running(PyThreadState_Get()), 0);
             self->calls = FIRST_WINDOW;
         }
         return;
@@ -90,18 +91,18 @@ loop_trial_tick(LoopTrial *self)
     if (self->state != LOOP_MEASURING) {
         return;
     }
-    PyFrameObject *frame = PyThreadState_Get()->frame;  /* borrowed */
-    if (frame != self->frame) {
+    const void *running = caller_running(PyThreadState_Get());
+    if (running != self->running) {
         int first = self->window == 0;
         if (++self->restarts > MANY_RESTARTS) {
             verdict_give(self, LOOP_KEPT);
             return;
         }
-        window_open(self, frame, 0);
+        window_open(self, running, 0);
         self->calls = first ? FIRST_WINDOW : self->window;
     }
     else if (--self->calls <= 0) {
-        window_close(self, frame);
+        window_close(self, running);
     }
 }
 

@@ -11,7 +11,6 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <frameobject.h>
 #include "comparison.h"
 
 typedef enum { LOOP_WAITING, LOOP_MEASURING, LOOP_KEPT, LOOP_LOST } LoopState;
@@ -24,10 +23,10 @@ typedef struct {
     int plain;                   /* bytecode's turn */
     int calls;                   /* of the clock: all of them while waiting, then those left of the window */
     int window;                  /* calls of the clock in a window */
-    int restarts;                /* windows that were given up, for another frame came in between */
+    int restarts;                /* windows that were given up, for another run came in between */
     int declined;                /* calls of launchers in bytecode's window, which cost time of their own */
     int64_t start;               /* of the window; ns */
-    PyFrameObject *frame;        /* borrowed; only its identity counts */
+    const void *running;         /* the run of linked code (launch_api.h); only its identity counts */
     Comparison windows;
 } LoopTrial;
 

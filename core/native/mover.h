@@ -77,7 +77,7 @@ move_make(Mover *self, ShadowRun *run, PyObject *answer)
     }
     if (to < run->code->co_nlocals || to >= ((PyCodeObject *)code)->co_nlocals
         || self->slot < run->code->co_nlocals || self->slot >= run->frame->f_code->co_nlocals
-        || !hook_fits(run->code, (PyCodeObject *)code)) {
+        || !marks_fit(run->code, (PyCodeObject *)code)) {
         PyErr_SetString(PyExc_ValueError, "the code object to go on in does not fit");
         return NULL;
     }

@@ -41,8 +41,8 @@ TAKES_GIL(new_object, (int64_t frame, int64_t count, int64_t spec), (frame, coun
 TAKES_GIL(box, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(invoke, (int64_t frame, int64_t function, int64_t keywords, int64_t count, int64_t spec, int64_t wanted,
                    int64_t strict, int64_t out), (frame, function, keywords, count, spec, wanted, strict, out))
-TAKES_GIL(product, (int64_t frame, int64_t left, int64_t right, int64_t wanted, int64_t out),
-          (frame, left, right, wanted, out))
+TAKES_GIL(product, (int64_t frame, int64_t left, int64_t right, int64_t wanted, int64_t strict, int64_t out),
+          (frame, left, right, wanted, strict, out))
 TAKES_GIL(item, (int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_t out),
           (frame, tuple, index, wanted, out))
 TAKES_GIL(copied, (int64_t frame, int64_t desc, int64_t ndim, int64_t typenum), (frame, desc, ndim, typenum))

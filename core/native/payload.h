@@ -3,67 +3,11 @@
 #ifndef PIJIT_CORE_PAYLOAD_H
 #define PIJIT_CORE_PAYLOAD_H
 
-static PyTypeObject Unbound_Type;
-static PyObject unbound = {.ob_refcnt = 1, .ob_type = &Unbound_Type};
-
 static Py_ssize_t
 frame_slot_count(PyFrameObject *frame)
 {
     PyCodeObject *code = frame->f_code;
     return code->co_nlocals + PyTuple_GET_SIZE(code->co_cellvars) + PyTuple_GET_SIZE(code->co_freevars);
-}
-
-/* A NEW list of a frame's locals, cells and free variables, UNBOUND for those without a value. */
-static PyObject *
-slots_list(PyObject *const *slots, Py_ssize_t count)
-{
-    PyObject *list = PyList_New(count);  /* owned, given away */
-    if (list == NULL) {
-        return NULL;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *value = slots[i] != NULL ? slots[i] : &unbound;  /* borrowed */
-        Py_INCREF(value);
-        PyList_SET_ITEM(list, i, value);
-    }
-    return list;
-}
-
-/* Close to the recursion limit on_miss is not asked: there is no room to compile, and up to CPython 3.8 a
- * RecursionError that is caught there lets the next one abort the process. An answer of Ellipsis says that another
- * thread captures: the call runs as it is, and that tells nothing of the function. */
-PyObject *
-hook_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots, PyObject *globals,
-         PyObject *builtins, Asked *asked)
-{
-    *asked = ASKED_FOR_NOTHING;
-    if (PyThreadState_Get()->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
-        Py_RETURN_NONE;
-    }
-    PyObject *list = slots_list(slots, nslots);  /* owned */
-    if (list == NULL) {
-        return NULL;
-    }
-    pause_begin();
-    PyObject *answer = PyObject_CallFunctionObjArgs(on_miss, (PyObject *)code, list, globals, builtins,
-                                                    NULL);  /* owned */
-    pause_end();
-    Py_DECREF(list);
-    /* There was no room to compile after all, but there may be for the function itself. */
-    if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
-        PyErr_Clear();
-        answer = Py_None;
-        Py_INCREF(answer);
-    }
-    else if (answer == Py_Ellipsis) {
-        *asked = ASKED_WELL;
-        Py_DECREF(answer);
-        Py_RETURN_NONE;
-    }
-    else if (answer != Py_None) {
-        *asked = ASKED_WELL;
-    }
-    return answer;
 }
 
 /* What a cache, which may be NULL, or on_miss has for a frame: a NEW reference, or NULL with the exception of on_miss
@@ -75,17 +19,17 @@ payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame, HookC
     Py_INCREF(on_miss);
     PyObject *payload = NULL;  /* owned, given away */
     if (cache != NULL) {
-        payload = hook.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame),
+        payload = marks.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame),
                                             frame->f_globals, frame->f_builtins, NULL);
         if (call != NULL) {
-            call->asked = dispatch_in_vain(hook.guards, cache, payload) ? ASKED_IN_VAIN : ASKED_WELL;
+            call->asked = dispatch_in_vain(marks.guards, cache, payload) ? ASKED_IN_VAIN : ASKED_WELL;
         }
     }
-    hook_count(payload != NULL);
+    marks_count(payload != NULL);
     if (payload == NULL) {
         Asked asked;
-        payload = hook_ask(on_miss, frame->f_code, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
-                           frame->f_builtins, &asked);
+        payload = marks_ask(on_miss, frame->f_code, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
+                            frame->f_builtins, &asked);
         if (call != NULL) {
             call->asked = asked;
         }
@@ -102,63 +46,24 @@ payload_of_filter(PyCodeObject *code)
 {
     CodeExtra *extra = code_extra_ensure(code);
     PyObject *answer = NULL;  /* owned, then the extra's */
-    if (extra != NULL && extra->filter_serial != hook.filter_serial) {
+    if (extra != NULL && extra->family.filter_serial != hook.filter_serial) {
         PyObject *filter = hook.filter;  /* owned: the filter may be replaced meanwhile */
         Py_INCREF(filter);
-        extra->filter_serial = hook.filter_serial;
+        extra->family.filter_serial = hook.filter_serial;
         pause_begin();
         answer = PyObject_CallFunctionObjArgs(filter, (PyObject *)code, NULL);
         pause_end();
         Py_DECREF(filter);
-        PyObject *old = extra->replacement;
-        extra->replacement = answer;
+        PyObject *old = extra->family.replacement;
+        extra->family.replacement = answer;
         Py_XDECREF(old);
     }
     if (PyErr_Occurred()) {
         error_report(code);
     }
-    PyObject *payload = extra != NULL && extra->replacement != NULL ? extra->replacement : Py_None;
+    PyObject *payload = extra != NULL && extra->family.replacement != NULL ? extra->family.replacement : Py_None;
     Py_INCREF(payload);
     return payload;
-}
-
-/* Whether a payload may run in place of a code object. A refusal is reported, once per pair met in a row. */
-int
-hook_fits(PyCodeObject *code, PyCodeObject *payload)
-{
-    CodeExtra *own = code_extra_ensure(code), *extra = code_extra_ensure(payload);
-    if (own == NULL || extra == NULL) {
-        error_report(code);
-        return 0;
-    }
-    if (extra->partner_serial == own->serial) {
-        return extra->partner_fits;
-    }
-    const char *why_not = code_why_not_linked(code, payload);
-    extra->partner_serial = own->serial;
-    extra->partner_fits = why_not == NULL;
-    if (why_not != NULL) {
-        PyErr_Format(PyExc_ValueError, "the code object to run in place of %U was refused: %s",
-                     code->co_name, why_not);
-        error_report(code);
-    }
-    return why_not == NULL;
-}
-
-PyCodeObject *
-hook_accept(PyCodeObject *code, PyObject *payload)
-{
-    PyObject *linked = payload_code(payload);  /* borrowed, then the result */
-    if (linked != Py_None && !PyCode_Check(linked)) {
-        PyErr_Format(PyExc_TypeError, "a code object or None is to run in place of %U, not %.200s",
-                     code->co_name, Py_TYPE(linked)->tp_name);
-        error_report(code);
-    }
-    else if (linked != Py_None && linked != (PyObject *)code && hook_fits(code, (PyCodeObject *)linked)) {
-        Py_INCREF(linked);
-        return (PyCodeObject *)linked;
-    }
-    return NULL;
 }
 
 /* What is to run for the frame of a Callee, as payload_of_cache says; counts how often that is the original. */
@@ -168,7 +73,7 @@ payload_of_callee(Callee *callee, PyFrameObject *frame)
     PyObject *payload = payload_of_cache(callee->cache, callee->on_miss, frame, NULL);  /* owned, given away */
     callee->idle = payload != NULL && trial_payload(payload) == Py_None ? callee->idle + 1 : 0;
     if (callee->idle == IDLE_LIMIT) {
-        hook_tell(callee->on_idle, PyTuple_New(0), (PyObject *)frame->f_code);
+        paused_tell(callee->on_idle, PyTuple_New(0), (PyObject *)frame->f_code);
     }
     return payload;
 }
@@ -201,10 +106,10 @@ payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *ca
     if (payload != NULL) {
         trial_begin(run, payload);
         if (run->trial != NULL && run->side == TRIAL_KERNELS) {
-            trial_repeat(hook.guards, cache, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
+            trial_repeat(marks.guards, cache, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
                          frame->f_builtins);
         }
-        linked = run->side != TRIAL_PLAIN ? (PyObject *)hook_accept(code, trial_payload(payload)) : NULL;
+        linked = run->side != TRIAL_PLAIN ? (PyObject *)marks_accept(code, trial_payload(payload)) : NULL;
         Py_DECREF(payload);
     }
     Py_XDECREF(cache);

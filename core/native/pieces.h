@@ -1,13 +1,14 @@
 /* Calls of a ufunc's inner loop on the pieces that NumPy's iterator makes.
  *
- * Part of runtime.c, apart for its size. A piece has at most BUFFER_SIZE elements, but more where one row holds more and
- * nothing is copied. An operand that one stride describes is passed as it is; others too where one row holds the
- * whole piece, and are copied through contiguous buffers elsewhere. */
+ * Part of runtime.c, apart for its size. From NumPy 2.3 on plan.h says what they are. Before, a piece has at most
+ * BUFFER_SIZE elements, but more where one row holds more and nothing is copied. An operand that
+ * one stride describes is passed as it is; others too where one row holds the whole piece, and are copied through
+ * contiguous buffers elsewhere. */
 #ifndef PIJIT_PIECES_H
 #define PIJIT_PIECES_H
 
 #include "gil.h"
-#include "nest.h"
+#include "plan.h"
 #include <numpy/ufuncobject.h>
 
 #define UFUNC_FRESH 1           /* the outputs were made for these inputs; otherwise they came with out= */
@@ -164,9 +165,9 @@ piece_run(const UfuncRun *run, const Nest *nest, const npy_intp *index, const Pa
     return count;
 }
 
-/* As NumPy's iterator goes through the nest, whose outputs overlap no input. 0, or -1 with an exception set. */
+/* As NumPy's iterator goes through the nest up to NumPy 2.2. */
 static int
-pieces_run(const UfuncRun *run, Nest *nest)
+rolling_run(const UfuncRun *run, Nest *nest)
 {
     npy_intp index[NEST_MAXDIMS] = {0}, left = nest_count(nest);
     Passing passings[NEST_MAXOPS];
@@ -185,6 +186,64 @@ pieces_run(const UfuncRun *run, Nest *nest)
     }
     PyMem_RawFree(block);
     return 0;
+}
+
+/* Calls the loop on the piece at the nest's position. */
+static void
+planned_piece_run(const UfuncRun *run, const Nest *nest, const npy_intp *index, const Plan *plan, char *const *buffers,
+                  npy_intp count)
+{
+    char *pointers[NEST_MAXOPS];
+    npy_intp strides[NEST_MAXOPS], called = count;
+    for (int op = 0; op < run->nargs; op++) {
+        npy_intp size = run->operands[op].itemsize;
+        pointers[op] = plan->buffered[op] ? buffers[op] : nest->data[op];
+        strides[op] = plan->buffered[op] ? plan->strides[op] * size : plan->strides[op];
+        if (plan->buffered[op] && op < run->nin) {
+            buffer_move(nest, index, op, buffers[op], size, count, 1);
+        }
+    }
+    run->function(pointers, &called, strides, run->data);
+    for (int op = run->nin; op < run->nargs; op++) {
+        if (plan->buffered[op]) {
+            buffer_move(nest, index, op, buffers[op], run->operands[op].itemsize, count, 0);
+        }
+    }
+}
+
+/* As NumPy's iterator goes through the nest from NumPy 2.3 on. */
+static int
+planned_run(const UfuncRun *run, Nest *nest)
+{
+    npy_intp index[NEST_MAXDIMS] = {0};
+    Passing passings[NEST_MAXOPS];
+    char *block, *buffers[NEST_MAXOPS];  /* the block is owned */
+    Plan plan;
+    nest_coalesce(nest);
+    plan_make(nest, run->cast, -1, &plan);
+    for (int op = 0; op < run->nargs; op++) {
+        passings[op] = (Passing){!plan.buffered[op], 0, run->operands[op].itemsize, NULL};
+    }
+    if (buffers_make(run, passings, plan.piece, &block) < 0) {
+        return -1;
+    }
+    for (int op = 0; op < run->nargs; op++) {
+        buffers[op] = passings[op].buffer;
+    }
+    for (npy_intp left = nest_count(nest), count; left > 0; left -= count) {
+        count = plan_count(&plan, nest, index);
+        planned_piece_run(run, nest, index, &plan, buffers, count);
+        nest_skip(nest, index, count);
+    }
+    PyMem_RawFree(block);
+    return 0;
+}
+
+/* As NumPy's iterator goes through the nest, whose outputs overlap no input. 0, or -1 with an exception set. */
+static int
+pieces_run(const UfuncRun *run, Nest *nest)
+{
+    return iterator_plans ? planned_run(run, nest) : rolling_run(run, nest);
 }
 
 #endif

@@ -6,6 +6,7 @@
  *   - where the innermost axis is reduced, the loop is called on runs of at most `reduce_chunk` elements,
  *     which it sums pairwise; a run ends where the result element changes, but not where the operand makes a
  *     jump: the iterator gathers such a run in a buffer;
+ *   - from NumPy 2.3 on these runs are the pieces of plan.h: rows of any length, or what was gathered in a buffer;
  *   - elsewhere the loop adds elementwise, in the order of the reduced axis.
  * The chunk is the iterator's buffer size. Which rule the NumPy at hand follows is probed, not taken from
  * its version. */
@@ -27,8 +28,9 @@
 #define SHORT_RUN 8             /* fewer elements NumPy's loop for sums of floats adds up one after the other */
 
 enum { REDUCE_UNPROBED = 0, REDUCE_UNKNOWN = -1 };
+#define WHOLE_ROWS NPY_MAX_INTP
 
-/* Elements per run: BUFFER_SIZE, or REDUCE_UNKNOWN where NumPy follows another rule. */
+/* Elements per run: BUFFER_SIZE, WHOLE_ROWS, or REDUCE_UNKNOWN where NumPy follows another rule. */
 static npy_intp reduce_chunk = REDUCE_UNPROBED;
 
 typedef struct {
@@ -83,10 +85,12 @@ run_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride,
 static void
 row_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp length, npy_intp skipped)
 {
-    for (npy_intp start = 0; start < length; start += reduce_chunk) {
-        npy_intp count = length - start < reduce_chunk ? length - start : reduce_chunk;
-        run_reduce(reduction, out, source + (start + skipped) * stride, stride, count - skipped);
+    while (length > 0) {
+        npy_intp count = length < reduce_chunk ? length : reduce_chunk;
+        run_reduce(reduction, out, source + skipped * stride, stride, count - skipped);
         skipped = 0;
+        source += count * stride;
+        length -= count;
     }
 }
 
@@ -154,6 +158,41 @@ gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skip
                 filled = skipped = 0;
             }
         }
+    }
+    PyMem_RawFree(buffer);
+    return 0;
+}
+
+/* Whether the iterator is at the first elements of a result: on all axes on which that stands still. */
+static int
+result_begins(const Nest *nest, const npy_intp *index)
+{
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        if (nest->strides[axis][1] == 0 && index[axis] != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* By a plan that gathers runs of the operand. 0, or -1 with MemoryError set. */
+static int
+planned_reduce(const Reduction *reduction, Nest *nest, const Plan *plan, npy_intp skipped)
+{
+    npy_intp index[NEST_MAXDIMS] = {0}, size = reduction->itemsize;
+    char *buffer = PyMem_RawMalloc(BUFFER_SIZE * size);  /* owned */
+    if (buffer == NULL) {
+        memory_error();
+        return -1;
+    }
+    for (npy_intp left = nest_count(nest), count; left > 0; left -= count) {
+        count = plan->by_cores ? plan->core : plan_count(plan, nest, index);
+        npy_intp skip = skipped && result_begins(nest, index) ? 1 : 0;
+        buffer_move(nest, index, 0, buffer, size, count, 1);
+        if (count > skip) {
+            run_reduce(reduction, nest->data[1], buffer + skip * size, size, count - skip);
+        }
+        nest_skip(nest, index, count);
     }
     PyMem_RawFree(buffer);
     return 0;
@@ -378,11 +417,19 @@ reduction_run(Reduction *reduction)
     }
     reduction_nest(reduction, &nest);
     if (reduction->reduced == ALL_REDUCED && nest.ndim == 1 && reduction->operation == COLUMNS_ADD
-            && reduction->least != 0 && nest.shape[0] * SUM_UNITS >= reduction->least) {
+            && reduction->least != 0 && reduce_chunk != WHOLE_ROWS && nest.shape[0] * SUM_UNITS >= reduction->least) {
         row_sum(reduction, nest.data[1], nest.data[0], nest.strides[0][0], nest.shape[0]);
         return 0;
     }
-    if (reduction->reduced == ALL_REDUCED && nest.ndim > 1) {
+    if (iterator_plans && nest.ndim > 1 && nest.strides[0][1] == 0) {
+        static const int cast[] = {0, 0};
+        Plan plan;
+        plan_make(&nest, cast, 1, &plan);
+        if (plan.buffered[0]) {
+            return planned_reduce(reduction, &nest, &plan, skipped);
+        }
+    }
+    else if (reduction->reduced == ALL_REDUCED && nest.ndim > 1) {
         return gathered_reduce(reduction, &nest, nest.data[1], skipped);
     }
     if (skipped && nest.strides[0][1] != 0) {
@@ -400,86 +447,6 @@ reduction_run(Reduction *reduction)
     return 0;
 }
 
-/* ---- what the NumPy at hand does ---- */
-
-/* The loop of `ufunc` whose operands all have one dtype, or -1. */
-static int
-uniform_loop(const PyUFuncObject *ufunc, int typenum)
-{
-    for (int i = 0; ufunc->nin == 2 && ufunc->nout == 1 && i < ufunc->ntypes; i++) {
-        const char *types = ufunc->types + 3 * i;
-        if (types[0] == typenum && types[1] == typenum && types[2] == typenum) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-/* np.add.reduce of PROBE_SIZE doubles by runs of `chunk`. */
-static double
-probe_sum(const PyUFuncObject *add, int loop, const double *values, npy_intp chunk)
-{
-    double total = 0.0;
-    Reduction reduction = {add->functions[loop], add->data == NULL ? NULL : (void *)add->data[loop]};
-    for (npy_intp start = 0; start < PROBE_SIZE; start += chunk) {
-        run_reduce(&reduction, (char *)&total, (char *)(values + start), sizeof(double), chunk);
-    }
-    return total;
-}
-
-/* Whether sums.h gives the sums of NumPy's loops; `values` is overwritten. */
-static int
-sums_probe(PyUFuncObject *add, double *values)
-{
-    static const int kinds[] = {NPY_DOUBLE, NPY_FLOAT};
-    int known = SUM_CODE_RUNS;
-    for (int k = 0; k < 2 && known; k++) {
-        int loop = uniform_loop(add, kinds[k]);
-        known = loop >= 0 && sums_agree(add->functions[loop], add->data == NULL ? NULL : (void *)add->data[loop],
-                                        kinds[k], values);
-    }
-    return known;
-}
-
-/* Sets reduce_chunk by summing scattered numbers, which round differently when cut differently. 0, or -1 on
- * error. */
-static int
-reduce_probe(void)
-{
-    int status = -1;
-    npy_intp length = PROBE_SIZE;
-    PyObject *numpy = NULL, *add = NULL, *array = NULL, *sum = NULL;  /* owned */
-    double expected;
-
-    numpy = PyImport_ImportModule("numpy");
-    add = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "add");
-    array = add == NULL ? NULL : PyArray_SimpleNew(1, &length, NPY_DOUBLE);
-    if (array == NULL) {
-        goto error;
-    }
-    double *values = PyArray_DATA((PyArrayObject *)array);
-    for (npy_intp i = 0; i < length; i++) {
-        values[i] = (double)(int32_t)((uint32_t)i * 2654435761u) / 3.0;
-    }
-    sum = PyObject_CallMethod(add, "reduce", "O", array);
-    expected = sum == NULL ? -1.0 : PyFloat_AsDouble(sum);
-    if (PyErr_Occurred()) {
-        goto error;
-    }
-    int loop = PyObject_TypeCheck(add, &PyUFunc_Type) ? uniform_loop((PyUFuncObject *)add, NPY_DOUBLE) : -1;
-    reduce_chunk = REDUCE_UNKNOWN;
-    if (loop >= 0 && expected == probe_sum((PyUFuncObject *)add, loop, values, BUFFER_SIZE)
-            && expected != probe_sum((PyUFuncObject *)add, loop, values, PROBE_SIZE)) {
-        reduce_chunk = BUFFER_SIZE;
-        sums_known = sums_probe((PyUFuncObject *)add, values);
-    }
-    status = 0;
-error:
-    Py_XDECREF(numpy);
-    Py_XDECREF(add);
-    Py_XDECREF(array);
-    Py_XDECREF(sum);
-    return status;
-}
+#include "reduce_probe.h"
 
 #endif

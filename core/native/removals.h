@@ -20,8 +20,10 @@ runtime_delete_attr(int64_t owner, int64_t name)
         old = place != NULL ? *place : NULL;
     }
     else {
-        PyObject *dict = own_dict(object);  /* borrowed */
-        old = dict != NULL ? removable(dict, key) : NULL;
+        PyObject *dict;  /* borrowed */
+        if (attributes_are_own(object, &dict) && instance_find_in(object, dict, key, &old) < 0) {
+            old = NULL;
+        }
     }
     if (old == NULL || !dies_quietly(old)) {
         return DECLINED;

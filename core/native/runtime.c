@@ -344,8 +344,7 @@ runtime_clear_exception(void)
 static int64_t
 runtime_asked(int64_t signals)
 {
-    int *word = signals ? breaker_signals_address() : breaker_address();
-    return __atomic_load_n(word, __ATOMIC_RELAXED) != 0;
+    return breaker_polled(signals != 0);
 }
 
 /* ---- threads ---- */
@@ -427,7 +426,7 @@ umath_import(void)
 int
 runtime_register(PyObject *module)
 {
-    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || results_probe() < 0 || umath_import() < 0
+    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || iterator_probe() < 0 || results_probe() < 0 || umath_import() < 0
             || deques_ready() < 0 || quiet_ends_init() < 0 || errors_find() < 0 || PyModule_AddFunctions(module, module_methods) < 0
             || PyModule_AddFunctions(module, draw_functions) < 0
             || PyModule_AddIntConstant(module, "RESULTS_COME_BACK", RESULTS_COME_BACK) < 0

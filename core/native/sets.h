@@ -59,9 +59,8 @@ static int64_t
 runtime_clear_set(int64_t set)
 {
     PyObject *value;  /* borrowed */
-    Py_hash_t hash;
     Py_ssize_t position = 0, size = PySet_GET_SIZE((PyObject *)set);
-    while (_PySet_NextEntry((PyObject *)set, &position, &value, &hash)) {
+    while (set_next((PyObject *)set, &position, &value)) {
         if (!gives_up_quietly(value, size)) {
             return DECLINED;
         }

@@ -13,23 +13,6 @@
 
 #include "frame.h"
 
-/* Whether a tuple of names starts with (`exact`: equals) another. */
-static int
-names_start_with(PyObject *names, PyObject *prefix, int exact)
-{
-    Py_ssize_t count = PyTuple_GET_SIZE(prefix);
-    if (PyTuple_GET_SIZE(names) < count || (exact && PyTuple_GET_SIZE(names) != count)) {
-        return 0;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *name = PyTuple_GET_ITEM(names, i), *wanted = PyTuple_GET_ITEM(prefix, i);  /* borrowed */
-        if (name != wanted && PyUnicode_Compare(name, wanted) != 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* Why a payload cannot run on the locals of a code object's frame, or NULL if it can. */
 static const char *
 code_why_not_linked(PyCodeObject *code, PyCodeObject *payload)
@@ -60,16 +43,6 @@ slots_move(PyObject **to, PyObject **from, Py_ssize_t count)
         to[i] = from[i];
         from[i] = NULL;
     }
-}
-
-/* Make `*slot` own `value`, which may be NULL. */
-static void
-slot_set(PyObject **slot, PyObject *value)
-{
-    PyObject *old = *slot;
-    Py_XINCREF(value);
-    *slot = value;
-    Py_XDECREF(old);
 }
 
 /* A call that runs in a shadow frame on this thread; lives on the C stack. */

@@ -58,9 +58,9 @@ verdict_give(Trial *self, TrialState state)
     self->state = state;
     self->next = state == LOST ? TRIAL_PLAIN : TRIAL_UNTIMED;
     self->plain_median = plain;
-    hook_tell(self->on_verdict,
-              Py_BuildValue("(OLL)", state == LOST ? Py_True : Py_False, (long long)kernels, (long long)plain),
-              payload_code(self->payload));
+    paused_tell(self->on_verdict,
+                Py_BuildValue("(OLL)", state == LOST ? Py_True : Py_False, (long long)kernels, (long long)plain),
+                payload_code(self->payload));
 }
 
 /* Look at what a measuring trial knows. */
@@ -169,7 +169,7 @@ trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyCallable_Check(on_verdict)) {
         return PyErr_Format(PyExc_TypeError, "on_verdict must be callable, not %.200s", Py_TYPE(on_verdict)->tp_name);
     }
-    if (launch_api == NULL && (launch_api = launch_import_api()) == NULL) {
+    if (launch_ready() < 0) {
         return NULL;
     }
     Trial *self = (Trial *)type->tp_alloc(type, 0);  /* owned, given away */

@@ -70,11 +70,11 @@ trial_repeat(const GuardsAPI *guards, PyObject *cache, PyObject *const *slots, P
     Py_XDECREF(guards->cache_lookup(cache, slots, nslots, globals, builtins, NULL));
 }
 
-/* hook.c: call something of ours that Python code defines, on a thread where nothing is captured meanwhile; takes over
+/* marks.h: call something of ours that Python code defines, on a thread where nothing is captured meanwhile; takes over
  * `args`, a tuple, or NULL with an exception. Errors are reported as those of `code`. */
-void hook_tell(PyObject *callable, PyObject *args, PyObject *code);
+void paused_tell(PyObject *callable, PyObject *args, PyObject *code);
 
-/* hook.c: as hook_tell; the answer, a NEW reference, or NULL without an exception. */
-PyObject *hook_question(PyObject *callable, PyObject *args, PyObject *code);
+/* marks.h: as paused_tell; the answer, a NEW reference, or NULL without an exception. */
+PyObject *paused_call(PyObject *callable, PyObject *args, PyObject *code);
 
 #endif

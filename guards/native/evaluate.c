@@ -294,6 +294,35 @@ module_find(PyObject *module, PyObject *args)
 }
 
 static PyObject *
+module_find_own(PyObject *module, PyObject *args)
+{
+    PyObject *object, *name, *value;  /* borrowed */
+    if (!PyArg_ParseTuple(args, "OU:find_own", &object, &name)) {
+        return NULL;
+    }
+    if (attribute_rule(object) != ATTRIBUTES_OF_INSTANCE) {
+        return PyErr_Format(PyExc_TypeError, "attributes of a %.200s are read in another way", Py_TYPE(object)->tp_name);
+    }
+    if (instance_find(object, name, &value) == LOOKUP_RUNS_CODE) {
+        PyErr_SetString(PyExc_LookupError, "a key that is compared runs code of its own");
+        return NULL;
+    }
+    value = value == NULL ? unbound : value;
+    Py_INCREF(value);
+    return value;
+}
+
+static PyObject *
+module_present_dict(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    PyObject *dict = present_dict_fetch(object);  /* new: the result */
+    if (dict == NULL) {
+        PyErr_SetString(PyExc_TypeError, "a class, or an object that never has a dict of its own");
+    }
+    return dict;
+}
+
+static PyObject *
 module_trust_getter(PyObject *module, PyObject *type)
 {
     if (!PyType_Check(type) || ((PyTypeObject *)type)->tp_descr_get == NULL) {
@@ -312,6 +341,11 @@ static PyMethodDef module_methods[] = {
      "attribute_rule(object) -> 'instance', 'type' or 'code' (not at all): how its attributes may be read."},
     {"trust_getter", module_trust_getter, METH_O,
      "trust_getter(type) -> None: reads from classes may call the C function that is the __get__ of this type."},
+    {"find_own", module_find_own, METH_VARARGS,
+     "find_own(object, name) -> what an instance holds of its own under a name, or UNBOUND; no dict is made for it. "
+     "LookupError as find."},
+    {"present_dict", module_present_dict, METH_O,
+     "present_dict(object) -> the dict of an instance, or None where it has none yet; none is made for it. TypeError of what never has one."},
     {"find", module_find, METH_VARARGS,
      "find(container, key) -> the value of a dict, the key if a set has it, or UNBOUND; LookupError where a key would be "
      "compared by code of its own."},
@@ -366,7 +400,8 @@ MODULE_INIT
 PyInit__evaluate(void)
 {
     import_array();
-    if (PyType_Ready(&UnboundType) < 0 || PyType_Ready(&ProgramType) < 0 || PyType_Ready(&CacheType) < 0) {
+    if (tuple_getter_find() < 0 || PyType_Ready(&UnboundType) < 0 || PyType_Ready(&ProgramType) < 0
+            || PyType_Ready(&CacheType) < 0) {
         return NULL;
     }
     if (unbound == NULL) {

@@ -22,7 +22,7 @@
 #include <Python.h>
 #include <string.h>
 
-#include "lookup.h"
+#include "instance.h"
 
 /* Where an evaluation starts; all borrowed. */
 typedef struct {
@@ -170,11 +170,24 @@ descriptor_fetch(PyObject *descriptor, PyObject *instance, PyTypeObject *type)
     return value;
 }
 
-/* Whether a type is that of the fields of named tuples (CPython 3.8 and later), which no header names. */
-static inline int
-is_tuple_getter(PyTypeObject *type)
+/* The type of the fields of named tuples (CPython 3.8 and later), which no header names: owned, NULL where there is none. */
+static PyTypeObject *tuple_getter_type;
+
+/* Finds it; 0, or -1 with an exception set. */
+static int
+tuple_getter_find(void)
 {
-    return !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) && strcmp(type->tp_name, "_collections._tuplegetter") == 0;
+    PyObject *module = PyImport_ImportModule("_collections");  /* owned */
+    PyObject *found = module != NULL ? PyObject_GetAttrString(module, "_tuplegetter") : NULL;  /* owned, kept */
+    if (module == NULL) {
+        return -1;
+    }
+    Py_DECREF(module);
+    if (found == NULL) {
+        PyErr_Clear();
+    }
+    tuple_getter_type = (PyTypeObject *)found;
+    return 0;
 }
 
 static descrgetfunc trusted_getter;  /* see trust_getter; NULL: none */
@@ -184,9 +197,10 @@ static inline int
 descriptor_is_plain_on_types(PyObject *descriptor)
 {
     PyTypeObject *kind = Py_TYPE(descriptor);
-    return (trusted_getter != NULL && kind->tp_descr_get == trusted_getter) || kind == &PyFunction_Type || kind == &PyStaticMethod_Type || kind == &PyMethodDescr_Type
+    return (trusted_getter != NULL && kind->tp_descr_get == trusted_getter) || kind == &PyFunction_Type
+        || kind == &PyStaticMethod_Type || kind == &PyMethodDescr_Type
         || kind == &PyMemberDescr_Type || kind == &PyGetSetDescr_Type || kind == &PyWrapperDescr_Type
-        || kind == &PyProperty_Type || is_tuple_getter(kind);
+        || kind == &PyProperty_Type || kind == tuple_getter_type;
 }
 
 static inline PyObject *
@@ -200,15 +214,9 @@ instance_attribute_fetch(PyObject *object, PyObject *name)
         return is_slot ? descriptor_fetch(class_value, object, type) : NULL;
     }
     Py_XINCREF(class_value);  /* owned from here */
-    PyObject **dict = _PyObject_GetDictPtr(object);
-    PyObject *value = NULL;  /* owned */
-    int found = 0;
-    if (dict != NULL && *dict != NULL) {
-        PyObject *held = *dict;  /* owned */
-        Py_INCREF(held);
-        found = dict_item_find(held, name, &value);
-        Py_DECREF(held);
-    }
+    PyObject *value;  /* owned from the next line but one on */
+    int found = instance_find(object, name, &value);
+    Py_XINCREF(value);
     if (found == 0 && class_value != NULL) {
         if (getter == NULL) {
             return class_value;
@@ -247,11 +255,11 @@ static inline int
 attribute_rule(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    if (type->tp_dict == NULL) {
+    if (!type_is_ready(type)) {
         return ATTRIBUTES_BY_CODE;  /* a static type that was never readied: a lookup would crash */
     }
     if (PyType_Check(object)) {
-        int plain = type->tp_getattro == PyType_Type.tp_getattro && ((PyTypeObject *)object)->tp_dict != NULL;
+        int plain = type->tp_getattro == PyType_Type.tp_getattro && type_is_ready((PyTypeObject *)object);
         return plain ? ATTRIBUTES_OF_TYPE : ATTRIBUTES_BY_CODE;
     }
     int plain = type->tp_getattro == PyObject_GenericGetAttr
@@ -263,17 +271,8 @@ attribute_rule(PyObject *object)
 static inline int
 instance_dict_lacks(PyObject *object, PyObject *name)
 {
-    PyObject **dict = _PyObject_GetDictPtr(object);
-    if (dict == NULL || *dict == NULL) {
-        return 1;
-    }
-    PyObject *held = *dict;  /* owned */
-    PyObject *value;         /* owned */
-    Py_INCREF(held);
-    int found = dict_item_find(held, name, &value);
-    Py_XDECREF(value);
-    Py_DECREF(held);
-    return found == 0;
+    PyObject *value;  /* borrowed */
+    return instance_find(object, name, &value) == LOOKUP_ABSENT;
 }
 
 /* Whether reading the attribute certainly raises AttributeError, and runs no code before. */
@@ -346,13 +345,27 @@ shape_fetch(PyObject *object)
 static inline PyObject *
 instance_dict_fetch(PyObject *object)
 {
-    if (PyType_Check(object) || _PyObject_GetDictPtr(object) == NULL) {
+    if (PyType_Check(object) || Py_TYPE(object)->tp_dictoffset == 0) {
         return NULL;
     }
     PyObject *dict = PyObject_GenericGetDict(object, NULL);  /* new: the result */
     if (dict == NULL) {
         PyErr_Clear();
     }
+    return dict;
+}
+
+/* The dict of an instance, or None where it has none yet: a NEW reference; NULL without an exception for classes
+ * and what never has one. */
+static inline PyObject *
+present_dict_fetch(PyObject *object)
+{
+    if (PyType_Check(object) || Py_TYPE(object)->tp_dictoffset == 0) {
+        return NULL;
+    }
+    PyObject *dict = instance_dict(object);  /* borrowed, owned below */
+    dict = dict != NULL ? dict : Py_None;
+    Py_INCREF(dict);
     return dict;
 }
 
@@ -390,6 +403,13 @@ slice_part(PyObject *slice, Py_ssize_t part)
     return part == 8 ? parts->start : part == 9 ? parts->stop : parts->step;
 }
 
+/* What a weak reference leads to, if the object is one: a NEW reference; NULL without an exception if that is gone. */
+static inline PyObject *
+referent_fetch(PyObject *object)
+{
+    return PyWeakref_CheckRefExact(object) ? referent(object) : NULL;
+}
+
 /* Parts of functions, cells, methods and slices, and instance dicts, read from their structs: the attributes would tell
  * audit hooks. `part` counts as Inner.PARTS in guards/source.py. */
 static inline PyObject *
@@ -405,7 +425,13 @@ inner_fetch(PyObject *object, Py_ssize_t part)
     if (part == 5) {
         return instance_dict_fetch(object);
     }
-    else if (part == 6) {
+    if (part == 13) {
+        return present_dict_fetch(object);
+    }
+    if (part == 12) {
+        return referent_fetch(object);
+    }
+    if (part == 6) {
         value = PyType_Check(object) ? ((PyTypeObject *)object)->tp_mro : NULL;
     }
     else if (part < 2 && Py_TYPE(object) == &PyFunction_Type) {
@@ -421,10 +447,6 @@ inner_fetch(PyObject *object, Py_ssize_t part)
     else if (part == 4 && Py_TYPE(object) == &PyCFunction_Type) {
         value = PyCFunction_GET_SELF(object);
         value = value != NULL ? value : Py_None;
-    }
-    else if (part == 12) {
-        value = PyWeakref_CheckRefExact(object) ? PyWeakref_GET_OBJECT(object) : Py_None;
-        value = value != Py_None ? value : NULL;
     }
     else if (part >= 8 && PySlice_Check(object)) {
         value = slice_part(object, part);

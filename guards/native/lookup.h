@@ -1,8 +1,8 @@
 /* Lookups in dicts and sets that run no code of the program's.
  *
  * A lookup compares its key with the keys of equal hash, and one whose class has an __eq__ of its own would see that it
- * is asked once more than by bytecode, or earlier. So the tables are searched here, as CPython 3.7 to 3.10 lay them
- * out: a search ends without an answer where it meets such a key. What is looked up is a string, a number, or a tuple of
+ * is asked once more than by bytecode, or earlier. So the tables are searched here, as CPython lays
+ * them out: a search ends without an answer where it meets such a key. What is looked up is a string, a number, or a tuple of
  * these. */
 #ifndef PIJIT_GUARDS_LOOKUP_H
 #define PIJIT_GUARDS_LOOKUP_H
@@ -14,23 +14,10 @@
 
 enum { LOOKUP_ERROR = -2, LOOKUP_RUNS_CODE = -1, LOOKUP_ABSENT = 0, LOOKUP_FOUND = 1 };
 
-/* struct _dictkeysobject, which no header of Python's shows. */
-typedef struct {
-    Py_ssize_t references;
-    Py_ssize_t size;
-    void *lookup;
-    Py_ssize_t usable;
-    Py_ssize_t entries;
-    char indices[];
-} KeyTable;
-
-typedef struct {
-    Py_hash_t hash;
-    PyObject *key;
-    PyObject *value;
-} KeyEntry;
-
 enum { PERTURB_BITS = 5, SET_PROBES = 9, NO_ENTRY = -1 };
+
+/* Whether comparing bytes with a string warns about nothing. */
+static inline int bytes_are_quiet(void);
 
 /* Whether comparing a key with what is looked up runs no code of the program's. */
 static inline int
@@ -48,7 +35,7 @@ compares_quietly(PyObject *key)
     return compare == PyUnicode_Type.tp_richcompare || compare == PyLong_Type.tp_richcompare
         || compare == PyFloat_Type.tp_richcompare || compare == PyComplex_Type.tp_richcompare
         || compare == PyBaseObject_Type.tp_richcompare
-        || (compare == PyBytes_Type.tp_richcompare && !Py_BytesWarningFlag)
+        || (compare == PyBytes_Type.tp_richcompare && bytes_are_quiet())
         || (PyArray_IsScalar(key, Generic) && !PyArray_IsScalar(key, Void) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE));
 }
 
@@ -76,50 +63,14 @@ lookup_compare(PyObject *key, PyObject *wanted)
     return equal < 0 ? LOOKUP_ERROR : equal ? LOOKUP_FOUND : LOOKUP_ABSENT;
 }
 
-static inline Py_ssize_t
-table_entry(const KeyTable *table, size_t slot)
-{
-    if (table->size <= 0xff) {
-        return ((const int8_t *)table->indices)[slot];
-    }
-    if (table->size <= 0xffff) {
-        return ((const int16_t *)table->indices)[slot];
-    }
-    return table->size <= 0xffffffffLL ? ((const int32_t *)table->indices)[slot]
-                                       : (Py_ssize_t)((const int64_t *)table->indices)[slot];
-}
-
-static inline size_t
-index_bytes(const KeyTable *table)
-{
-    return table->size <= 0xff ? 1 : table->size <= 0xffff ? 2 : table->size <= 0xffffffffLL ? 4 : 8;
-}
-
-/* *value is BORROWED, NULL unless it is FOUND; `hash` is the key's. */
-static inline int
-dict_lookup(PyObject *dict, PyObject *key, Py_hash_t hash, PyObject **value)
-{
-    PyObject **split = ((PyDictObject *)dict)->ma_values;
-    const KeyTable *table = (const KeyTable *)((PyDictObject *)dict)->ma_keys;
-    const KeyEntry *entries = (const KeyEntry *)(table->indices + (size_t)table->size * index_bytes(table));
-    size_t mask = (size_t)table->size - 1, rest = (size_t)hash, slot = rest & mask;
-    Py_ssize_t at;
-    *value = NULL;
-    for (; (at = table_entry(table, slot)) != NO_ENTRY; slot = (slot * 5 + (rest >>= PERTURB_BITS) + 1) & mask) {
-        if (at < 0 || entries[at].hash != hash) {
-            continue;
-        }
-        int status = lookup_compare(entries[at].key, key);
-        if (status == LOOKUP_FOUND) {
-            *value = split != NULL ? split[at] : entries[at].value;
-            return *value != NULL ? LOOKUP_FOUND : LOOKUP_ABSENT;
-        }
-        if (status != LOOKUP_ABSENT) {
-            return status;
-        }
-    }
-    return LOOKUP_ABSENT;
-}
+/* What follows says for one family of versions how dicts are laid out. */
+#if PY_VERSION_HEX < 0x030B0000
+#include "dict_keys_37_310.h"
+#elif PY_VERSION_HEX < 0x030E0000
+#include "dict_keys_311_313.h"
+#else
+#error "the layout of dicts: nobody has looked at this version of CPython"
+#endif
 
 /* As dict_lookup; an ERROR is cleared and counts as RUNS_CODE. */
 static inline int
@@ -133,6 +84,23 @@ dict_find(PyObject *dict, PyObject *key, PyObject **value)
         return LOOKUP_RUNS_CODE;
     }
     return status;
+}
+
+/* The next member of a set from a place in its table on, BORROWED; 0 where there is none. The place moves behind it. */
+static inline int
+set_next(PyObject *set, Py_ssize_t *place, PyObject **key)
+{
+    const PySetObject *self = (const PySetObject *)set;
+    Py_ssize_t at = *place;
+    while (at <= self->mask && (self->table[at].key == NULL || self->table[at].hash == -1)) {  /* -1: it was deleted */
+        at++;
+    }
+    *place = at + 1;
+    if (at > self->mask) {
+        return 0;
+    }
+    *key = self->table[at].key;
+    return 1;
 }
 
 /* As dict_find of the members of a set. */

@@ -287,8 +287,12 @@ program_is_dead(const ProgramObject *self)
     }
     for (Py_ssize_t i = 0; i < self->nsteps; i++) {
         const Step *step = &self->steps[i];
-        if (operation_table[step->operation].object == A_REFERENCE
-            && PyWeakref_GET_OBJECT(step->object) == Py_None) {
+        if (operation_table[step->operation].object != A_REFERENCE) {
+            continue;
+        }
+        PyObject *value = referent(step->object);  /* owned */
+        Py_XDECREF(value);
+        if (value == NULL) {
             return 1;
         }
     }

@@ -1,0 +1,179 @@
+/* Calls that linked code makes of functions which are compiled on their own (callees.h): part of run_311.c.
+ *
+ * A call has an empty slot beside its callable. Linked code puts a CallSite there, so that CPython calls the site with the
+ * callable as its first argument. The site asks the cache of the Callee that the callable is a function of, and runs what that
+ * has, or calls the callable. Other calls of the function are not concerned. */
+#ifndef PIJIT_CORE_CALL_SITE_311_H
+#define PIJIT_CORE_CALL_SITE_311_H
+
+#include "callees.h"
+
+/* The Callee of a function at a site: owned; NULL: none. */
+static Callee *
+site_callee(CallSite *site, PyFunctionObject *function)
+{
+    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* borrowed from the function */
+    PyThreadState *tstate = PyThreadState_Get();
+    if (thread_is_off() || thread_is_traced(tstate) || (code->co_flags & GENERATOR_FLAGS)) {
+        return NULL;
+    }
+    int is_known;
+    Callee *callee = site_know(site, code_extra_get(code), &is_known);  /* owned, given away */
+    if (!is_known && site_may_ask(site)) {
+        callee = site_ask(site, code, function->func_globals);
+    }
+    if (callee != NULL && code_is_monitored(tstate, code)) {
+        Py_CLEAR(callee);
+    }
+    return callee;
+}
+
+/* Decide on a call; `served` is filled. */
+static Py_NO_INLINE Dispatched
+site_begin(CallSite *site, PyFunctionObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames,
+           Served *served)
+{
+    served_begin(served);
+    site->in_vain = 0;
+    if (!site_is_live(site)) {
+        return DISPATCH_PLAIN;
+    }
+    Callee *callee = site_callee(site, function);  /* owned */
+    if (callee == NULL) {
+        return DISPATCH_PLAIN;
+    }
+    Mark mark = {marks.guards, callee->cache, callee->on_miss};
+    Pace pace = {0, 0, 0};
+    Arguments arguments = vector_arguments(args, nargsf, kwnames);
+    const Shape *shape = shape_of((PyCodeObject *)function->func_code);
+    Dispatched how = shape != NULL ? dispatch_mark(&mark, shape, &pace, function, &arguments, served) : DISPATCH_DONE;
+    callee->idle = served->original ? callee->idle + 1 : 0;
+    if (callee->idle == IDLE_LIMIT) {
+        paused_tell(callee->on_idle, PyTuple_New(0), function->func_code);
+    }
+    Py_DECREF(callee);
+    return how;
+}
+
+/* A call of a function through a site. */
+static PyObject *
+site_function(CallSite *site, PyObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    Served served;
+    Dispatched how = site_begin(site, (PyFunctionObject *)function, args, nargsf, kwnames, &served);
+    PyObject *result = served.result;  /* owned, given away */
+    if (how == DISPATCH_LINKED) {
+        result = record_run(served.record, NULL, (PyFunctionObject *)function, args, nargsf, kwnames);
+    }
+    else if (how == DISPATCH_PLAIN) {
+        result = PyObject_Vectorcall(function, args, nargsf, kwnames);
+    }
+    trial_end(&served.run, result != NULL);
+    return result;
+}
+
+/* A call of a bound method of a Python function: `args` begin with the method, which gives its place to the object. */
+static PyObject *
+site_method(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *function = PyMethod_GET_FUNCTION(args[0]), *owner = PyMethod_GET_SELF(args[0]);  /* borrowed */
+    Py_ssize_t count = nargs + (kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0);
+    PyObject **given = PyMem_New(PyObject *, count);  /* owned; what is in it is borrowed: the caller has all of it */
+    if (given == NULL) {
+        return PyErr_NoMemory();
+    }
+    memcpy(given, args, count * sizeof(PyObject *));
+    given[0] = owner;
+    PyObject *result = site_function(site, function, given, nargs, kwnames);  /* owned, given away */
+    PyMem_Free(given);
+    return result;
+}
+
+/* A call of what is no Python function. An open site that meets nothing else closes. */
+static PyObject *
+site_other(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    if (site->find != NULL && ++site->in_vain > IDLE_LIMIT) {
+        Py_CLEAR(site->find);
+    }
+    return PyObject_Vectorcall(args[0], args + 1, (nargs - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, kwnames);
+}
+
+/* A call through a site takes no more of the recursion limits than one without it. */
+static PyObject *
+site_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    CallSite *site = (CallSite *)self;
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (nargs == 0) {
+        PyErr_SetString(PyExc_TypeError, "a site is called with what it is to call");
+        return NULL;
+    }
+    if (stack_ends()) {
+        return NULL;
+    }
+    PyThreadState *tstate = PyThreadState_Get();
+    PyObject *callable = args[0], *result;  /* borrowed; owned, given away */
+    thread_refund_entry(tstate);
+    if (Py_TYPE(callable) == &PyFunction_Type) {
+        result = site_function(site, callable, args + 1, (nargs - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, kwnames);
+    }
+    else if (Py_TYPE(callable) == &PyMethod_Type && Py_TYPE(PyMethod_GET_FUNCTION(callable)) == &PyFunction_Type) {
+        result = site_method(site, args, nargs, kwnames);
+    }
+    else {
+        result = site_other(site, args, nargs, kwnames);
+    }
+    thread_charge_entry(tstate);
+    return result;
+}
+
+static PyObject *
+site_get_callable(PyObject *self, void *Py_UNUSED(closure))
+{
+    Py_INCREF(self);
+    return self;
+}
+
+static PyGetSetDef site_getset[] = {
+    {"open", (getter)site_get_open, NULL, "Whether functions that the site has not met are asked about.", NULL},
+    {"callable", site_get_callable, NULL, "What linked code calls, with what it is to call in front.", NULL},
+    {NULL},
+};
+
+static PyTypeObject CallSite_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.core._hook.CallSite",
+    .tp_basicsize = sizeof(CallSite),
+    .tp_doc = "CallSite(callees, find=None)\n--\n\n"
+              "A place in linked code where one of some Callees, or one that find(code, globals) answers, may be called.",
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(CallSite, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_new = site_new,
+    .tp_dealloc = (destructor)site_dealloc,
+    .tp_getset = site_getset,
+};
+
+/* bind(pair): linked code puts what LOAD_ATTR has pushed for a call into a tuple, an empty slot as an item that is NULL. */
+static PyObject *
+site_bind(PyObject *Py_UNUSED(module), PyObject *pair)
+{
+    if (!PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2) {
+        PyErr_SetString(PyExc_TypeError, "bind takes a tuple of two items");
+        return NULL;
+    }
+    PyObject *first = PyTuple_GET_ITEM(pair, 0), *second = PyTuple_GET_ITEM(pair, 1);  /* borrowed; NULL: empty */
+    if (first != NULL && second != NULL) {
+        return PyMethod_New(first, second);
+    }
+    PyObject *callable = first != NULL ? first : second;  /* borrowed, then the result */
+    if (callable == NULL) {
+        PyErr_SetString(PyExc_TypeError, "bind takes a tuple with a callable");
+        return NULL;
+    }
+    Py_INCREF(callable);
+    return callable;
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* Ints to look something up by, made in place, in CPython 3.7 to 3.10. Part of containers.h. */
+#ifndef PIJIT_INT_KEYS_37_310_H
+#define PIJIT_INT_KEYS_37_310_H
+
+#include <Python.h>
+#include <longintrepr.h>
+
+#define INT_DIGITS ((64 + PyLong_SHIFT - 1) / PyLong_SHIFT)
+
+static PyObject *spare_int;  /* owned, or NULL: an int that nobody else has */
+
+/* An int to look something up by, not to be kept: a new reference, NULL with MemoryError set. */
+static PyObject *
+lookup_int(int64_t number)
+{
+    PyLongObject *key = (PyLongObject *)spare_int;  /* owned, given away */
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    Py_ssize_t digits = 0;
+    spare_int = NULL;
+    if (key == NULL && (key = _PyLong_New(INT_DIGITS)) == NULL) {
+        return NULL;
+    }
+    for (; rest != 0; rest >>= PyLong_SHIFT) {
+        key->ob_digit[digits++] = (digit)(rest & PyLong_MASK);
+    }
+    ((PyVarObject *)key)->ob_size = number < 0 ? -digits : digits;
+    return (PyObject *)key;
+}
+
+/* Takes the reference back; a key of the program's may have kept one when it was compared. */
+static void
+lookup_done(PyObject *key)
+{
+    if (spare_int == NULL && Py_REFCNT(key) == 1) {
+        spare_int = key;
+        return;
+    }
+    Py_DECREF(key);
+}
+
+#endif

@@ -1,0 +1,44 @@
+/* The iterators of ranges in CPython 3.12 and 3.13. Part of iterators.h.
+ *
+ * They keep where they are, and how many steps are left.
+ * In frame words they are [index, start, step, length], and the index moves. */
+#ifndef PIJIT_RANGE_ITERATOR_312_H
+#define PIJIT_RANGE_ITERATOR_312_H
+
+#include <Python.h>
+
+typedef struct {
+    PyObject_HEAD
+    long start;
+    long step;
+    long len;
+} RangeIterator;
+
+static inline void
+range_iterator_read(const RangeIterator *iterator, int64_t *words)
+{
+    words[0] = 0;
+    words[1] = iterator->start;
+    words[2] = iterator->step;
+    words[3] = iterator->len;
+}
+
+/* Sets the index of an iterator that was read. */
+static inline void
+range_iterator_move(RangeIterator *iterator, int64_t index)
+{
+    /* As CPython steps: the place behind the last step may overflow. */
+    iterator->start = (long)((unsigned long)iterator->start + (unsigned long)index * (unsigned long)iterator->step);
+    iterator->len -= (long)index;
+}
+
+static inline void
+range_iterator_set(RangeIterator *iterator, const int64_t *words)
+{
+    iterator->start = (long)words[1];
+    iterator->step = (long)words[2];
+    iterator->len = (long)words[3];
+    range_iterator_move(iterator, words[0]);
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* The iterators of ranges in CPython 3.7 to 3.11. Part of iterators.h.
+ *
+ * They keep where they began, and an index.
+ * In frame words they are [index, start, step, length], and the index moves. */
+#ifndef PIJIT_RANGE_ITERATOR_37_311_H
+#define PIJIT_RANGE_ITERATOR_37_311_H
+
+#include <Python.h>
+
+typedef struct {
+    PyObject_HEAD
+    long index;
+    long start;
+    long step;
+    long len;
+} RangeIterator;
+
+static inline void
+range_iterator_read(const RangeIterator *iterator, int64_t *words)
+{
+    words[0] = iterator->index;
+    words[1] = iterator->start;
+    words[2] = iterator->step;
+    words[3] = iterator->len;
+}
+
+/* Sets the index of an iterator that was read. */
+static inline void
+range_iterator_move(RangeIterator *iterator, int64_t index)
+{
+    iterator->index = (long)index;
+}
+
+static inline void
+range_iterator_set(RangeIterator *iterator, const int64_t *words)
+{
+    iterator->index = (long)words[0];
+    iterator->start = (long)words[1];
+    iterator->step = (long)words[2];
+    iterator->len = (long)words[3];
+}
+
+#endif

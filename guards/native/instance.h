@@ -1,0 +1,53 @@
+/* What instances hold of their own, read without making a dict for one that has none yet.
+ *
+ * From CPython 3.11 on an instance keeps its attributes without a dict until somebody asks for that, and is slower from
+ * then on. So nothing here asks. */
+#ifndef PIJIT_GUARDS_INSTANCE_H
+#define PIJIT_GUARDS_INSTANCE_H
+
+#include "lookup.h"
+
+#if PY_VERSION_HEX < 0x030B0000
+#include "instance_37_310.h"
+#elif PY_VERSION_HEX < 0x030E0000
+#include "instance_311_313.h"
+#else
+#error "where instances keep their attributes: nobody has looked at this version of CPython"
+#endif
+
+/* Whether lookups in a type work; they crash in a static one that was never readied. Builtin types have no tp_dict from
+ * CPython 3.12 on. */
+static inline int
+type_is_ready(PyTypeObject *type)
+{
+    return type->tp_dict != NULL || PyType_HasFeature(type, Py_TPFLAGS_READY);
+}
+
+/* What a weak reference leads to: a NEW reference; NULL without an exception if that is gone. */
+static inline PyObject *
+referent(PyObject *reference)
+{
+    PyObject *value = NULL;  /* owned, given away */
+#if PY_VERSION_HEX >= 0x030D0000
+    (void)PyWeakref_GetRef(reference, &value);  /* an error is for what is no weak reference */
+#else
+    value = PyWeakref_GET_OBJECT(reference) != Py_None ? PyWeakref_GET_OBJECT(reference) : NULL;
+    Py_XINCREF(value);
+#endif
+    return value;
+}
+
+/* As dict_find, in what an instance holds of its own; `dict` is its instance_dict. */
+static inline int
+instance_find_in(PyObject *object, PyObject *dict, PyObject *name, PyObject **value)
+{
+    return dict != NULL ? dict_find(dict, name, value) : instance_values_find(object, name, value);
+}
+
+static inline int
+instance_find(PyObject *object, PyObject *name, PyObject **value)
+{
+    return instance_find_in(object, instance_dict(object), name, value);
+}
+
+#endif
