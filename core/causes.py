@@ -14,14 +14,14 @@ CONSEQUENCES = ("PJ212", "PJ218")
 
 LEAVING_BLOCKS = frozenset([
     "POP_BLOCK", "POP_EXCEPT", "POP_FINALLY", "BEGIN_FINALLY", "CALL_FINALLY", "END_FINALLY", "RERAISE",
-    "JUMP_IF_NOT_EXC_MATCH", "WITH_EXCEPT_START", "WITH_CLEANUP_START", "WITH_CLEANUP_FINISH"])
+    "JUMP_IF_NOT_EXC_MATCH", "PUSH_EXC_INFO", "WITH_EXCEPT_START", "WITH_CLEANUP_START", "WITH_CLEANUP_FINISH"])
 """What the compiler adds to a `with` or a handler; its beginning is a break already."""
 
-CALLING_EXIT = ["DUP_TOP", "DUP_TOP", "CALL_FUNCTION"]
-"""With three times None, where nothing was raised."""
+CALLING_EXIT = (["DUP_TOP", "DUP_TOP", "CALL_FUNCTION"], ["LOAD_CONST", "LOAD_CONST", "CALL_FUNCTION"])
+"""With three times None, where nothing was raised; the second from 3.11 on."""
 
-SWALLOWING = ["POP_TOP", "POP_TOP", "POP_TOP", "POP_EXCEPT", "POP_TOP"]
-"""What follows where an ``__exit__`` has swallowed an exception, from 3.9 on."""
+SWALLOWING = (["POP_TOP", "POP_TOP", "POP_TOP", "POP_EXCEPT", "POP_TOP"], ["POP_TOP", "POP_EXCEPT", "POP_TOP", "POP_TOP"])
+"""What follows where an ``__exit__`` has swallowed an exception, from 3.9 and from 3.11 on."""
 
 MAKING_EXCEPTIONS = frozenset(["PJ201", "PJ230"])
 HANDLER, NO_FORM, UNCAPTURED, UNSEEN, RAISED = "PJ206", "PJ202", "PJ203", "PJ218", "PJ221"
@@ -69,10 +69,15 @@ def told(instructions: Sequence[Any], breaks: Sequence[Found]) -> List[Found]:
 def _leaves_block(instructions: Sequence[Any], index: int) -> bool:
     """Whether this is what the compiler adds behind a block, or takes what that returns."""
     names = [one.opname for one in instructions[max(index - 2, 0):index + 1]]
-    following = [one.opname for one in instructions[index:index + len(SWALLOWING)]]
-    if any(following[:len(SWALLOWING) - k] == SWALLOWING[k:] for k in range(3)):
-        return True
-    return names == CALLING_EXIT or not LEAVING_BLOCKS.isdisjoint(names[-2:])
+    calls = names in CALLING_EXIT and instructions[index].arg == 3
+    return calls or not LEAVING_BLOCKS.isdisjoint(names[-2:]) or _swallows(instructions, index)
+
+
+def _swallows(instructions: Sequence[Any], index: int) -> bool:
+    """Whether this is part of what follows where an ``__exit__`` has swallowed an exception."""
+    around = [one.opname for one in instructions[max(index - 4, 0):index + 5]]
+    here = min(index, 4)
+    return any(around[here - k:here - k + len(names)] == names for names in SWALLOWING for k in range(min(len(names), here + 1)))
 
 
 def _ends_name(instructions: Sequence[Any], index: int, names: Set[str]) -> bool:

@@ -114,7 +114,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     record = CaptureRecord(state.py_func, results, compiled, [way.kernel for way in reentries.values()], linked,
                            program, segments, breaks + stay, why, ways, stages, clock.seconds,
                            [index for index, _ in broken])
-    entrance = (_hook.Entrance(linked, head.launcher, landings[head.launcher.callable]) if head is not None
+    entrance = (_hook.Entrance(linked, head.launcher, landings.get(head.launcher.callable, ())) if head is not None
                 else _hook.Entrance(linked, None, ()))
     hinted = {index: line for one in results for index, line in one.hinted().items()}
     if (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:

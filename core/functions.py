@@ -8,7 +8,8 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler, Op, replace_code
+from pijit.core.bytecode.emit import Emit
+from pijit.core.bytecode.encode import Assembler, replace_code
 
 
 def twin_of(function: types.FunctionType) -> types.FunctionType:
@@ -41,10 +42,9 @@ def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Di
     decoded = decode(function.__code__)
     names = decoded.varnames[:decoded.argument_count]
     assembler = Assembler(decoded)
-    cells = {name: number for number, name in enumerate(decoded.cellvars)}
-    loads = [Op("LOAD_DEREF", cells[name]) if name in cells else Op("LOAD_FAST", number)
-             for number, name in enumerate(names)]
-    assembler.insert(0, loads + [Op("BUILD_TUPLE", len(names)), Op("RETURN_VALUE")])
+    cells, emit = frozenset(decoded.cellvars), Emit(assembler, None)
+    items = [emit.value_of(name) for name in names] + [emit.op("BUILD_TUPLE", len(names)), emit.op("RETURN_VALUE")]
+    assembler.insert(assembler.first_place(), items)
     twin = types.FunctionType(assembler.assemble(), function.__globals__, function.__name__, function.__defaults__,
                               function.__closure__)
     twin.__kwdefaults__ = function.__kwdefaults__

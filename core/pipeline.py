@@ -19,9 +19,9 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from pijit.core import _hook, stance
 from pijit.core._launcher import spare_clear
-from pijit.core.bytecode.moves import STACK
+from pijit.core.bytecode.emit import to_go_on
+from pijit.core.bytecode.normal import decode_normal, normal_code
 from pijit.core.capture.entry import why_not_captured
-from pijit.core.bytecode.decode import decode
 from pijit.core.capture.arrival import bound_anew, slots_at_entry
 from pijit.core.capture.feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.hints import Hints
@@ -204,7 +204,7 @@ class State:
         return self._alone(self._begin_at, header, code, roots) if stance.current() != "run_only" else None
 
     def _begin_at(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
-        if code is not self.function.__code__ or bound_anew(decode(code)):
+        if code is not self.function.__code__ or bound_anew(decode_normal(normal_code(code, False))):
             return None  # a call of the function before it got code of its own, or its arguments are not known
         pending, start = Pending(_weakly(self.on_visit)), Start(header, {})
         roots = (slots_at_entry(code, roots[0], _hook.UNBOUND),) + roots[1:]
@@ -293,7 +293,7 @@ class State:
         slots, globals, builtins = roots
         entry_roots = slots_at_entry(code, slots, _hook.UNBOUND), globals, builtins
         linked = self._observed(pending, code, entry_roots, Start(header, pending.arrived or {}))
-        return linked, linked.co_varnames.index(STACK)
+        return to_go_on(linked)
 
     def add(self, pending: Pending, entry: Entry, start: Optional[Start] = None) -> types.CodeType:
         """Let an entry serve, or first observe. Raises FullGraphError."""

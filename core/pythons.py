@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
 from typing import Optional
@@ -9,7 +10,15 @@ from typing import Optional
 from pijit.core.reasons import REASONS, reason
 
 SUPPORTED = ((3, 7), (3, 8), (3, 9), (3, 10))
-"""The versions of CPython that have extension modules; setup.py has the same ones."""
+"""The versions of CPython on which functions are compiled."""
+PORTED = ((3, 11), (3, 12), (3, 13))
+"""Those on which they are compiled if the environment asks for it; setup.py has extension modules for these as well."""
+SWITCH = "PIJIT_UNTESTED_PYTHON"
+"""The environment variable that asks for it, by the value 1."""
+
+
+def _free_threaded() -> bool:
+    return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def why_not_python() -> Optional[str]:
@@ -19,19 +28,20 @@ def why_not_python() -> Optional[str]:
         >>> why_not_python() is None        # doctest: +SKIP
         True
     """
-    if sys.implementation.name == "cpython" and sys.version_info[:2] in SUPPORTED:
+    running = sys.version_info[:2]
+    if sys.implementation.name == "cpython" and not _free_threaded() and (
+            running in SUPPORTED or running in PORTED and os.environ.get(SWITCH) == "1"):
         return None
     version = "{} {}.{}".format(sys.implementation.name, *sys.version_info[:2])
     return "{}. {}".format(reason("PJ105", python=version), REASONS["PJ105"].hint)
 
 
-WITH_GRADIENTS = SUPPORTED + ((3, 11), (3, 12), (3, 13))
+WITH_GRADIENTS = SUPPORTED + PORTED
 """The versions of CPython whose bytecode `core/tape` rewrites; it needs no extension module."""
 
 
 def why_no_gradients() -> Optional[str]:
     """Why gradients cannot be computed on this Python; None where they can."""
-    free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-    if sys.implementation.name == "cpython" and sys.version_info[:2] in WITH_GRADIENTS and not free_threaded:
+    if sys.implementation.name == "cpython" and sys.version_info[:2] in WITH_GRADIENTS and not _free_threaded():
         return None
     return "{}. {}".format(reason("PJ501"), REASONS["PJ501"].hint)

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 
 from pijit.core._launcher import Launcher
 from pijit.core.bytecode.decode import Function
+from pijit.core.bytecode.emit import USUAL_EXIT
 from pijit.core.bytecode.link import Call, ExitPlan, Site, held_back
 from pijit.core.bytecode.moves import move_points
 from pijit.core.capture.arrival import remembered
@@ -77,7 +78,7 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
     program = segment_program(captured, arguments)
     exits = captured.graph.exits
     order = sorted({which for which, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
-    numbers = tuple(order.index(which) or False for which, _ in kernel.exits)  # linked code asks `is False` first
+    numbers = tuple(order.index(which) or USUAL_EXIT for which, _ in kernel.exits)
     width = max(len(codes) for _, codes in kernel.exits)
     rounds = [e.locals.index(ROUNDS) if ROUNDS in e.locals else None for e in exits]
     plans = [ExitPlan(e.target, tuple(None if name == ROUNDS else name for name in e.locals), e.stack, e.side, e.poll,

@@ -17,6 +17,7 @@ import weakref
 from typing import Any, Callable, Optional, Tuple
 
 from pijit.core import _hook
+from pijit.core.bytecode import natives
 from pijit.core.kernel.permission import TooEarly
 from pijit.guards._evaluate import EntryCache, Program
 
@@ -202,17 +203,17 @@ class Warmth:
             alive = weak()
             return alive._arrive(header, code, (slots, globals, builtins)) if alive is not None else None
 
-        return lambda stack: _hook.mover(ask, stack)
+        return lambda stack: natives.mover(ask, stack)
 
     def _arrive(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Any:
         """At a loop of a call: None, or the code to go on in and its local for the operand stack."""
         function = self._function()
         if function is None or self.is_cold and self._decide(function, function.heat) is not None:
             return None
-        from pijit.core.bytecode.moves import STACK
+        from pijit.core.bytecode.emit import to_go_on
 
         linked = function.state.on_arrival(header, code, roots)
-        return (linked, linked.co_varnames.index(STACK)) if linked is not None else None
+        return to_go_on(linked) if linked is not None else None
 
 
 def _nothing(*_: Any) -> None:

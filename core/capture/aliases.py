@@ -16,7 +16,7 @@ from pijit.core.capture.roots import Root
 from pijit.core.capture.values import Abstract, Opaque, Typed
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Value
-from pijit.guards.reading import instance_dict
+from pijit.guards._evaluate import present_dict
 from pijit.guards.source import Attr, Inner, Item
 
 MADE = frozenset(("new_list", "new_dict", "new_set"))
@@ -44,9 +44,10 @@ class Aliases:
         identity = id(owner.sample) if isinstance(owner, Opaque) else None
         value = owner.value if owner.root is None and isinstance(owner, Typed) else None
         if isinstance(owner, Opaque) and owner.root is not None and type(place) is str:
-            own = instance_dict(owner.sample)
-            if own is not None and not issubclass(type(owner.sample), (type, ModuleType)):
-                self.with_dict[owner.root] = id(own)
+            kind = type(owner.sample)
+            if not issubclass(kind, (type, ModuleType)) and has_dict(kind):
+                own = present_dict(owner.sample)  # making one would slow all later reads of attributes (3.11)
+                self.with_dict[owner.root] = id(own) if own is not None else None
         self._access(place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
 
     def note_dict(self, path: Any) -> None:
@@ -120,7 +121,7 @@ class Aliases:
             for owner, own in {**dict.fromkeys(made), **self.with_dict}.items():
                 if own is not None and own == identity:
                     raise Break("PJ219")
-                self.captured.pairs.append(Pair(Inner(owner, "__dict__"), root, None, None, False))
+                self.captured.pairs.append(Pair(Inner(owner, "present_dict"), root, None, None, False))
 
     def _add_origins(self, found: Dict[Any, Access], values: List[Value]) -> None:
         """Objects that are known by their values only are all changed, and read natively: what guards say of others

@@ -5,12 +5,12 @@ from __future__ import annotations
 import enum
 import types
 from collections import Counter
-from typing import Any, Callable, Dict, FrozenSet, Optional, Sequence
+from typing import Any, Callable, Dict, FrozenSet, List, Optional, Sequence
 
 import numpy as np
 from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.array_calls import METHODS
-from pijit.core.capture.bound import bound_attribute, class_object, super_attribute
+from pijit.core.capture.bound import bound_attribute, class_object, loaded_super, super_attribute
 from pijit.core.capture.callees import place_of
 from pijit.core.capture.complex_numbers import is_complex, part_of
 from pijit.core.capture.conditions import ClassHolds, IsObject
@@ -64,6 +64,8 @@ class Attributes:
     new_tuple: Callable[..., Abstract]
     rely: Callable[[Abstract, Any], None]
     item: Callable[..., Abstract]
+    pop_many: Callable[[int], List[Abstract]]
+    call: Callable[..., Abstract]
     attribute_place: Callable[[Abstract, str], Any]
     read_place: Callable[[Any], Abstract]
     invoke: Callable[..., Abstract]
@@ -73,9 +75,17 @@ class Attributes:
         self.push(self.attribute(self.pop(), instr.value))
 
     def op_LOAD_METHOD(self, instr: Instr) -> None:
-        value = self.attribute(self.pop(), instr.value)
+        self._push_method(self.attribute(self.pop(), instr.value))
+
+    def _push_method(self, value: Abstract) -> None:
         self.push(Null())
         self.push(value)
+
+    def op_LOAD_SUPER_ATTR(self, instr: Instr) -> None:
+        self.push(loaded_super(self, instr))
+
+    def op_LOAD_SUPER_METHOD(self, instr: Instr) -> None:
+        self._push_method(loaded_super(self, instr))
 
     def attribute(self, owner: Abstract, name: str) -> Abstract:
         """``owner.name``."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, FrozenSet, Iterable, NamedTuple, Optional
+from typing import Any, Dict, FrozenSet, Iterable, NamedTuple, Optional, Sequence
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
+from pijit.core.bytecode.cells import decode_with_locals
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.methods import plain_module_calls
-from pijit.core.bytecode.normal import decode_normal
 
 
 class Body(NamedTuple):
@@ -34,12 +34,15 @@ class KeptLiveness(Liveness):
         return super().live_in(index) | self._kept
 
 
-def body_of(code: CodeType, globals: Dict[str, Any], kept: Iterable[str] = ()) -> Body:
-    """The decoded body of a function's code; the variables ``kept`` always live."""
-    cfg = build_cfg(decode_normal(code))
+def body_of(code: CodeType, globals: Dict[str, Any], free: Sequence[str] = (), kept: Sequence[str] = ()) -> Body:
+    """The decoded body of a function's code.
+
+    Its cell variables, and ``free`` ones, are plain locals. The variables ``kept`` stay in their cells, and always live.
+    """
+    cfg = build_cfg(decode_with_locals(code, free, kept))
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
-        cfg = build_cfg(decode_normal(plain))
+        cfg = build_cfg(decode_with_locals(plain, free, kept))
     body = body_with(cfg)
     return body._replace(liveness=KeptLiveness(cfg, kept)) if kept else body
 

@@ -11,6 +11,7 @@ import types
 from typing import Any, List, Optional, Tuple
 
 from pijit.core._hook import JitFunction
+from pijit.core.bytecode.decode import Instr
 from pijit.core.capture.call_arguments import Arguments, Handler, only
 from pijit.core.capture.callees import place_of
 from pijit.core.capture.conditions import HasType, Holds
@@ -128,6 +129,14 @@ def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     if type(known) is not type or kind is None or not is_among(known, mro_of(kind)[:-1]):
         raise Break("PJ203", operand="super of %s" % describe(owner))
     return Super(known, owner)
+
+
+def loaded_super(self: Any, instr: Instr) -> Abstract:
+    """What an instruction reads of ``super()``, whose class and object it is given."""
+    function, cls, owner = self.pop_many(3)
+    if not isinstance(function, Const) or function.object is not builtins.super:
+        raise Break("PJ201", callee=describe(function))
+    return super_attribute(self, call_super(self, [cls, owner], {}), instr.value)
 
 
 def _class_and_first_argument(self: Any) -> Tuple[Abstract, Abstract]:

@@ -26,7 +26,7 @@ from pijit.core.capture.parted import found_parted, made_slice, parted_parameter
 from pijit.core.capture.places import find_places, is_place, without_dead
 from pijit.core.capture.record_values import made_object, record_parameters, record_parts
 from pijit.core.capture.record import Display, Record, may_be_stored_into, records_in, renumbered
-from pijit.core.capture.roots import Root, rooted, with_attributes, with_items, with_value
+from pijit.core.capture.roots import Root, rooted, rooted_stack, with_attributes, with_items, with_value
 from pijit.core.capture.segments import Piece, Region
 from pijit.core.capture.states import State, forgotten, has_generator
 from pijit.core.capture.suspended import Suspended
@@ -81,7 +81,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         self.roots = find_places(self.facts.places, state, len(self.function.varnames))
         return State({name: rooted(value, self.roots[name] if is_place(name) else Root("local", name))
                       for name, value in state.locals.items()},
-                     [rooted(value, Root("stack", k)) for k, value in enumerate(state.stack)])
+                     rooted_stack(state.stack, self.analysis.usedef.empty_operands(piece.start)))
 
     def untouched_depth(self) -> int:
         """The lowest operand stack depth that any instruction or exit of the region reaches."""

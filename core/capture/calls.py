@@ -16,6 +16,7 @@ from pijit.core.capture.call_arguments import Arguments, Handler
 from pijit.core.capture.callees import find_callee, partial_parts
 from pijit.core.capture.characters import CHARACTER_CALLS
 from pijit.core.capture.complex_numbers import COMPLEX_CALLS
+from pijit.core.capture.compensated_sums import SUM_STEPS
 from pijit.core.capture.consuming_calls import CONSUMING_CALLS
 from pijit.core.capture.draws import draw_of, pythons_draw
 from pijit.core.capture.environment import ENVIRONMENT_CALLS
@@ -66,7 +67,7 @@ CALLS: Dict[int, Handler] = {
     for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
                  NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
                  HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS,
-                 INDEX_CALLS, COUNTER_CALLS)
+                 INDEX_CALLS, COUNTER_CALLS, SUM_STEPS)
     for target, handler in rows}
 
 

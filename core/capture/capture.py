@@ -15,9 +15,11 @@ from pijit.core.capture.builder import GraphBuilder, state_at
 from pijit.core.capture.captured import Captured, Refusal, Unhandled
 from pijit.core.capture.entry import entry_state
 from pijit.core.capture.facts import Facts
+from pijit.core.capture.guarding import launch_arguments
 from pijit.core.capture.hints import Hinted, Hints, Said
 from pijit.core.capture.inline import Inliner
 from pijit.core.capture.outcomes import Cut
+from pijit.core.capture.put_aside import maybe_empty
 from pijit.core.capture.reentry import ReentryBuilder
 from pijit.core.capture.seen import Seen, Unlike
 from pijit.core.capture.segments import Piece, Region, form_regions
@@ -32,7 +34,7 @@ from pijit.core.graph.verify import verify
 SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP"])
 NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
 OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD",
-                        "CALL_METHOD_KW", "BEFORE_WITH", "LOAD_ATTR",
+                        "CALL_METHOD_KW", "LOAD_ATTR",
                         "LOAD_DEREF",
                         "LOAD_GLOBAL", "BINARY_SUBSCR", "FOR_ITER", "YIELD_VALUE", "SETUP_WITH", "UNPACK_SEQUENCE",
                         "UNPACK_EX"])
@@ -257,6 +259,9 @@ def _finished(analysis: Analysis, captured: Captured, later: bool = False) -> Ca
     captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph, later)]
     captured.unwinding = analysis.cfg.unwinding_returns()
     captured.unsure = analysis.usedef.may_be_unbound(captured.start)
+    empty = maybe_empty(analysis.cfg, analysis.usedef, captured.start)
+    if any(root.kind == "stack" and root.name in empty for root in launch_arguments(captured)):
+        raise Break("PJ212")
     verify(captured.graph)
     return captured
 

@@ -20,6 +20,7 @@ from pijit.core.bytecode.consume import (
     EXTREMES,
     KEY,
     LIST,
+    LOST,
     PRODUCT,
     RESULT,
     SET,
@@ -78,7 +79,7 @@ def call_sum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
         raise Break("PJ211", callee="sum")
     if number_type(start) is None:
         raise Break("PJ203", operand=describe(start))
-    return self.consume(SUM, arguments[0], {RESULT: start})  # type: ignore[no-any-return]
+    return self.consume(SUM, arguments[0], {RESULT: start, LOST: Const(0.0)})  # type: ignore[no-any-return]
 
 
 def _decision(name: str, consumer: Consumer) -> Handler:

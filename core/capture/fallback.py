@@ -7,6 +7,7 @@ import sys
 from typing import Callable, Dict, List, Optional
 
 from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.flow import EXCEPTION_ITEMS
 from pijit.core.capture.states import State
 from pijit.core.capture.item_types import LOOKED_AT, list_like
 from pijit.core.capture.values import (
@@ -32,10 +33,6 @@ def _arg(instr: Instr) -> int:
 
 HAS_QUALNAME = sys.version_info < (3, 11)
 """Whether a function is made with its qualified name on the stack, above the code."""
-
-
-EXCEPTION_ITEMS = 3 if sys.version_info < (3, 11) else 1
-"""Items of the exception handled before, which the end of a handler takes from the stack."""
 
 
 def _names_on_stack(instr: Instr) -> bool:
@@ -80,7 +77,8 @@ _FIXED = {
     0: ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
         "DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP",
         "POP_BLOCK", "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR",
-        "GEN_START", "BEGIN_FINALLY", "WITH_EXCEPT_START", "BREAK_LOOP", "CONTINUE_LOOP", "RERAISE"),
+        "GEN_START", "BEGIN_FINALLY", "WITH_EXCEPT_START", "BREAK_LOOP", "CONTINUE_LOOP", "RERAISE", "LOAD_CONTENT", "DELETE_CONTENT", "LOAD_CELL",
+        "MAKE_CELL"),
     1: ("LOAD_ATTR", "LOAD_METHOD", "UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "POP_TOP",
         "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "STORE_FAST", "UNPACK_SEQUENCE", "UNPACK_EX",
         "GET_ITER",
@@ -88,7 +86,7 @@ _FIXED = {
         "LIST_TO_TUPLE",
         "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "SETUP_WITH",
         "RETURN_VALUE", "PRINT_EXPR", "DUP_TOP", "GET_LEN", "IMPORT_STAR", "MATCH_SEQUENCE", "MATCH_MAPPING",
-        "TO_BOOL", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE", "CONVERT_VALUE", "BEFORE_WITH", "PUSH_EXC_INFO",
+        "STORE_CONTENT", "STORE_CELL", "TO_BOOL", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE", "CONVERT_VALUE", "PUSH_EXC_INFO",
         "CHECK_EXC_MATCH", "CALL_INTRINSIC_1"),
     2: ("BINARY_SUBSCR", "DELETE_SUBSCR", "STORE_ATTR", "COMPARE_OP", "IS_OP", "CONTAINS_OP", "IMPORT_NAME",
         "MAP_ADD", "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO", "MATCH_KEYS", "CALL_INTRINSIC_2"),
@@ -143,7 +141,7 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
         result = Instance(Object(made), born=instr.index)
     if isinstance(result, Sequence) and len(result.items) == unpacked(instr) == depth_after - kept:
         return State(dict(state.locals), stack[:kept] + list(reversed(result.items)))
-    pushed = 2 if instr.opname in ("FOR_ITER", "SETUP_WITH", "BEFORE_WITH") else 1  # below it the iterator, or what leaves the block
+    pushed = 2 if instr.opname in ("FOR_ITER", "SETUP_WITH") else 1  # below it the iterator, or what leaves the block
     if result is not None and depth_after == kept + pushed:
         stack[-1] = result
     return State(dict(state.locals), stack)

@@ -18,7 +18,8 @@ from collections import Counter, defaultdict, deque
 from itertools import islice
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
 
-from pijit.core import _hook, _launcher
+from pijit.core import _launcher
+from pijit.core.bytecode import natives
 from pijit.core.capture.draws import is_generator
 from pijit.core.capture.entry_types import type_like
 from pijit.core.capture.item_types import LOOKED_AT, list_like
@@ -178,7 +179,7 @@ class Pending:
                 return None
             return alive._on_visit(alive, header, code, slots, globals, builtins)
 
-        return lambda stack: _hook.mover(ask, stack)
+        return lambda stack: natives.mover(ask, stack)
 
     def _is_due(self, inside: FrozenSet[int], visits: int) -> bool:
         """Whether there is something new, all that the loop shows in each round was seen, and the call is long."""

@@ -7,12 +7,13 @@ is there. Its body has no frame until then, so a step that would raise, or leave
 from __future__ import annotations
 
 import functools
+from types import CodeType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.decode import Function, Instr
 from pijit.core.bytecode.liveness import Liveness
-from pijit.core.bytecode.resume import START, plan
+from pijit.core.bytecode.resume import START, begins_by_call, plan
 from pijit.core.capture.consuming_calls import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.facts import MadeFacts
 from pijit.core.capture.operators import describe
@@ -156,11 +157,21 @@ def suspended_output(self: Any, value: Suspended) -> Output:
     if kind is None:
         code = maker.code if isinstance(maker, Made) else maker.function.__code__
         outputs = [function_output(self, maker)] + [self._output(part) for part in parts]
-        return Output("generator", plan(code, value.point, value.names), outputs)
+        if value.point == START and begins_by_call(code, value.names):
+            return Output("called", None, outputs)
+        return Output("generator", _planned(self.facts.inliner.plans, code, value), outputs)
     inner = self.use(parts[-1])
     inners = list(inner.parts) if maker.code is MAP_TOGETHER else [inner]
     first = function_output(self, maker.free[0]) if maker.free else Output("const", None)
     return Output(kind, None, [first] + [self._output(part) for part in inners])
+
+
+def _planned(plans: Dict[Any, Any], code: CodeType, value: Suspended) -> Any:
+    """How a generator of the code waits, see `plan`; made once in a capture."""
+    key = (code, value.point, value.names)
+    if key not in plans:
+        plans[key] = plan(*key)
+    return plans[key]
 
 
 def function_output(self: Any, value: Any) -> Output:

@@ -14,7 +14,7 @@ import builtins
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.decode import Instr
-from pijit.core.bytecode.flow import HANDLER_ITEMS, BlockEntry
+from pijit.core.bytecode.flow import EXCEPTION_ITEMS, HANDLER_ITEMS, BlockEntry
 from pijit.core.capture.abstract import Raised, Thrown, raised_in
 from pijit.core.capture.conditions import Holds
 from pijit.core.capture.managers import Manager
@@ -36,7 +36,7 @@ BUILT_IN = tuple(kind for kind in vars(builtins).values() if isinstance(kind, ty
 
 
 CLAUSE = frozenset(["DUP_TOP", "LOAD_GLOBAL", "LOAD_ATTR", "BUILD_TUPLE", "COMPARE_OP", "POP_JUMP_IF_FALSE",
-                    "JUMP_IF_NOT_EXC_MATCH"])
+                    "JUMP_IF_NOT_EXC_MATCH", "CHECK_EXC_MATCH", "NOP"])
 """What a handler does until it is clear that no clause is for an exception."""
 BASES = (Exception, BaseException, object)
 MAKING = ("__new__", "__init__", "__del__")
@@ -121,7 +121,8 @@ class Handlers:
         """The ids of the classes that the clauses of the handler name."""
         instructions, entry = self.function.instructions, _innermost(self.cfg, self.instr.index)
         named, index = [], entry.handler  # type: ignore[union-attr]
-        if instructions[index].opname != "DUP_TOP":
+        index += instructions[index].opname == "PUSH_EXC_INFO"
+        if instructions[index].opname == "POP_TOP":
             return (id(BaseException),)
         while instructions[index].opname in CLAUSE:
             if instructions[index].opname == "LOAD_GLOBAL":
@@ -197,10 +198,20 @@ class Handlers:
     op_END_FINALLY = op_RERAISE
 
     def op_POP_EXCEPT(self, instr: Instr) -> None:
-        items = self.state.stack[-3:]
-        if len(items) < 3 or not all(isinstance(item, Raised) for item in items):
+        items = self.state.stack[-EXCEPTION_ITEMS:]
+        if len(items) < EXCEPTION_ITEMS or not all(isinstance(item, Raised) for item in items):
             raise Break("PJ206", opcode=instr.opname)
-        del self.state.stack[-3:]
+        del self.state.stack[-EXCEPTION_ITEMS:]
+
+    def op_PUSH_EXC_INFO(self, instr: Instr) -> None:
+        """The exception that is handled until now goes below; the end of the handler takes it off."""
+        raised = self.state.stack[-1]
+        if not isinstance(raised, Raised):
+            raise Break("PJ206", opcode=instr.opname)
+        self.state.stack.append(raised)
+
+    def op_CHECK_EXC_MATCH(self, instr: Instr) -> None:
+        self.push(Const(self.matches(self.pop(), self.state.stack[-1], instr)))
 
     def op_JUMP_IF_NOT_EXC_MATCH(self, instr: Instr) -> None:
         if not self.matches(self.pop(), self.take(), instr):

@@ -9,11 +9,11 @@ from types import CodeType, FunctionType
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.blocks import Block
-from pijit.core.bytecode.cells import without_cells
+from pijit.core.bytecode.cells import decode_with_locals
 from pijit.core.bytecode.consume import GENERATOR, Consumer, consumed
 from pijit.core.bytecode.decode import Instr
 from pijit.core.bytecode.normal import normal_code
-from pijit.core.bytecode.resume import Resumed, StepLiveness, delegating, resumed
+from pijit.core.bytecode.resume import Resumed, StepLiveness, delegating, readable, resumed
 from pijit.core.capture.abstract import Thrown, raised_in
 from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.asides import Aside, is_aside, long_behind
@@ -275,12 +275,12 @@ class Inliner:
     """
 
     def __init__(self, max_depth: int, modules: Optional[Tuple[str, ...]]) -> None:
-        self.max_depth, self.modules = max_depth, modules
+        self.max_depth, self.modules, self.recursion = max_depth, modules, Recursion(max_depth)
         self.bodies: Dict[Any, Body] = {}
         self.analyses: Dict[Any, Any] = {}
         self.parted: Dict[int, Body] = {}
         self.steps: Dict[Any, Resumed] = {}
-        self.recursion = Recursion(max_depth)
+        self.plans: Dict[Any, Any] = {}
 
     def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract],
              keywords: Dict[str, Abstract]) -> Abstract:
@@ -347,7 +347,7 @@ class Inliner:
         key = (code, free, shared, consumer.name if consumer is not None else None)
         if key not in self.bodies:
             plain = consumed(code, consumer) if consumer is not None else normal_code(code, True)
-            self.bodies[key] = body_of(without_cells(plain, free, shared) or plain, globals, shared)
+            self.bodies[key] = body_of(plain, globals, free, shared)
         return self.bodies[key]
 
     def run(self, interpreter: Any, made: Made, locals: Dict[str, Abstract],
@@ -401,9 +401,9 @@ class Inliner:
             code = delegating(code)
             self.steps[key] = step = resumed(code, value.point)
             globals = maker.facts.globals if isinstance(maker, Made) else maker.function.__globals__
-            own, plain = [without_cells(one, one.co_freevars if isinstance(maker, Made) else ()) or one
-                          for one in (code, step.code)]
-            self.bodies[key] = body_of(plain, globals)._replace(yields=step.yields, liveness=StepLiveness(own, step))
+            free = code.co_freevars if isinstance(maker, Made) else ()
+            liveness = StepLiveness(decode_with_locals(readable(code), free), step)
+            self.bodies[key] = body_of(step.code, globals, free)._replace(yields=step.yields, liveness=liveness)
         body = self.bodies[key]
         entry: Dict[str, Abstract] = dict.fromkeys(body.cfg.function.varnames, UNBOUND)
         entry.update(zip(value.names + self.steps[key].stack, value.parts))
@@ -481,7 +481,7 @@ class Inliner:
         for analysis in self.analyses.values():
             if isinstance(analysis, Analysis):
                 analysis.forget()
-        self.analyses, self.bodies, self.parted, self.steps = {}, {}, {}, {}
+        self.analyses, self.bodies, self.parted, self.steps, self.plans = {}, {}, {}, {}, {}
 
 
 def _at_home(interpreter: Any, result: Abstract) -> Abstract:

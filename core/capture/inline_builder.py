@@ -6,9 +6,8 @@ from types import CodeType
 from typing import Any, Container, Dict, Iterator, List, Optional, Sequence as Items, Set, Tuple
 
 from pijit.core.bytecode.blocks import CFG, build_cfg
-from pijit.core.bytecode.cells import with_cells
+from pijit.core.bytecode.cells import running_function
 from pijit.core.bytecode.decode import Instr
-from pijit.core.bytecode.normal import decode_normal, normal_code
 from pijit.core.bytecode.rest import Rest
 from pijit.core.capture.abstract import Parted, Thrown
 from pijit.core.capture.builder import GraphBuilder
@@ -241,7 +240,7 @@ class InlineBuilder(GraphBuilder):
             return self.cfg
         running = self.captured.running
         if self.cfg not in running:
-            running[self.cfg] = build_cfg(decode_normal(with_cells(self.function.code, normal_code(code, True))))
+            running[self.cfg] = build_cfg(running_function(self.function, code))
         return running[self.cfg]
 
     def _leave_once(self, value: Abstract) -> None:

@@ -16,7 +16,7 @@ from pijit.core.capture.sampling import Operand
 from pijit.core.capture.values import Abstract, Const, Instance, Known, Number, Slice, Tensor, class_of, number_type
 from pijit.core.capture.values import Sequence as Tuple_
 from pijit.core.errors import Break
-from pijit.core.graph.gufuncs import IGNORED, loop_of, multiplies
+from pijit.core.graph.gufuncs import loop_of, multiplies
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import (
     CLOCKS,
@@ -111,7 +111,7 @@ class LibraryCalls:
         loop = loop_of(row.path, kinds) if len(kinds) == len(values) else None
         if loop is None and (len(kinds) < len(values) or not multiplies(row.path, kinds)):
             return None
-        name = "product" if loop is None else "dot" if loop.errors == IGNORED else "gufunc"
+        name = "product" if loop is None else "dot" if loop.ufunc is np.matmul and row.path != "matmul" else "gufunc"
         if loop is not None:
             attrs = dict(attrs, ufunc=loop.ufunc, loop=loop.index, types=loop.types, errors=loop.errors)
             if isinstance(kind, Array):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from typing import Any, Callable, List, Optional
 
@@ -14,9 +15,11 @@ from pijit.guards.facts import is_among
 from pijit.guards.held import is_heap_type
 
 SEQUENCE, MAPPING = 1 << 5, 1 << 6
-"""Flags of classes that patterns of sequences and mappings match, in CPython 3.10."""
+"""Flags of classes that patterns of sequences and mappings match, from CPython 3.10 on."""
 MATCH_SELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 """Builtin classes of which one positional pattern is the subject itself."""
+FLAGGED = sys.version_info < (3, 11)
+"""Whether a flag on the stack says that keys or a class match; later versions push None where they do not."""
 _flags_of = type.__dict__["__flags__"].__get__
 
 
@@ -52,7 +55,7 @@ class Matching:
         self.push(self.call(Const(len), [self.use(self.state.stack[-1])], {}))
 
     def op_MATCH_KEYS(self, instr: Instr) -> None:
-        """Pushes the values under the keys and True, or None and False."""
+        """Pushes the values under the keys, or None; in 3.10 whether they are there as well."""
         keys, subject = self.use(self.state.stack[-1]), self.use(self.state.stack[-2])
         wanted = self.items_of(keys)
         if class_of(subject) is not dict or wanted is None or self.is_changing(subject):
@@ -62,10 +65,11 @@ class Matching:
         found = all(self.holds_item(subject, key.object) for key in wanted)  # type: ignore[attr-defined]
         values = [self.use(self.container_item(subject, key)) for key in wanted] if found else []
         self.push(self.new_tuple(values) if found else Const(None))
-        self.push(Const(found))
+        if FLAGGED:
+            self.push(Const(found))
 
     def op_MATCH_CLASS(self, instr: Instr) -> None:
-        """Replaces subject and class by what the patterns get and True, or by the subject and False."""
+        """Replaces subject and class by what the patterns get, or None; in 3.10 by that and True, or the subject and False."""
         names, cls, subject = self.pop(), self.pop(), self.pop()
         kind = class_of(subject)
         if not isinstance(cls, Const) or type(cls.object) is not type or names != Const(()) or kind is None:
@@ -77,5 +81,9 @@ class Matching:
         if not isinstance(found, Const):
             raise Break("PJ203", operand=describe(cls))
         parts = self.new_tuple([subject] if instr.arg else [])
-        self.push(parts if found.object else subject)
-        self.push(found)
+        if found.object:
+            self.push(parts)
+        else:
+            self.push(subject if FLAGGED else Const(None))
+        if FLAGGED:
+            self.push(found)

@@ -242,9 +242,12 @@ def taken_back(value: Abstract, outside: List[int], fresh: Dict[int, int]) -> Ab
     return mapped(value, change)
 
 
+_dict_offset = type.__dict__["__dictoffset__"].__get__
+
+
 def has_dict(kind: type) -> bool:
     """Whether instances of a class have a dict."""
-    return kind.__dictoffset__ != 0
+    return _dict_offset(kind) != 0  # type: ignore[no-any-return]
 
 
 def names_in_dict(record: Record) -> List[str]:

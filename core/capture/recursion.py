@@ -17,7 +17,7 @@ from pijit.core.errors import Break
 
 MAX_RECURSIVE = 3000
 """Instructions that are inlined at a function's calls of itself: there may be twice as many with each level."""
-HANDLING = frozenset(["SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH"])
+HANDLING = frozenset(["SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH", "PUSH_EXC_INFO"])
 """What handles exceptions is analysed twice at each level, for calls that raise and those that do not."""
 
 

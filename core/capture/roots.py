@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Container, List, NamedTuple
 
 from pijit.core.capture.abstract import Parted
 from pijit.core.capture.record import Record, is_cell, is_row
@@ -18,6 +18,7 @@ from pijit.core.capture.values import (
     Range,
     Sequence,
     Typed,
+    Unbound,
     Unknown,
     Unrolled,
 )
@@ -111,3 +112,9 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
         return value
     copy.root = root
     return copy
+
+
+def rooted_stack(stack: List[Abstract], empty: Container[int]) -> List[Abstract]:
+    """What a segment finds on the operand stack where it begins. It cannot ask for items at the positions `empty`."""
+    return [Unknown("PJ212", value.born) if k in empty and not isinstance(value, Unbound) else rooted(value, Root("stack", k))
+            for k, value in enumerate(stack)]

@@ -271,8 +271,13 @@ MAY_FIT = ("if", "uf", "ff", "ii", "iu", "uu", "ui", "ic", "uc", "fc", "cc")
 
 
 def _is_part(part: Tuple[Optional[Value], Abstract], owner: Tensor, index: Abstract) -> bool:
-    """Whether a view is ``owner[index]`` itself, as after ``owner[index] += ...``: storing it changes nothing."""
-    return part[0] is owner.value and part[1] is index
+    """Whether a view is ``owner[index]`` itself, as after ``owner[index] += ...``: storing it changes nothing.
+
+    From 3.12 on the slice of such a statement is made twice, of the same parts.
+    """
+    own = part[1]
+    same = own is index or isinstance(own, Slice) and isinstance(index, Slice) and own.parts == index.parts
+    return part[0] is owner.value and same
 
 
 def _is_element(owner: Tensor, items: List[Abstract]) -> bool:

@@ -11,6 +11,7 @@ import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
+from pijit.core.graph.dot_errors import DOT_REPORTS
 from pijit.core.graph.types import Array
 
 LINALG: Any = importlib.import_module("numpy.linalg._umath_linalg")
@@ -61,7 +62,7 @@ def loop_of(path: str, kinds: Sequence[Any]) -> Optional[Loop]:
     if path == "matmul" and len(axes) == 2 and set(axes) <= {1, 2}:
         return _loop(np.matmul, code, 2, REPORTED)
     if path in _DOT and axes == (1, 1) and all(kind.layout == "C" for kind in kinds):
-        return _loop(np.matmul, code, 2, IGNORED)
+        return _loop(np.matmul, code, 2, REPORTED if DOT_REPORTS else IGNORED)
     names, errors = _ROWS.get(path, ({}, ""))
     if axes not in names or code not in EXACT_IN_LINALG:
         return None

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Dict, NamedTuple, Tuple
 
+from pijit.core.graph.dot_errors import DOT_REPORTS
+
 
 class OpInfo(NamedTuple):
     """What is fixed for all operations of one name."""
@@ -147,7 +149,8 @@ OPS: Dict[str, OpInfo] = {
                      "on shapes that do not fit and where ``errors`` are raised or reported"),
     "product": OpInfo("a a", ("function", "keywords"), False, "np.dot of two arrays; exits when it raises"),
     "dot": OpInfo("a a", ("function", "keywords", "ufunc", "loop", "types", "errors"), False,
-                  "np.dot of two vectors without steps between their elements; exits on lengths that differ"),
+                  "np.dot of two vectors without steps between their elements; exits on lengths that differ, and where "
+                  "``errors`` are reported"),
     "item": OpInfo("o", ("index",), False, "an item of a tuple that ``invoke`` gave; exits when it is not of the result's type"),
     "perform": OpInfo("a v*", ("function", "keywords"), True,
                       "a library function that writes its first argument and has no result; exits, having written nothing, "
@@ -245,7 +248,7 @@ LOOKS_AT_FLAGS = frozenset(("ufunc", "ufunc_into", "reduce", "scan"))
 """Operations that leave for floating-point flags; an attribute ``ignored`` says which ones nobody wants to know of,
 ``heeded`` of any operation which ones are looked at in any case."""
 
-ASKS_NUMPY = frozenset(("invoke", "add_at"))
+ASKS_NUMPY = frozenset(("invoke", "add_at") + (("dot", "product") if DOT_REPORTS else ()))
 """Operations that leave for those that NumPy's state says."""
 
 SURE = frozenset(("append", "insert", "extend", "reverse"))

@@ -291,11 +291,18 @@ class ArrayWriter:
         return name
 
     def breaker(self, signals: bool) -> str:
-        """The name of a global that reads the eval breaker, or the word for ``signals`` alone."""
+        """The name of a global that reads the eval breaker, or the word for ``signals`` alone, that all threads share."""
         name, address = ("signals", _launcher.SIGNALS) if signals else ("eval_breaker", _launcher.EVAL_BREAKER)
         symbol = symbols.symbol("pijit." + name, address)
         self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol), symbol
         return name
+
+    def asks(self, signals: bool) -> str:
+        """A condition: the interpreter has something to do, or only ``signals`` to handle, for which a kernel leaves."""
+        if _launcher.THREAD_POLLS is None:
+            return "%s() != 0" % self.breaker(signals)
+        place, bits, of_signals = _launcher.THREAD_POLLS
+        return "bits_set(ld_i8(ld_i8(frame, 8), %d), %d) != 0" % (place, of_signals if signals else bits)
 
     def loop_table(self, ufunc: np.ufunc, index: int) -> str:
         """The name of a global that gives the address of [function, data] of a ufunc's inner loop."""

@@ -39,7 +39,7 @@ from pijit.core.kernel.nests import ANY, FAR, UNIT, ZERO, Nest, likely_kind
 from pijit.core.kernel.reductions import new_result
 from pijit.core.kernel.rolled import place_rolled, rolled_operands
 from pijit.core.kernel.row_ends import NO_ENDS, Ends
-from pijit.core.kernel.row_sums import PAIRWISE_RUN
+from pijit.core.kernel.row_sums import PAIRWISE_RUN, runs_are_cut
 from pijit.core.kernel.slots import made_array
 from pijit.core.kernel.turned import turned_leaves
 
@@ -353,9 +353,10 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
     pairwise: List[str] = []
     if dtype.kind == "f" and not emitter.flavour.fast:
         table = emitter.let("%s()" % emitter.loop_table(np.add, np.add.types.index("{0}{0}->{0}".format(dtype.char))))
-        if not _launcher.sums_known():
+        buffered = not _launcher.sums_known() and runs_are_cut()
+        if buffered:
             emitter.need_buffer(first, str(dtype.itemsize * PAIRWISE_RUN))
-        pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "(0)" if _launcher.sums_known() else "buffer_d"]
+        pairwise = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, "buffer_d" if buffered else "(0)"]
         emitter.clear_flags()
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + ZERO,
                 "".join(code for _, code in find_leaves(group)[1]), _steps(group), True, _kinds(tables),

@@ -7,6 +7,7 @@ found by looking for them in its memory.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 from typing import Any, List, Optional, Sequence, Tuple
@@ -96,15 +97,19 @@ def _offset(thing: Any, wanted: Sequence[int]) -> int:
 
 
 def _taken_offset(lock: Any) -> int:
-    """The byte of a lock that says whether it is taken."""
+    """The byte of a lock that is zero where nobody has it; of one that a thread may take again (NumPy 2.5), it is how often."""
     size, header = type(lock).__basicsize__, object.__basicsize__
-    free = ctypes.string_at(id(lock), size)
+    again = lock if hasattr(lock, "_is_owned") else contextlib.nullcontext()
+    states = [ctypes.string_at(id(lock), size)]
     with lock:
-        taken = ctypes.string_at(id(lock), size)
-    changed = [k for k in range(header, size) if free[k] != taken[k]]
-    if len(changed) != 1 or free[changed[0]]:
+        states.append(ctypes.string_at(id(lock), size))
+        with again:
+            states.append(ctypes.string_at(id(lock), size))
+    counts = [0, 1, 1 if again is not lock else 2]
+    found = [k for k in range(header, size) if [state[k] for state in states] == counts]
+    if len(found) != 1 or ctypes.string_at(id(lock), size)[found[0]]:
         raise _Missing
-    return changed[0]
+    return found[0]
 
 
 def _is_same(row: Draw) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, NamedTuple
 
 import numpy as np
 from pijit.core import _launcher
+from pijit.core.graph.dot_errors import DOT_REPORTS
 from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
@@ -147,7 +148,7 @@ def _run_loop(emitter: Any, op: Op, run: List[str], mask: int) -> None:
 def write_product(emitter: Any, op: Op) -> None:
     """``np.dot`` of two arrays."""
     left, right = (emitter.with_object(value).object for value in op.args)
-    read_result(emitter, op, "product", [left, right], [])
+    read_result(emitter, op, "product", [left, right], [int(DOT_REPORTS)])
 
 
 def _product_of_one(emitter: Any, op: Op) -> None:
@@ -158,7 +159,8 @@ def _product_of_one(emitter: Any, op: Op) -> None:
         return
     first, second = (emitter.element(kind, (emitter.arrays[value].data, "0")) for value in op.args)
     product = emitter.renamed("fmul(%s, %s)" % (second, first))
-    emitter.line("if special(%s):" % product)
+    reported = " or %s != 0" % emitter.flags_raised(LISTENING, True) if DOT_REPORTS else ""
+    emitter.line("if special(%s)%s:" % (product, reported))
     emitter.depth += 1
     write_product(emitter, op)
     emitter.line("%s = %s" % (product, emitter.text[op.result]))

@@ -345,6 +345,11 @@ def symbol_reader(name: str) -> Intrinsic:
         builder.load_atomic(_external(builder, name, I32), "monotonic", 4), I64))
 
 
+def _bits_set(builder: Any, address: Any, bits: Any) -> Any:
+    """Those of some bits that are set in the word at an address, read anew each time as others may write it."""
+    return builder.and_(builder.load_atomic(builder.inttoptr(address, I64.as_pointer()), "monotonic", 8), bits)
+
+
 def _external(builder: Any, name: str, kind: Any) -> Any:
     """What is outside the module under a symbol."""
     known = builder.module.globals.get(name)
@@ -364,6 +369,7 @@ def call(builder: Any, args: Any) -> Any:
 INTRINSICS: Dict[str, Intrinsic] = {
     "leave": Intrinsic(INT, None, _leave), "set_words": Intrinsic(INT, None, _set_words),
     "call": Intrinsic(INT, None, call),
+    "bits_set": _binary(INT, INT, INT, _bits_set),
     "uint64": unary(UINT, UINT, _keep),
 }
 INTRINSICS.update(_memory_rows())

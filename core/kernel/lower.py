@@ -9,6 +9,7 @@ of what is first assigned to it. So LLVM sees exactly the operations that the so
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from llvmlite import ir
@@ -250,7 +251,7 @@ def _literal(node: Any) -> Any:
     """The number or truth value that an expression of literals is, or None."""
     if isinstance(node, ast.Constant):
         return node.value
-    if isinstance(node, (ast.Num, ast.NameConstant)):  # CPython 3.7
+    if sys.version_info < (3, 8) and isinstance(node, (ast.Num, ast.NameConstant)):
         return node.n if isinstance(node, ast.Num) else node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _literal(node.operand)

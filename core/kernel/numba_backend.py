@@ -384,10 +384,10 @@ def _raised(emitter: NumbaEmitter, op: Op) -> None:
 def _poll(emitter: NumbaEmitter, op: Op) -> None:
     signals = "signals" in op.attrs
     if not emitter.flavour.nogil:
-        emitter.guard(op, "%s() != 0" % emitter.breaker(signals))
+        emitter.guard(op, emitter.asks(signals))
         return
     # Who takes the GIL while the kernel is without it may say that signals concern nobody.
-    emitter.line("if %s() != 0 or %s() != 0:" % (emitter.breaker(True), emitter.breaker(False)))
+    emitter.line("if %s or %s:" % (emitter.asks(True), emitter.asks(False)))
     emitter.depth += 1
     emitter.guard(op, "%s != 0" % emitter.runtime("asked", int(signals)))
     emitter.depth -= 1

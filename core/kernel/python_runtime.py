@@ -89,7 +89,7 @@ def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
         return iterator_part(part, path[1:]) if len(path) > 1 else part
     if path[0] == "count":
         return state[1][1]
-    numbers, index = state[1][0], state[2]
+    numbers, index = state[1][0], state[2] or 0  # from CPython 3.12 on it begins where the iterator is, and there is none
     return index if path[0] == "index" else {"start": numbers.start, "step": numbers.step,
                                              "length": len(numbers)}[path[0]]
 

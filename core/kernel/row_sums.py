@@ -11,21 +11,27 @@ from __future__ import annotations
 from typing import Any, Callable, List, Optional, Sequence
 
 from llvmlite import ir
+from pijit.core import _launcher
 from pijit.core.kernel.intrinsics import I8, I64
 
 PAIRWISE_RUN = 8192
-"""As many elements NumPy's iterator hands to the loop at once; reductions are native only where that is so."""
+"""As many elements NumPy's iterator hands to the loop at once up to NumPy 2.2; from 2.3 on it hands over whole rows."""
 
 PAIRWISE_LEAST = 8
 """Fewer elements NumPy's loop adds up one after the other. So many sums a leaf has."""
 
 _LEAF = 128
 _LINE = 64
-_DEPTH = 16
+_DEPTH = 56
 """More often than a run can be halved."""
 
 _AHEAD = 2048
 """Memory is asked for so many bytes ahead: a chain of sums does not look far enough to hide the way to a shared cache."""
+
+
+def runs_are_cut() -> bool:
+    """Whether NumPy adds up rows by runs of PAIRWISE_RUN elements."""
+    return _launcher.reduce_run() == PAIRWISE_RUN
 
 
 def loop(builder: Any, size: Any, body: Callable[[Any], None], unrolled: bool = True) -> None:
@@ -96,8 +102,8 @@ def _number(value: int) -> Any:
 
 def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], known: Optional[_Halves],
                   target: Any, value: Callable[[Any], Any]) -> None:
-    """By runs of at most PAIRWISE_RUN elements."""
-    run, again = _number(PAIRWISE_RUN), _NumPysLoop(builder, kind, pairwise, target)
+    """By the runs that NumPy makes."""
+    run, again = _number(PAIRWISE_RUN) if runs_are_cut() else size, _NumPysLoop(builder, kind, pairwise, target)
     builder.store(ir.Constant(kind, 0), target, align=1)
 
     def add_run(number: Any) -> None:
@@ -114,7 +120,7 @@ def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], k
             with other:
                 again.write(first, here, value)
 
-    loop(builder, builder.sdiv(builder.add(size, _number(PAIRWISE_RUN - 1)), run), add_run)
+    loop(builder, builder.sdiv(builder.add(size, builder.sub(run, _number(1))), run), add_run)
 
 
 class _NumPysLoop:
@@ -140,8 +146,9 @@ class _NumPysLoop:
         if self.buffer is not None:
             self._run(self.buffer, first, count, value)
             return
+        room = _number(PAIRWISE_RUN) if runs_are_cut() else count
         buffer = builder.call(_of_library(builder, "malloc", I8.as_pointer(), I64), [
-            _number(PAIRWISE_RUN * (4 if isinstance(self.kind, ir.FloatType) else 8))])
+            builder.mul(room, _number(4 if isinstance(self.kind, ir.FloatType) else 8))])
         with builder.if_else(builder.icmp_unsigned("!=", buffer, ir.Constant(buffer.type, None))) as (then, other):
             with then:
                 self._run(builder.bitcast(buffer, self.kind.as_pointer()), first, count, value)
