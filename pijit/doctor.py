@@ -107,15 +107,18 @@ def _cache() -> Found:
 def _hook() -> Found:
     from pijit.core import _hook as hook
 
-    before, during = hook.installed(), False
-    hook.hold()
-    try:
-        during = hook.installed()
-    finally:
-        hook.release()
-    yield during and not before, (
-        "free, and installed while a call needs it" if during and not before
-        else "installed all the time" if before else "cannot be installed: another tool has taken it")
+    if hasattr(hook, "hold"):
+        before, during = hook.installed(), False
+        hook.hold()
+        try:
+            during = hook.installed()
+        finally:
+            hook.release()
+        yield during and not before, (
+            "free, and installed while a call needs it" if during and not before
+            else "installed all the time" if before else "cannot be installed: another tool has taken it")
+    else:
+        yield True, "not needed on this Python"
     watched = [name for name, function in (("tracing", sys.gettrace()), ("profiling", sys.getprofile())) if function]
     if watched:
         yield False, "{} is switched on: functions run as plain Python meanwhile".format(" and ".join(watched))

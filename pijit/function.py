@@ -81,6 +81,7 @@ class Jitted(JitFunction):
     def cache_clear(self) -> None:
         """Forget every entry; the next call captures again."""
         self.state.clear()
+        self.forget_linked()
 
     def explain(self, *args: Any, **kwargs: Any) -> Report:
         """The same as `pijit.explain(f, *args, **kwargs)`."""
