@@ -20,6 +20,7 @@ from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.liveness import Liveness
 from pijit.core.bytecode.normal import decode_normal, normal_code
 from pijit.core.bytecode.opcodes import CLASS_OF_NAME
+from pijit.core.bytecode.units_311 import SKIPPED_BY_FOR_ITER
 from pijit.core.bytecode.usedef import UseDef
 from tests.bytecode.test_identity_311 import FIELDS, FOLDERS, code_objects, python_files
 
@@ -48,7 +49,7 @@ def test_an_unknown_opcode_is_refused():
     instr = decode(function_of.__code__).instructions[0]
     instr.opname = "LOAD_ANYTHING"
     with pytest.raises(ValueError, match="does not know the instruction LOAD_ANYTHING"):
-        names_311.normal(instr, names_311.Names(function_of.__code__))
+        names_311.normal(instr, names_311.Names(function_of.__code__, []))
 
 
 @pytest.mark.parametrize("body, expected", [
@@ -172,6 +173,21 @@ def test_inlined_comprehensions():
     cfg = build_cfg(function)
     assert saved.value == "i" and "i" in Liveness(cfg).live_in(saved.index)
     assert "i" in UseDef(cfg).may_be_unbound(saved.index + 1)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="comprehensions are functions")
+@pytest.mark.parametrize("before, empty", [("pass", True), ("v = 1", False), ("for v in xs: pass", True)])
+def test_variables_that_comprehensions_put_aside_may_have_no_value(before, empty):
+    """Then what is on the operand stack is no value either, and the variable has none again behind the comprehension."""
+    function = function_of("def f(xs):\n    {}\n    ys = g(xs, [v + w for v, w in xs])\n    return ys".format(before))
+    cfg = build_cfg(function)
+    chains = UseDef(cfg)
+    end = [instr.index for instr in function.instructions if instr.opname == "END_FOR"][-1] + len(SKIPPED_BY_FOR_ITER)
+    depth = cfg.stack_depth[end]
+    assert chains.empty_operands(end) == ({depth - 3, depth - 2} if empty else {depth - 3})
+    assert chains.empty_operands(0) == frozenset()
+    returned = next(instr.index for instr in function.instructions if instr.opname == "RETURN_VALUE")
+    assert chains.may_be_unbound(returned) == ({"v", "w"} if empty else {"w"})
 
 
 def wrong(code):

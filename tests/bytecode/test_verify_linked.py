@@ -10,7 +10,7 @@ import pytest
 
 import pijit
 from pijit.core import entries, errors
-from pijit.core.bytecode import verify_linked
+from pijit.core.bytecode import verify_37, verify_linked
 from pijit.core.bytecode.decode import decode
 from pijit.core.bytecode.encode import Assembler, Label, Op, replace_code
 from pijit.core.bytecode.verify_linked import why_wrong
@@ -112,14 +112,14 @@ def test_readings_are_compared(monkeypatch):
         function = decode(code)
         function.instructions[2].lineno += 1
         return function
-    monkeypatch.setattr(verify_linked, "decode", misread)
+    monkeypatch.setattr(verify_37, "decode", misread)
     assert why_wrong(edited(), decode(sample.__code__)).startswith("we read <2 ")
 
 
 def test_right_code_is_read_once(monkeypatch):
     before, code = decode(sample.__code__), edited()
     assert why_wrong(code, before) is None
-    monkeypatch.setattr(verify_linked, "_Reading", None)
+    monkeypatch.setattr(verify_37, "_Reading", None)
     assert why_wrong(edited(), before) is None
     with pytest.raises(TypeError):
         why_wrong(replace_code(code, co_stacksize=code.co_stacksize + 1), before)

@@ -3,6 +3,7 @@
 import random
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -234,9 +235,24 @@ def test_kernel_waits_for_the_lock_that_another_thread_has():
     state, lock = rng.bit_generator.state, rng.bit_generator.lock
     wanted = f(rng, 5)
     rng.bit_generator.state = state
-    lock.acquire()
-    threading.Timer(0.2, lock.release).start()
-    assert fast(rng, 5) == wanted and not lock.locked()
+    has_it, released = threading.Event(), []
+
+    def hold():
+        with lock:
+            has_it.set()
+            time.sleep(0.2)
+            released.append(True)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    has_it.wait()
+    assert fast(rng, 5) == wanted and released
+    other.join()
+    free = []
+    asking = threading.Thread(target=lambda: free.append(lock.acquire(False)) or lock.release())
+    asking.start()
+    asking.join()
+    assert free == [True]
 
 
 def test_references_stay_what_they_are():

@@ -1,12 +1,14 @@
 """Attribute stores: native, at once, in order, exactly once; reads after them see them, by whatever name."""
 
 import gc
+import sys
 import weakref
 
 import numpy as np
 import pytest
 
 from effects_common import CUT, launches
+from pijit.guards._evaluate import present_dict
 from tests.harness import check, fail_unless_captured, jitted
 
 X = np.linspace(0.5, 4.0, 11)
@@ -392,3 +394,27 @@ def test_types_that_change_between_calls():
             result = j(got, X)
             np.testing.assert_array_equal(result, expected)
             assert type(result) is type(expected) and type(got.total) is type(wanted.total)
+
+
+class Counting:
+    def __init__(self):
+        self.factor, self.count = 1.5, 0
+
+
+def counts_beside_a_dict(counting, seen, a):
+    total = 0.0
+    for i in range(len(a)):
+        seen["last"] = i
+        counting.count += 1
+        total += counting.factor * a[i]
+    return total
+
+
+def test_instances_get_no_dict_by_being_told_from_one():
+    a, f = np.arange(9.0), jitted(counts_beside_a_dict, {"backend": "numba", "force_breaks": None})
+    for _ in range(4):
+        counting, seen = Counting(), {}
+        assert f(counting, seen, a) == 54.0 and counting.count == 9 and seen == {"last": 8}
+        assert (present_dict(counting) is None) == (sys.version_info >= (3, 11))  # earlier ones have it from the first attribute on
+    seen = vars(counting)
+    assert f(counting, seen, a) == 54.0 and seen == {"factor": 1.5, "count": 18, "last": 8}

@@ -28,7 +28,7 @@ stay = operator.methodcaller("__abs__")
 X = np.linspace(-1.0, 2.0, 7)
 
 PHASES = {
-    "decode": (capture, "decode", "PJ901"),
+    "decode": (capture, "decode_normal", "PJ901"),
     "analysis": (propagator.TypePropagator, "step", "PJ901"),
     "builder": (builder.GraphBuilder, "build", "PJ901"),
     "simplify": (passes, "simplify", "PJ901"),

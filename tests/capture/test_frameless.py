@@ -14,6 +14,7 @@ from tests.harness import check, jitted, kernel_count, same
 WHOLE = {"force_breaks": None}
 X, Y = np.linspace(-1.0, 2.0, 6), np.arange(6.0)
 STATS = ("hits", "misses", "shadow_frames", "frames")
+"""The last one is the hook's, which is there up to CPython 3.10."""
 with_frame = operator.methodcaller("__abs__")
 """A call that stays bytecode."""
 
@@ -23,7 +24,11 @@ def counted(f, *args, **kwargs):
     before = _hook.stats()
     result = f(*args, **kwargs)
     after = _hook.stats()
-    return result, tuple(after[key] - before[key] for key in STATS)
+    return result, added(before, after)
+
+
+def added(before, after):
+    return tuple(after.get(key, 0) - before.get(key, 0) for key in STATS)
 
 
 def warm(function, *args, **kwargs):
@@ -199,7 +204,7 @@ def test_exits_make_one_frame():
     with pytest.raises(IndexError):
         f(X + 0.0, [], 99)
     after = _hook.stats()
-    assert tuple(after[key] - before[key] for key in STATS) == (1, 0, 1, 0)
+    assert added(before, after) == (1, 0, 1, 0)
 
 
 def allocates(x):
@@ -400,6 +405,7 @@ def test_later_segments_have_entries_of_their_own():
         assert counted(f, X, number)[1] == (1, 0, 1, 0)
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 11), reason="frames begin behind a kernel by a call in linked code, not at a place")
 def test_places_that_the_code_does_not_have_are_refused():
     f = warm(breaks_once, X, Y)
     made = f.state.entries[-1].entrance

@@ -324,4 +324,6 @@ def test_what_cannot_go_on_in_the_middle_stays_a_call():
         return a * sum([jitted_callee(a, k) for k in (0, i)]) + 1.0
     with fail_unless_captured():
         check(f, X.copy(), 3, others=[(X.copy(), 99)], config=PYTHON)
-    assert [one.reason_id for one in pijit.explain(f, X.copy(), 3).breaks][0] == "PJ231"
+    # From CPython 3.12 on the comprehension is a loop of the function itself, and all of it is captured.
+    wanted = ["PJ231"] if sys.version_info < (3, 12) else []
+    assert [one.reason_id for one in pijit.explain(f, X.copy(), 3).breaks][:1] == wanted

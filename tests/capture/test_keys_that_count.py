@@ -1,5 +1,8 @@
 """Keys of dicts, sets and instances whose class compares them: asked as often and as early as by plain Python."""
 
+import itertools
+import sys
+
 import numpy as np
 import pytest
 
@@ -136,8 +139,18 @@ def traces(f, make):
     owner, found = make(), []
     for _ in range(4):
         del asked[:]
-        found.append((f(owner, X), list(asked)))
+        answer = f(owner, X)
+        found.append((answer, without_repeats(asked) if specialises(owner) else list(asked)))
     return found
+
+
+def specialises(owner):
+    """Does bytecode that reads or sets attributes look for a key once more, in those calls in which it is specialised?"""
+    return sys.version_info >= (3, 11) and isinstance(owner, Owner)
+
+
+def without_repeats(seen):
+    return [one for one, _ in itertools.groupby(seen)]
 
 
 @pytest.mark.parametrize("f, make", CASES, ids=[f.__name__ for f, make in CASES])

@@ -1,5 +1,7 @@
 """Programs with inlined calls whose kernels leave at any operation that can: each exit leads to where nothing is done twice."""
 
+import sys
+
 import pytest
 
 from tests.capture import test_inlining_cells, test_inlining_effects, test_inlining_outcomes, test_inlining_rests
@@ -14,4 +16,6 @@ PROGRAMS = [row for module in MODULES for row in module.PROGRAMS]
 @pytest.mark.parametrize("f, args, others", PROGRAMS, ids=[row[0].__name__ for row in PROGRAMS])
 def test_leaving_anywhere(f, args, others, leaves_often):
     j = check(f, *args(), others=[make() for make in others], config={"backend": "python", "force_breaks": None})
-    assert leaves_often and not j.state.failures
+    assert not j.state.failures
+    assert leaves_often or sys.version_info >= (3, 11) and f.__module__ == test_generator_loops.__name__, \
+        "only loops over generators, which cannot be made in the middle from 3.11 on, may have no exits"

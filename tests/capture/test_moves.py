@@ -251,6 +251,8 @@ def test_answers_are_the_same(f):
 @pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_first_call_gets_kernels(f):
+    if f is names_of_locals and sys.version_info >= (3, 11):
+        pytest.skip("a call that reads its locals does not move, and from 3.13 on they are a dict of that moment")
     j = jitted(plain_twin(f), EXPLICIT)
     notes, expected = [], []
     got, wanted = j(200, X, notes), f(200, X, expected)
@@ -456,11 +458,12 @@ def test_moves_leak_nothing():
 
 
 def test_movers_by_themselves_leak_nothing():
-    mover = _hook.mover(lambda *args: None, 3)
+    slot = (3,) if sys.version_info < (3, 11) else ()
+    mover = _hook.mover(lambda *args: None, *slot)
     before = sys.getallocatedblocks()
     for _ in range(20000):
         assert mover() is None
-        _hook.mover(mover, 3)
+        _hook.mover(mover, *slot)
     assert sys.getallocatedblocks() - before < 1000
     with pytest.raises(TypeError):
-        _hook.mover(3, 3)
+        _hook.mover(3, *slot)

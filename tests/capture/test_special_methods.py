@@ -1,5 +1,7 @@
 """Objects whose classes define operators, subscripts, iteration, length and truth in Python."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -231,5 +233,6 @@ def noisy(v, n):
 def test_methods_that_are_not_inlined_are_compiled_on_their_own():
     j = check(noisy, Noisy(X), 120, config=PYTHON)
     found = callees_of(j)
-    assert kernels_run(found["__getitem__"]) > 100 and kernels_run(found["__add__"]) > 100
+    if sys.version_info < (3, 11):  # later only what CALL instructions call is compiled on its own: operators have no site
+        assert kernels_run(found["__getitem__"]) > 100 and kernels_run(found["__add__"]) > 100
     assert "instead: compiled on its own" in str(j.explain())

@@ -1,5 +1,7 @@
 """``f(a, *array)``: arrays and long lists whose items are the arguments of a Python function."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -83,7 +85,9 @@ WHOLE = [(of_a_vector, (X, P), OTHERS), (behind_others, (X, P), OTHERS), (of_row
          (of_lists, (X, M), ROWS)]
 
 test_same_answers = same_answers(WHOLE + [(wrong_numbers, (X, P), OTHERS)], PYTHON)
-test_nothing_breaks = nothing_breaks(WHOLE)
+INLINED = sys.version_info >= (3, 12)
+"""Comprehensions are loops of the function itself, so that the number of items of what they make is not known."""
+test_nothing_breaks = nothing_breaks(WHOLE[:-1] if INLINED else WHOLE)
 
 
 @pytest.mark.parametrize("f, args", [(of_rows, (X, M)), (behind_others, (X, P))], ids=["rows", "others"])

@@ -3,8 +3,16 @@
 import sys
 import threading
 
+import pytest
+
 from pijit.core import _hook
 from pijit.core.bytecode.encode import replace_code
+
+
+HOOKED = hasattr(_hook, "hold")
+"""Whether there is a frame hook: up to CPython 3.10."""
+
+needs_hook = pytest.mark.skipif(not HOOKED, reason="from CPython 3.11 on there is no frame hook")
 
 
 def with_const(code, old, new):

@@ -228,7 +228,13 @@ def shared_dict():
     return one
 
 
-@pytest.mark.parametrize("make", [Own, WithProperty, Plain, shared_dict, Slotted, lambda: int, lambda: 5],
+class DictOnDemand(dict):
+    """Instances have a place for a dict, and none yet, on all versions."""
+
+    __slots__ = ("__dict__",)
+
+
+@pytest.mark.parametrize("make", [Own, WithProperty, DictOnDemand, shared_dict, Slotted, lambda: int, lambda: 5],
                          ids=["setattr", "property", "no dict yet", "shared dict", "no such slot", "class", "int"])
 def test_other_objects_decline(table, make):
     target = make()

@@ -20,6 +20,10 @@ def echo(frame):
     return 0
 
 
+RANGED = (0, 15, 5, 5) if sys.version_info >= (3, 12) else None
+"""The words of iter(range(10, 40, 5)) after a step, where it forgets where it has begun."""
+
+
 def words_of(code, iterator, count):
     codes = (tuple(("int", 40 + i) for i in range(count)),)
     return launcher(echo, (code,), codes, width=count).callable(iterator)[1:]
@@ -50,7 +54,7 @@ def test_words_of_nested_iterators_follow_each_other():
     iterator = enumerate(zip(array, range(10, 40, 5), reversed(other)), 7)
     next(iterator)
     forth, back = (1, array.ctypes.data, id(array), 5, 8), (7, other.ctypes.data, id(other), 9, 8)
-    assert words_of(NESTED, iterator, 15) == (8,) + forth + (1, 10, 5, 6) + back
+    assert words_of(NESTED, iterator, 15) == (8,) + forth + (RANGED or (1, 10, 5, 6)) + back
 
 
 def ended(iterator):
@@ -105,7 +109,7 @@ def two_further(frame):
 
 def native_and_python():
     yield launcher(two_further, (NESTED,), ((("advance", 0, 40),),), width=1)
-    yield launcher(lambda iterator: (0, 3, 3, 3, 5), (NESTED,), ((("advance", 0, 40),),), width=1)
+    yield launcher(lambda iterator: (0, 3, 3, 2 if RANGED else 3, 5), (NESTED,), ((("advance", 0, 40),),), width=1)
 
 
 def test_advance_moves_all_of_the_object():

@@ -35,7 +35,7 @@ def expecting(error, function):
 
 
 ALL_OUTPUTS = (("fetched", 0), ("const", 12.5), ("tuple", (("int", 2), ("tuple", (("float", 3), ("float", 4))))),
-               ("int", 2), ("float", 40), ("bool", 40), ("complex", 40), ("range", 43), ("range_iterator", 43),
+               ("int", 2), ("float", 40), ("bool", 40), ("complex", 40), ("range", 40), ("range_iterator", 40),
                ("array", 3), ("object", 3)) + tuple(("scalar", 40, value.dtype) for value in scalars())
 
 

@@ -12,8 +12,9 @@ from native_kernels import SIGNATURE, call_address, launcher
 
 from pijit.core import _launcher
 from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.emit import USUAL_EXIT
 from pijit.core.bytecode.link import Call, ExitPlan, Site, held_back, link
+from pijit.core.bytecode.normal import decode_normal, normal_code
 
 INT = (("int",),)
 
@@ -60,11 +61,11 @@ def settle(x, address):
 @pytest.mark.parametrize("held", [False, True])
 def test_requests_at_a_normal_exit_wait_for_the_locals(held):
     """A handler sees the locals that the kernel has computed, on the line where bytecode goes on."""
-    cfg = build_cfg(decode(settle.__code__))
+    cfg = build_cfg(decode_normal(normal_code(settle.__code__, False)))
     plans = [ExitPlan(next(i.index for i in cfg.function.instructions if i.lineno == cfg.function.code.co_firstlineno + 3),
                       ("y", "z"), 0, False)]
     numbers = tuple(map(held_back(plans).get, (0,))) if held else None
-    one = launcher(interrupt, INT, ((("int", 40), ("int", 40)),), width=2, numbers=(False,), held=numbers)
+    one = launcher(interrupt, INT, ((("int", 40), ("int", 40)),), width=2, numbers=(USUAL_EXIT,), held=numbers)
     code = link(cfg, [Site(0, 0, 0, (Call(one.callable, (("local", "address"),), 2, tuple(plans)),))], [])
     run, seen = FunctionType(code, globals()), []
     address = ctypes.cast(ctypes.pythonapi.PyErr_SetInterrupt, ctypes.c_void_p).value

@@ -63,6 +63,7 @@ def test_what_takes_long_is_not_tried_in_bytecode():
     assert not lost and plain == -1 and not any(loop.declined)
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 11), reason="there a run of linked code counts; see test_running_records.py")
 def test_short_loops_are_left_alone():
     loop = Loop(20, 5)
     for _ in range(3000):

@@ -5,7 +5,7 @@ import sys
 import types
 
 import pytest
-from hook_marks import with_const
+from hook_marks import needs_hook, with_const
 
 from pijit.core import _hook
 from pijit.core._hook import JitFunction, Trial
@@ -144,6 +144,7 @@ def test_calls_within_a_measured_call_run_as_it_does_and_are_not_measured():
     assert results[:WARM] == [[2000] * 6] * WARM and [1000] * 6 in results and len(tried.verdicts) == 1
 
 
+@needs_hook
 def test_frames_that_the_hook_takes_are_measured_too():
     f = spinning(50)
     cache = EntryCache(1)
@@ -218,7 +219,7 @@ def starred(x, *more):
 
 @pytest.mark.parametrize("f", [plain, with_cells, starred])
 def test_a_cache_in_which_all_entries_have_lost_is_seldom_asked(f):
-    """In dispatch.c, and where the hook serves the frames."""
+    """In dispatch.c, and where the hook serves the frames; from CPython 3.11 on in dispatch_311.c alone."""
     cache, asked = EntryCache(3), []
     f = types.FunctionType(with_const(f.__code__, None, None), globals())
     cache.add(GuardProgram([IsType(Local(0, "x"), float)]), None)
