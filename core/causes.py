@@ -68,7 +68,7 @@ def told(instructions: Sequence[Any], breaks: Sequence[Found]) -> List[Found]:
 
 def _leaves_block(instructions: Sequence[Any], index: int) -> bool:
     """Whether this is what the compiler adds behind a block, or takes what that returns."""
-    names = [one.opname for one in instructions[max(index - 2, 0):index + 1]]
+    names = [one.opname for one in instructions[max(index - 3, 0):index + 1] if one.opname != "TO_BOOL"][-3:]
     calls = names in CALLING_EXIT and instructions[index].arg == 3
     return calls or not LEAVING_BLOCKS.isdisjoint(names[-2:]) or _swallows(instructions, index)
 

@@ -58,7 +58,7 @@ POPS: Dict[str, Callable[[Instr], int]] = {
 
 MADE: Dict[str, type] = {
     "BUILD_LIST": list, "BUILD_LIST_UNPACK": list, "BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict,
-    "BUILD_MAP_UNPACK": dict, "BUILD_SET": set, "BUILD_SET_UNPACK": set, "FORMAT_VALUE": str, "BUILD_STRING": str,
+    "BUILD_MAP_UNPACK": dict, "BUILD_SET": set, "BUILD_SET_UNPACK": set, "FORMAT_VALUE": str, "BUILD_STRING": str, "CONVERT_VALUE": str,
 }
 """What an instruction pushes that makes a container or a string."""
 

@@ -72,7 +72,7 @@ from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
 from pijit.guards.facts import is_exactly
 from pijit.guards.reading import NoPlaceError
 
-REASON_OF = {"FORMAT_VALUE": "PJ216", "RAISE_VARARGS": "PJ221"}
+REASON_OF = {"FORMAT_VALUE": "PJ216", "CONVERT_VALUE": "PJ216", "RAISE_VARARGS": "PJ221"}
 REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("BUILD_"))
 REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 """Why instructions that never have a handler stay bytecode, where there is a better reason than PJ202."""

@@ -22,7 +22,7 @@ from pijit.core.graph.types import BOOL, Object, Type
 from pijit.guards.facts import is_among, is_exactly
 
 CONVERSIONS = {1: "builtins.str", 2: "builtins.repr", 3: "builtins.ascii"}
-"""What FORMAT_VALUE calls first."""
+"""What FORMAT_VALUE calls first, and CONVERT_VALUE."""
 COMPARISONS = {"==": "operator.eq", "!=": "operator.ne", "<": "operator.lt", "<=": "operator.le", ">": "operator.gt",
                ">=": "operator.ge"}
 TEXT = Object(str)
@@ -71,10 +71,19 @@ class Texts:
         self.require_plain(value)
         if class_of(spec) is not str:
             raise Break("PJ216", operand=describe(spec))
-        if flags & 3 and not (flags & 3 == 1 and class_of(value) is str):
-            value = self.made_text(CONVERSIONS[flags & 3], [value])
+        value = self._converted(value, flags & 3)
         as_it_is = class_of(value) is str and spec == Const("")
         self.push(value if as_it_is else self.made_text("builtins.format", [value, spec]))
+
+    def _converted(self, value: Abstract, conversion: int) -> Abstract:
+        plain = not conversion or conversion == 1 and class_of(value) is str
+        return value if plain else self.made_text(CONVERSIONS[conversion], [value])
+
+    def op_CONVERT_VALUE(self, instr: Instr) -> None:
+        """The conversion of an f-string, apart from its format (3.13)."""
+        value = self.pop()
+        self.require_plain(value)
+        self.push(self._converted(value, instr.arg or 0))
 
     def op_BUILD_STRING(self, instr: Instr) -> None:
         parts = self.pop_many(instr.arg or 0)

@@ -107,8 +107,8 @@ local_value(PyFrameObject *frame, PyObject *name)
     PyObject *locals = PyFrame_GetLocals(frame);  /* owned; the frame keeps one as well */
     PyObject *value = locals != NULL ? PyDict_GetItemWithError(locals, name) : NULL;  /* borrowed, then owned */
     Py_XINCREF(value);
-    if (value != NULL && Py_REFCNT(locals) == 2 && PyDict_DelItem(locals, name) < 0) {
-        Py_CLEAR(value);
+    if (locals != NULL && Py_REFCNT(locals) == 2) {
+        PyDict_Clear(locals);
     }
     Py_XDECREF(locals);
     return value;
