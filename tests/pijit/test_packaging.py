@@ -32,7 +32,8 @@ def required():
 
 @needs_pipeline
 def test_requirements_are_those_of_the_tests():
-    assert sorted(name for name, _ in required()) == sorted(LIBRARIES)
+    needed = [name for name in LIBRARIES if name != "numba" or sys.version_info < (3, 11)]  # the extra "ported" brings it there
+    assert sorted(name for name, _ in required()) == sorted(needed)
     for name, versions in required():
         assert LIBRARIES[name].__version__ in versions
 
