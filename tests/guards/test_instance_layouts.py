@@ -119,9 +119,10 @@ def test_no_dict_is_made(name):
     targets = [with_values(Plain()), Plain()]
     programs = [GuardProgram([IsAbsent(Attr(X, name))], []), GuardProgram([], [Attr(X, name)])]
     for target in targets:  # by C, and by its twin in Python
+        had = has_dict(target)  # 3.11 itself makes one for the first instance with many attributes
         found = [program.check([target], {}, {}) for program in programs]
         assert (found[0] is None) == (found[1] is not None)
-        assert not has_dict(target)
+        assert has_dict(target) == had
         target.__dict__
         assert has_dict(target)
 
