@@ -49,7 +49,7 @@ def run(program):
 
 
 @needs_fork
-@pytest.mark.skipif(sys.version_info >= (3, 11), reason="about one child in twenty waits for a lock there; see docs/limits.md")
+@pytest.mark.skipif(sys.version_info >= (3, 11), reason="a child may wait for ever there; see docs/limits.md")
 def test_children_compile_while_threads_of_the_parent_do():
     printed, _ = run("""
         over = []
