@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 from typing import Optional
 
 from pijit.core.reasons import REASONS, reason
@@ -18,7 +17,8 @@ SWITCH = "PIJIT_UNTESTED_PYTHON"
 
 
 def _free_threaded() -> bool:
-    return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    # Not asked of sysconfig: that takes a lock, which a thread that a forked child does not have may hold.
+    return "free-threading" in sys.version
 
 
 def why_not_python() -> Optional[str]:

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, Iterator, List, Optional
+from typing import Any, Callable, Iterator, List, Optional, Set
 
 from pijit.core.kernel.errors import ForkedError
 
@@ -53,6 +53,7 @@ _here = _Here()
 _owners: "weakref.WeakSet[Any]" = weakref.WeakSet()
 _children: "weakref.WeakSet[Any]" = weakref.WeakSet()
 _kept: List[Any] = []
+_ending: Set[str] = set()
 
 
 class Turn:
@@ -128,6 +129,22 @@ def ensure_usable() -> None:
     raise ForkedError(_Status.refusal)
 
 
+def ending() -> None:
+    """Have forks wait until the system's thread that calls this has ended.
+
+    CPython 3.7 and 3.8 end a thread by unwinding its stack. That takes a lock of the C library's, after the thread
+    counts as joined. A child that is forked then waits for that lock when LLVM registers what it compiled.
+    """
+    with contextlib.suppress(OSError):  # no Linux
+        _ending.add(os.readlink("/proc/thread-self"))
+
+
+def _wait_for_ending(end: float) -> None:
+    while _ending and time.monotonic() < end:
+        _ending.intersection_update([task for task in list(_ending) if os.path.exists("/proc/" + task)])
+        time.sleep(0)
+
+
 def _locks() -> Iterator[Any]:
     """The locks of the compiler, in the order in which threads take them."""
     yield from (writing, _loading, remembering)
@@ -146,6 +163,7 @@ def _before() -> None:
         if not lock.acquire(timeout=max(end - time.monotonic(), 0)):
             return
         _here.taken.append(lock)
+    _wait_for_ending(end)
     _here.missing = False
 
 
@@ -166,6 +184,7 @@ def _after_in_child() -> None:
     _release()
     _loading, writing, remembering = (lock if id(lock) in held else threading.RLock()
                                       for lock in (_loading, writing, remembering))
+    _ending.clear()
     for one in list(_children):
         one.forked()
 

@@ -8,7 +8,7 @@ import threading
 from typing import Any, Callable, List
 
 from pijit.core import _hook
-from pijit.core.kernel.forks import importing, in_child
+from pijit.core.kernel.forks import ending, importing, in_child
 
 
 MOMENT = 0.05
@@ -38,6 +38,7 @@ class _Worker(threading.Thread):
         except BaseException as error:
             self.outcome = [error, True]
         finally:
+            ending()
             self.forked()
 
     def forked(self) -> None:
