@@ -9,7 +9,7 @@ import sys
 import sysconfig
 
 if sys.version_info < (3, 7):
-    sys.exit("pijit needs Python 3.7 or later, and compiles on CPython 3.7 to 3.10; this is Python %d.%d"
+    sys.exit("pijit needs Python 3.7 or later, and compiles on CPython 3.7 to 3.13; this is Python %d.%d"
              % sys.version_info[:2])
 
 from setuptools import Distribution, Extension, setup

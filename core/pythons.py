@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Optional
 
 from pijit.core.reasons import REASONS, reason
 
-SUPPORTED = ((3, 7), (3, 8), (3, 9), (3, 10))
-"""The versions of CPython on which functions are compiled."""
-PORTED = ((3, 11), (3, 12), (3, 13))
-"""Those on which they are compiled if the environment asks for it; setup.py has extension modules for these as well."""
-SWITCH = "PIJIT_UNTESTED_PYTHON"
-"""The environment variable that asks for it, by the value 1."""
+SUPPORTED = ((3, 7), (3, 8), (3, 9), (3, 10), (3, 11), (3, 12), (3, 13))
+"""The versions of CPython on which functions are compiled; setup.py has extension modules for these."""
 
 
 def _free_threaded() -> bool:
     # Not asked of sysconfig: that takes a lock, which a thread that a forked child does not have may hold.
     return "free-threading" in sys.version
+
+
+def _supported() -> bool:
+    return sys.implementation.name == "cpython" and sys.version_info[:2] in SUPPORTED and not _free_threaded()
 
 
 def why_not_python() -> Optional[str]:
@@ -28,20 +27,14 @@ def why_not_python() -> Optional[str]:
         >>> why_not_python() is None        # doctest: +SKIP
         True
     """
-    running = sys.version_info[:2]
-    if sys.implementation.name == "cpython" and not _free_threaded() and (
-            running in SUPPORTED or running in PORTED and os.environ.get(SWITCH) == "1"):
+    if _supported():
         return None
     version = "{} {}.{}".format(sys.implementation.name, *sys.version_info[:2])
     return "{}. {}".format(reason("PJ105", python=version), REASONS["PJ105"].hint)
 
 
-WITH_GRADIENTS = SUPPORTED + PORTED
-"""The versions of CPython whose bytecode `core/tape` rewrites; it needs no extension module."""
-
-
 def why_no_gradients() -> Optional[str]:
     """Why gradients cannot be computed on this Python; None where they can."""
-    if sys.implementation.name == "cpython" and sys.version_info[:2] in WITH_GRADIENTS and not _free_threaded():
+    if _supported():
         return None
     return "{}. {}".format(reason("PJ501"), REASONS["PJ501"].hint)

@@ -62,9 +62,9 @@ _ROWS = (
            "they run.",
            "Decorate the methods, or move the code into a function."),
     Reason("PJ105", "this Python is not supported",
-           "pijit reads and writes the bytecode of CPython 3.7 to 3.10; on any other Python the "
+           "pijit reads and writes the bytecode of CPython 3.7 to 3.13; on any other Python the "
            "decorator does nothing.",
-           "Run on CPython 3.7, 3.8, 3.9 or 3.10."),
+           "Run on CPython 3.7, 3.8, 3.9, 3.10, 3.11, 3.12 or 3.13."),
     Reason("PJ106", "function too large",
            "Capture time grows with the size of the function, and very large ones would take longer than "
            "they gain.",

@@ -1,6 +1,7 @@
 """The installed package on a Python that it does not compile on: everything works, and says what is the matter.
 
-tox runs this file with an interpreter of each such version, without the rest of the suite and its conftest.py.
+tox runs this file without the rest of the suite and its conftest.py. `other_python/sitecustomize.py` is on the path then,
+for subprocesses as well: it gives the interpreter another name than CPython's.
 """
 
 import json
@@ -18,7 +19,7 @@ from pijit import decorator
 from pijit.__main__ import SUBCOMMANDS, main
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-VERSIONS = "CPython 3.7, 3.8, 3.9 or 3.10"
+VERSIONS = "CPython 3.7, 3.8, 3.9, 3.10, 3.11, 3.12 or 3.13"
 
 pytestmark = pytest.mark.filterwarnings("error", "ignore::pijit.UnsupportedPythonWarning")
 

@@ -13,7 +13,7 @@ import numpy
 import pytest
 
 import pijit
-from pijit.core.pythons import PORTED, SUPPORTED
+from pijit.core.pythons import SUPPORTED
 from tests.harness import needs_pipeline
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -32,8 +32,7 @@ def required():
 
 @needs_pipeline
 def test_requirements_are_those_of_the_tests():
-    needed = [name for name in LIBRARIES if name != "numba" or sys.version_info < (3, 11)]  # the extra "ported" brings it there
-    assert sorted(name for name, _ in required()) == sorted(needed)
+    assert sorted(name for name, _ in required()) == sorted(LIBRARIES)
     for name, versions in required():
         assert LIBRARIES[name].__version__ in versions
 
@@ -62,7 +61,7 @@ def setup_tree():
 def test_the_build_has_the_versions_of_the_package():
     found = [ast.literal_eval(node.value) for node in ast.walk(setup_tree())
              if isinstance(node, ast.Assign) and node.targets[0].id == "FAMILIES"]
-    assert [sorted(one) for one in found] == [sorted(SUPPORTED + PORTED)]
+    assert [sorted(one) for one in found] == [sorted(SUPPORTED)]
 
 
 def test_a_python_that_is_too_old_parses_the_build_file():
