@@ -74,7 +74,7 @@ def check(program, values, globals=None, builtins=None):
 
 def test_version_and_kinds():
     program, cache = GuardProgram([]), EntryCache(1)
-    assert api.version == 3
+    assert api.version == 4
     assert [api.is_program(id(thing)) for thing in (program, cache, None)] == [1, 0, 0]
     assert [api.is_cache(id(thing)) for thing in (program, cache, None)] == [0, 1, 0]
 
