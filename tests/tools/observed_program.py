@@ -60,7 +60,7 @@ def handling(x, n):
     total = 0.0
     for i in range(n):
         try:
-            total += x[i] / (x[i] - x[0])
+            total += 10 // i
             total += x[
                 2 * i]
         except (IndexError, ZeroDivisionError):
