@@ -93,13 +93,15 @@ def trace_flow(function: Function) -> Flow:
 
 
 def _handlers(function: Function, blocks: _Blocks) -> Dict[int, BlockEntry]:
-    """For each instruction where a handler begins, the entry that holds while it runs."""
+    """For each instruction where a handler begins, the entry that holds while it runs.
+
+    The table may name the handler of an outer block only where the code is that ends an inner handler, which is not reached.
+    """
     assert function.operands is not None
     handlers: Dict[int, BlockEntry] = {}
     for instr in function.instructions:
         reached = function.operands.depths[instr.index] is not None
-        if reached and instr.entry is not None and instr.entry.target not in handlers:
-            block = blocks.of(instr.entry)[-1:]
-            if block and block[0].kind in PROTECTING:
-                handlers[block[0].handler] = block[0]._replace(kind="handler")
+        for block in blocks.of(instr.entry) if reached else ():
+            if block.kind in PROTECTING and block.handler not in handlers:
+                handlers[block.handler] = block._replace(kind="handler")
     return handlers
