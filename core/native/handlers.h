@@ -1,7 +1,7 @@
 /* Exceptions that signal handlers raise while a kernel calls a library function. Part of runtime.c, apart for its size.
  *
- * CPython runs handlers inside of some functions in C, such as str. What a handler raises is not about the call: a repeated
- * call would not raise it. So it is kept, and a pending call raises it where bytecode runs next. The traceback tells it from
+ * CPython runs handlers inside of some functions in C, such as str. Their exceptions are not about the call: a repeated
+ * call would not raise them. So an exception is kept, and a pending call raises it where bytecode runs next. The traceback tells it from
  * an exception of the call: a frame there runs the code of a handler. */
 #ifndef PIJIT_HANDLERS_H
 #define PIJIT_HANDLERS_H
