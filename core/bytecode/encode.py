@@ -213,7 +213,7 @@ class Assembler:
         _place_all(placed, ((label, rows_of_originals[index]) for index, label in self._original.items()))
         _place_all(placed, ((label, rows_of_jump_targets[index]) for index, label in self._inserted.items()))
         for instr in instructions:
-            target = instr.target if instr.written_target is None else instr.written_target
+            target = instr.encoded_target
             if target is not None and instr.index not in self._retargeted:
                 layout.targets[rows_of_originals[instr.index]] = rows_of_jump_targets[target]
         pending += [(rows_of_originals[index], label) for index, label in self._retargeted.items()]
