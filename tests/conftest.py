@@ -31,7 +31,7 @@ HERE = os.path.dirname(__file__)
 collect_ignore = ["native/test_hidden_functions.py"]  # which has syntax that 3.7 does not have
 if sys.version_info >= (3, 11):  # tests of bytecode that these versions do not have, and of the frame hook
     collect_ignore = ["bytecode/" + name for name in os.listdir(os.path.join(HERE, "bytecode"))
-                      if name.startswith("test_") and not name.endswith("_311.py")]
+                      if name.startswith("test_") and not name.endswith(("_311.py", "_314.py"))]
     collect_ignore += ["conformance/" + name for name in ("test_identity.py", "test_identity_frame.py", "test_jitted_modules.py",
                                                          "test_suites.py")]
     collect_ignore += ["native/test_{}.py".format(name) for name in (

@@ -215,7 +215,8 @@ class Assembler:
         for instr in instructions:
             target = instr.encoded_target
             if target is not None and instr.index not in self._retargeted:
-                layout.targets[rows_of_originals[instr.index]] = rows_of_jump_targets[target]
+                rows = rows_of_originals if instr.target is None else rows_of_jump_targets
+                layout.targets[rows_of_originals[instr.index]] = rows[target]
         pending += [(rows_of_originals[index], label) for index, label in self._retargeted.items()]
         for row, label in pending:
             if label not in placed or placed[label] == len(opcodes):

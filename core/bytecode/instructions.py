@@ -96,6 +96,7 @@ class Operands(NamedTuple):
         method_calls: calls that have a method and its owner below the arguments.
         paired_calls: calls that have a callable and their first argument there, in place of an empty slot.
         starred_calls: calls of CALL_FUNCTION_EX that have an empty slot in place of a dict of keywords (3.14).
+        with_offset: instructions below whose operands is the number of one, for who raises an exception again; it is no object (3.14).
     """
 
     depths: Tuple[Optional[int], ...]
@@ -105,6 +106,7 @@ class Operands(NamedTuple):
     method_calls: FrozenSet[int]
     paired_calls: FrozenSet[int]
     starred_calls: FrozenSet[int]
+    with_offset: FrozenSet[int]
 
 
 class Function:

@@ -7,6 +7,7 @@ Which of these is the same on every path, since the compiler decides it by the s
 from __future__ import annotations
 
 import dis
+import sys
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
@@ -15,24 +16,34 @@ from pijit.core.bytecode.names_311 import METHODS, NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.units_311 import HAS_ARGUMENT
 
 Positions = Tuple[int, ...]
+_OFFSETS_ARE_NO_OBJECTS = sys.version_info >= (3, 14)
 
 
 class State(NamedTuple):
     """The operand stack: its depth, where its empty slots are, and the methods that have their owner above them.
 
-    `saved` are the positions of what inlined comprehensions have put aside, each with the instruction that did it.
+    `saved` are the positions of what inlined comprehensions have put aside, each with the instruction that did it. `offsets` are the
+    positions of numbers of instructions, which the interpreter pushes in front of an exception and which are no objects (3.14).
     """
 
     depth: int
     nulls: Positions = ()
     methods: Positions = ()
     saved: Tuple[Positions, ...] = ()
+    offsets: Positions = ()
 
     def below(self, level: int) -> "State":
         """What is known of the items below a level; there are that many."""
         return State(level, tuple(null for null in self.nulls if null < level),
                      tuple(method for method in self.methods if method < level),
-                     tuple((position, index) for position, index in self.saved if position < level))
+                     tuple((position, index) for position, index in self.saved if position < level),
+                     tuple(offset for offset in self.offsets if offset < level))
+
+    def handled(self, entry: ExceptionEntry) -> "State":
+        """What a handler begins with."""
+        state = self.below(entry.depth)
+        offsets = state.offsets + (entry.depth,) if entry.lasti and _OFFSETS_ARE_NO_OBJECTS else state.offsets
+        return state._replace(depth=entry.depth + entry.lasti + 1, offsets=offsets)
 
     def swapped(self, count: int) -> "State":
         """With the top item in the place of the one at ``count`` from the top, and that on top."""
@@ -102,14 +113,15 @@ class _Tracer:
                         tuple(() if state is None else state.nulls for state in states),
                         tuple(() if state is None else state.saved for state in states),
                         tuple(self.successors.get(index) for index in every),
-                        frozenset(self.method_calls), frozenset(self.paired_calls), frozenset(self.starred_calls))
+                        frozenset(self.method_calls), frozenset(self.paired_calls), frozenset(self.starred_calls),
+                        frozenset(index for index, state in self.states.items() if state.offsets))
 
     def _visit(self, instr: Instr) -> None:
         state = self.states[instr.index]
         ways = self.successors[instr.index] = []
         entry = self._handled_by(instr)
         if entry is not None:
-            self.enter(entry.target, state.below(entry.depth)._replace(depth=entry.depth + entry.lasti + 1))
+            self.enter(entry.target, state.handled(entry))
         if instr.opname not in TERMINATORS:
             self._go(instr, ways, instr.index + 1, False, state)
         if instr.target is not None:

@@ -19,7 +19,7 @@ CACHES: Dict[int, int] = {
     dis.opmap[name]: sum(fields.values()) for name, fields in opcode._cache_format.items() if name in dis.opmap}
 #: Opcodes of jumps; all are relative to the end of the instruction and its caches.
 JUMPS: FrozenSet[int] = frozenset(number for number in dis.hasjrel if number < 256)
-#: What names an instruction by its distance and never leads there: END_ASYNC_FOR says which SEND ends its loop (3.14).
+#: What names an instruction by its distance and never leads there: END_ASYNC_FOR tells tools of its loop's END_SEND (3.14).
 NAMING: FrozenSet[int] = frozenset(number for number in JUMPS if dis.opname[number] == "END_ASYNC_FOR")
 #: Opcodes of jumps that lead to lower offsets, and of what names such an instruction.
 BACKWARD: FrozenSet[int] = NAMING | frozenset(number for number in JUMPS if "BACKWARD" in dis.opname[number])
@@ -66,7 +66,8 @@ def why_not_in_front(function: Function, index: int) -> Optional[str]:
     """Why new code before an instruction would change what the code does.
 
     FOR_ITER ends by skipping END_FOR (3.13: and the POP_TOP after it), wherever its jump leads. PRECALL skips CALL. With
-    POP_ITER (3.14) END_FOR is one end of a loop in normal form, too.
+    POP_ITER (3.14) END_FOR is one end of a loop in normal form, too. In normal form nothing is inserted where the operand stack
+    has what is no object (3.14): a with statement's handler.
     A generator is known to delegate by the neighbours of its YIELD_VALUE. A frame is complete from its first RESUME on.
 
     Args:
@@ -82,6 +83,8 @@ def why_not_in_front(function: Function, index: int) -> Optional[str]:
     before = encoded_names(function.instructions[index - 1])[-1] if index else None
     if before is not None and (before, name) in _TOGETHER:
         return "it has to stay directly behind {}".format(before)
+    if function.operands is not None and index in function.operands.with_offset:
+        return "an item of the operand stack is no object"
     if index < first_place(function):
         return "the frame is not complete before the first RESUME has run"
     return None
