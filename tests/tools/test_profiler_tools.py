@@ -115,12 +115,12 @@ def switching(x, n, switch):
     return y.sum()
 
 
-OF_LINKED_CODE = ("launch", "visit", "observe", "bind", "bound", "resume", "arrive", "callable")
+OF_LINKED_CODE = ("launch", "visit", "observe", "bind", "bound", "resume", "arrive", "wait")
 """What linked code calls in C, which a profile function sees that is switched on in the middle of a call."""
 
 
 def test_a_profile_function_that_a_callee_switches_on_sees_the_rest():
-    """From CPython 3.11 on, but for calls of C: sites make them, and CPython tells of those alone that bytecode makes."""
+    """From CPython 3.11 on calls of functions in C may be missing: sites make them, and CPython tells only of those that bytecode makes."""
     def events(f):
         seen = []
 
