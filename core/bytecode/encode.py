@@ -197,12 +197,15 @@ class Assembler:
         rows_of_originals: List[int] = []
         rows_of_jump_targets: List[int] = []
         opcodes, instructions = layout.opcodes, self.function.instructions
+        jumped_to = {instr.encoded_target for instr in instructions}
         for instr in self.function.prologue:
             layout.add_original(instr)
         for instr in instructions:
             index = instr.index
             if index in self._fallthrough:
                 _place(self._fallthrough[index], instr, instructions, layout, placed, pending)
+            if index not in jumped_to and any(index in ways for ways in (self._redirected, self._inserted, self._original)):
+                layout.add_in_front_of_target(instr)
             rows_of_jump_targets.append(len(opcodes))
             if index in self._redirected:
                 _place(self._redirected[index], instr, instructions, layout, placed, pending)
@@ -213,9 +216,10 @@ class Assembler:
         _place_all(placed, ((label, rows_of_originals[index]) for index, label in self._original.items()))
         _place_all(placed, ((label, rows_of_jump_targets[index]) for index, label in self._inserted.items()))
         for instr in instructions:
-            target = instr.target if instr.written_target is None else instr.written_target
+            target = instr.encoded_target
             if target is not None and instr.index not in self._retargeted:
-                layout.targets[rows_of_originals[instr.index]] = rows_of_jump_targets[target]
+                rows = rows_of_originals if instr.target is None else rows_of_jump_targets
+                layout.targets[rows_of_originals[instr.index]] = rows[target]
         pending += [(rows_of_originals[index], label) for index, label in self._retargeted.items()]
         for row, label in pending:
             if label not in placed or placed[label] == len(opcodes):

@@ -95,13 +95,14 @@ def trace_flow(function: Function) -> Flow:
 def _handlers(function: Function, blocks: _Blocks) -> Dict[int, BlockEntry]:
     """For each instruction where a handler begins, the entry that holds while it runs.
 
-    The table may name the handler of an outer block only where the code is that ends an inner handler, which is not reached.
+    Also those of outer blocks: where all of a try statement may be in another one, the table leads from the clean-up of the
+    inner one alone to the outer handler, and that is not reached.
     """
     assert function.operands is not None
     handlers: Dict[int, BlockEntry] = {}
     for instr in function.instructions:
-        reached = function.operands.depths[instr.index] is not None
-        for block in blocks.of(instr.entry) if reached else ():
-            if block.kind in PROTECTING and block.handler not in handlers:
-                handlers[block.handler] = block._replace(kind="handler")
+        if function.operands.depths[instr.index] is not None:
+            for block in blocks.of(instr.entry):
+                if block.kind in PROTECTING and block.handler not in handlers:
+                    handlers[block.handler] = block._replace(kind="handler")
     return handlers

@@ -1,6 +1,7 @@
 """How CPython 3.11 and later lay out instructions: relative jumps, inline caches, tables of handlers and locations."""
 
 import dis
+import sys
 from itertools import accumulate, groupby
 from types import CodeType
 from typing import Dict, List, Optional, Sequence
@@ -11,7 +12,7 @@ from pijit.core.bytecode.instructions import Function, Instr
 from pijit.core.bytecode.locations import NO_POSITION, Position, write_locations
 from pijit.core.bytecode.read_311 import read_instructions
 from pijit.core.bytecode.units_311 import (
-    BACKWARD, BACKWARD_JUMPS, CACHES, FORWARD_JUMP, HAS_ARGUMENT, JUMPS, LOCAL_OF, SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS,
+    BACKWARD, BACKWARD_JUMPS, CACHES, CELL_SLOTS, FORWARD_JUMP, HAS_ARGUMENT, JUMPS, LOCAL_OF, SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS,
     encoded_units, first_place, units_needed, why_not_in_front)
 
 __all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]
@@ -20,6 +21,11 @@ _EXTENDED_ARG = dis.EXTENDED_ARG
 _FOR_ITER = dis.opmap["FOR_ITER"]
 # Rows whose direction is open have the negative opcode of the backward jump.
 _OPEN = {name: -opcode for name, opcode in BACKWARD_JUMPS.items()}
+
+
+_TARGETS_HAVE_LINES = sys.version_info[:2] == (3, 12)
+"""Whether tools get an event for the line of a jump's target wherever the unit that ran before has another line, or none. The
+last one of a call is a cache, which has none."""
 
 
 class Layout:
@@ -50,12 +56,17 @@ class Layout:
     def add(self, opname: str, arg: int, lineno: Optional[int], site: Optional[Instr], columns: bool = False) -> None:
         """Append a new instruction; the exception handler of `site` holds for it, and its columns if asked for."""
         opcode = _OPEN[opname] if opname in _OPEN else dis.opmap[LOCAL_OF.get(opname, opname)]
-        if opname in LOCAL_OF or opcode in dis.hasfree:
+        if opname in LOCAL_OF or opcode in CELL_SLOTS:
             arg = self._moved(arg)
         position = NO_POSITION if lineno is None else Position(lineno, lineno, None, None)
         if columns and site is not None and site.position is not None and site.lineno == lineno:
             position = site.position
         self._append(opcode, arg, units_needed(arg), position, None if site is None else site.entry)
+
+    def add_in_front_of_target(self, instr: Instr) -> None:
+        """What keeps the line of an original instruction from beginning anew there because new code jumps to it."""
+        if _TARGETS_HAVE_LINES and self.opcodes and CACHES.get(self.opcodes[-1]) and self.positions[-1].line == instr.lineno:
+            self._append(dis.opmap["NOP"], 0, 1, self.positions[-1], self.entries[-1])
 
     def _append(self, opcode: int, arg: int, size: int, position: Position, entry: Optional[ExceptionEntry]) -> None:
         self.opcodes.append(opcode)

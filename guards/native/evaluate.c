@@ -228,6 +228,19 @@ api_program_fetch_count(PyObject *program)
     return ((ProgramObject *)program)->nresults;
 }
 
+static int
+api_program_has_code(PyObject *program, int (*ask)(PyCodeObject *code))
+{
+    ProgramObject *self = (ProgramObject *)program;
+    int found = 0;
+    for (Py_ssize_t i = 0; i < self->nsteps && !found; i++) {
+        PyObject *code = self->steps[i].operation == CHECK_CODE ? referent(self->steps[i].object) : NULL;  /* owned */
+        found = code != NULL && PyCode_Check(code) && ask((PyCodeObject *)code);
+        Py_XDECREF(code);
+    }
+    return found;
+}
+
 static PyObject *
 api_cache_lookup(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
                  PyObject *builtins, Fetched *fetched)
@@ -260,8 +273,8 @@ api_is_cache(PyObject *object)
 }
 
 static GuardsAPI api = {
-    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_cache_lookup, api_cache_payload,
-    api_is_program, api_is_cache,
+    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_program_has_code, api_cache_lookup,
+    api_cache_payload, api_is_program, api_is_cache,
 };
 
 /* ---- the module ---------------------------------------------------------------------------------------- */
