@@ -197,12 +197,15 @@ class Assembler:
         rows_of_originals: List[int] = []
         rows_of_jump_targets: List[int] = []
         opcodes, instructions = layout.opcodes, self.function.instructions
+        jumped_to = {instr.encoded_target for instr in instructions}
         for instr in self.function.prologue:
             layout.add_original(instr)
         for instr in instructions:
             index = instr.index
             if index in self._fallthrough:
                 _place(self._fallthrough[index], instr, instructions, layout, placed, pending)
+            if index not in jumped_to and any(index in ways for ways in (self._redirected, self._inserted, self._original)):
+                layout.add_in_front_of_target(instr)
             rows_of_jump_targets.append(len(opcodes))
             if index in self._redirected:
                 _place(self._redirected[index], instr, instructions, layout, placed, pending)

@@ -93,13 +93,16 @@ def trace_flow(function: Function) -> Flow:
 
 
 def _handlers(function: Function, blocks: _Blocks) -> Dict[int, BlockEntry]:
-    """For each instruction where a handler begins, the entry that holds while it runs."""
+    """For each instruction where a handler begins, the entry that holds while it runs.
+
+    Also those of outer blocks: where all of a try statement may be in another one, the table leads from the clean-up of the
+    inner one alone to the outer handler, and that is not reached.
+    """
     assert function.operands is not None
     handlers: Dict[int, BlockEntry] = {}
     for instr in function.instructions:
-        reached = function.operands.depths[instr.index] is not None
-        if reached and instr.entry is not None and instr.entry.target not in handlers:
-            block = blocks.of(instr.entry)[-1:]
-            if block and block[0].kind in PROTECTING:
-                handlers[block[0].handler] = block[0]._replace(kind="handler")
+        if function.operands.depths[instr.index] is not None:
+            for block in blocks.of(instr.entry):
+                if block.kind in PROTECTING and block.handler not in handlers:
+                    handlers[block.handler] = block._replace(kind="handler")
     return handlers

@@ -20,11 +20,11 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.emit_311 import Emit, cell_slot
 from pijit.core.bytecode.encode import Assembler, Item, Label
 from pijit.core.bytecode.instructions import Instr
-from pijit.core.bytecode.names_311 import NULL_ABOVE_CALLABLE
+from pijit.core.bytecode.names_311 import KEYWORDS_HAVE_A_SLOT, NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.units_311 import encoded_units
 
 MOVE = "$move"
-_THROUGH_SITES = frozenset(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD", "CALL_METHOD_KW"))
+_THROUGH_SITES = frozenset(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "CALL_METHOD_KW"))
 NOTHING = "$nothing"
 """The local variable that empty slots are stored into; it never has a value."""
 LANDINGS = False
@@ -159,11 +159,14 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
         [NULL, f, args]         ->  [site, f, args]
         [m or NULL, x, args]    ->  [site, callable, args]
 
-    What is looked up as a method may be none, so that there is an empty slot beside it; see `_bound`.
+    What is looked up as a method may be none, so that there is an empty slot beside it; see `_bound`. A call with a tuple of arguments
+    ignores the slot: it gets what `bound` makes of site and callable.
     """
     instr, operands = cfg.function.instructions[emit.index], cfg.function.operands
-    if operands is None or instr.opname not in _THROUGH_SITES:
-        return []  # operators and the like that call functions of classes have no such slot
+    if operands is None or not has_site(instr):
+        return []
+    if instr.opname == "CALL_FUNCTION_EX":
+        return _bound_callable(emit, bool((instr.arg or 0) & 1), callable)
     slots = [emit.assembler.fresh_local() for _ in range(_arguments(instr))]
     items: List[Item] = [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
     if instr.opname.startswith("CALL_METHOD") or emit.index in operands.paired_calls:
@@ -192,6 +195,23 @@ def _callable_of(*found: Any) -> Any:
 
 
 _bound = _bound_by_call if sys.version_info >= (3, 14) else _bound_in_tuple
+
+
+def has_site(instr: Instr) -> bool:
+    """Whether what an instruction calls can be called through a site. Operators and properties have no callable on the stack."""
+    return instr.opname in _THROUGH_SITES
+
+
+def _bound_callable(emit: Emit, has_keywords: bool, site: Any) -> List[Item]:
+    """Code that puts another callable in the place of that of a call with a tuple of arguments, and maybe a dict."""
+    slots = [emit.assembler.fresh_local() for _ in range(1 + has_keywords)]
+    without: List[Item] = [emit.op("STORE_FAST", emit.assembler.local(NOTHING))]
+    items = without * (KEYWORDS_HAVE_A_SLOT and not has_keywords) + [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
+    items += without * NULL_ABOVE_CALLABLE
+    # bound(callable, arguments), whose first argument is in the slot
+    items += [emit.const(site.bound), emit.op("SWAP", 2), emit.op("LOAD_FAST", slots[0]), *emit.call_pair(1)]
+    items += [emit.op("PUSH_NULL")] * NULL_ABOVE_CALLABLE + emit.put_back(slots)
+    return items + [emit.op("PUSH_NULL")] * (KEYWORDS_HAVE_A_SLOT and not has_keywords)
 
 
 def _arguments(instr: Instr) -> int:

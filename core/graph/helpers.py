@@ -19,7 +19,9 @@ def joined(*dicts: Dict[Any, Any]) -> Dict[Any, Any]:
 
 
 def range_start(items: range) -> int:
-    """Where a range begins."""
+    """Where a range begins; OverflowError if its last item is no word, as kernels compute items."""
+    if items and not -2**63 <= items[-1] < 2**63:
+        raise OverflowError("the range goes beyond a word")
     return items.start
 
 

@@ -13,7 +13,7 @@ if sys.version_info < (3, 11):
 import dis
 
 from pijit.core.bytecode import names_311
-from pijit.core.bytecode.blocks import build_cfg
+from pijit.core.bytecode.blocks import build_cfg, innermost_handler
 from pijit.core.bytecode.encode import Assembler
 from pijit.core.bytecode.layout import stack_size
 from pijit.core.bytecode.decode import decode
@@ -157,14 +157,24 @@ def test_blocks_are_found_in_the_exception_table():
     assert found == EXPECTED
 
 
-def test_handlers_protect_what_they_should():
-    """An exception in an except clause goes on to the finally body around it, past the code that ends the handler."""
-    function = function_of("def f(x):\n try:\n  try: a(x)\n  except KeyError: b(x)\n finally: c(x)")
+@pytest.mark.parametrize("inner, outer", [("b(x)", "finally"), ("b(x)", "except ValueError"), ("raise b(x)", "finally"),
+                                          ("raise b(x)", "except ValueError")])
+def test_handlers_protect_what_they_should(inner, outer):
+    """An exception in an except clause goes on to the handler around it, past the code that ends the clause."""
+    function = function_of("def f(x):\n try:\n  try: a(x)\n  except KeyError: %s\n %s: c(x)" % (inner, outer))
     cfg = build_cfg(function)
     call = next(instr for instr in function.instructions if instr.opname == "LOAD_GLOBAL" and instr.value == "b")
     block = cfg.blocks[cfg.block_of[call.index]]
     handler = cfg.blocks[block.exception_successors[0]].start
     assert function.instructions[handler].opname == "PUSH_EXC_INFO" and handler in cfg.flow.handlers
+
+
+def test_handlers_of_a_statement_that_holds_nothing_but_another():
+    """The exception table leads to the outer handler from the clean-up of the inner one alone, which is not reached."""
+    function = function_of("def f(x):\n try:\n  try: a(x)\n  except KeyError: raise b from None\n except m: c(x)")
+    cfg = build_cfg(function)
+    begins = [instr.index for instr in function.instructions if instr.opname == "PUSH_EXC_INFO"]
+    assert sorted(cfg.flow.handlers) == begins and {cfg.blocks[cfg.block_of[index]].start for index in begins} == set(begins)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="comprehensions are functions")
@@ -202,6 +212,9 @@ def wrong(code):
     for field in FIELDS:
         if getattr(again, field) != getattr(plain, field):
             return "{} differs when it is encoded again".format(field)
+    caught = {innermost_handler(blocks or ()) for blocks in cfg.block_stack} - {None}
+    if not caught <= set(cfg.flow.handlers):
+        return "a handler is not found"
     deepest = max(depth for depth in function.operands.depths if depth is not None)
     if deepest > plain.co_stacksize:
         return "its operand stack is {} deep, not {}".format(deepest, plain.co_stacksize)

@@ -343,6 +343,20 @@ def nested_in_handler(d, n):
     return s
 
 
+def raised_instead(d, n):
+    """Nothing but a try statement is in the outer one: what its handlers raise is caught."""
+    s = 0.0
+    for i in range(n):
+        try:
+            try:
+                s += d[i]
+            except KeyError:
+                raise ValueError from None
+        except ValueError as error:
+            s += 0.5 + len(error.args)
+    return s
+
+
 class Counts(Exception):
     made = 0
 
@@ -366,7 +380,7 @@ def counted(n):
 SEEN = [(text_of, (12,), [(3,)]), (state_is_seen, (12, []), [(3, [])]), (context_is_kept, (12,), [(3,)]),
         (raised_again, (dict.fromkeys(range(0, 40, 2), 1.5), 5), [(EVEN, 9), ({}, 3)]),
         (another_clause, (EVEN, 1), [(EVEN, 9), ({}, 3)]), (loop_in_handler, (12,), [(3,)]),
-        (nested_in_handler, (EVEN, 20), [({5: 1.0}, 9)]), (counted, (20,), [(3,)])]
+        (nested_in_handler, (EVEN, 20), [({5: 1.0}, 9)]), (raised_instead, (EVEN, 20), [({5: 1.0}, 9)]), (counted, (20,), [(3,)])]
 
 
 @pytest.mark.parametrize("f, args, others", SEEN, ids=named)

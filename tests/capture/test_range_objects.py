@@ -27,6 +27,13 @@ def from_outside(r, x):
     return s, len(r), r, sum(r), list(r), [i * 2 for i in r]
 
 
+def beyond_a_word(r):
+    last = None
+    for last in r:
+        pass
+    return last, list(r), [i for i in reversed(r)], sum(r), r[-1], len(r)
+
+
 def asked(r, x, k):
     s = 0.0
     for i in range(len(r)):
@@ -76,6 +83,8 @@ CASES = [
     (nested, (X, 4, 5), [(X, 0, 3), (X, 6, 9), (X, np.int64(3), True), (X, 2.5, 1), (X, -1, 2), (X, 2 ** 70, 3)]),
     (from_outside, (range(1, 5), X), [(range(5, -1, -2), X), (range(0), X), (range(9), X), ([1, 2], X),
                                       (range(0, 2 ** 70, 2 ** 69), X), (range(3, 10, 100), X)]),
+    (beyond_a_word, (range(5, 25, 3),), [(range(2 ** 63 - 15, 2 ** 63 + n, 3),) for n in (0, 1, 99)]
+     + [(range(-2 ** 63 + 15, -2 ** 63 - n, -3),) for n in (0, 1, 2, 99)] + [(range(2 ** 63 - 1, 2 ** 63 - 1),)]),
     (asked, (range(0, 6, 2), X, 2), [(range(0), X, 2), (range(5), X, -2), (range(5), X, 7), (range(5), X, True),
                                      (range(5), X, 1.0), (range(5), X, np.int64(2)), (range(5), X, "a"),
                                      (range(5, 0, -1), X, -5), (range(2 ** 62), X, 0), (range(5), X, slice(1, 3))]),

@@ -1,12 +1,13 @@
 """Run one CPython test module plainly, with every frame a shadow frame, or with every function jitted, and print
 the outcome as JSON.
 
-    python run_module.py plain|identity|numba|python|breaks test_grammar
+    python run_module.py plain|identity|decorated|numba|python|breaks test_grammar
 
 With `identity`, each code object is decoded and encoded again with no change, functions get one more local,
 so that their cells and free variables move, and the copy runs in a shadow frame. `numba`, `python` and `breaks`
 capture every function of the test module, whatever it is nested in, before the module runs: with kernels of that
 back end, or with a break at every instruction. They run the tests twice, so that what the first run observed counts.
+From CPython 3.11 on all functions of the module are decorated for that. With `decorated` that is all: nothing is captured.
 The last line of standard output is {"tests": n, "failed": [ids], "faults": [texts], "captured": n, "stats": {...}}.
 """
 
@@ -18,9 +19,10 @@ import signal
 import sys
 import unittest
 from inspect import CO_OPTIMIZED
-from types import CodeType, FunctionType, ModuleType
-from typing import Any, Dict, Iterator, List, Tuple
+from types import CodeType, ModuleType
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from decorating import Decorating, attached
 from pijit.core import _hook
 from pijit.core import pipeline
 from pijit.core.bytecode.encode import reencode, replace_code
@@ -80,13 +82,17 @@ def nested(code: CodeType) -> Iterator[CodeType]:
             yield from nested(constant)
 
 
-def attached(code: CodeType, options: Options) -> pipeline.State:
-    """Captures for a code object whose functions are not made yet; live as long as the answer."""
-    cells = tuple((lambda: code).__closure__[0] for _ in code.co_freevars)  # type: ignore[index]
-    return pipeline.attach(FunctionType(code, {}, code.co_name, None, cells), options)
+def import_decorated(name: str, options: Optional[Options]) -> List[pipeline.State]:
+    """Import a module with all of its functions decorated; returns their captures, to which more may come later."""
+    spec = importlib.util.find_spec(name)
+    assert spec is not None and spec.loader is not None and spec.origin is not None
+    decorating = Decorating(options)
+    code = decorating.compiled(spec.loader.get_data(spec.origin), spec.origin)  # type: ignore[attr-defined]
+    _execute(code, spec)
+    return decorating.states
 
 
-def import_jitted(name: str, options: Options) -> List[pipeline.State]:
+def import_hooked(name: str, options: Options) -> List[pipeline.State]:
     """Import a module with captures for all of its functions, which are returned, and for those of its doctests
     from their second call on, which come to them later."""
     states: List[pipeline.State] = []
@@ -100,11 +106,19 @@ def import_jitted(name: str, options: Options) -> List[pipeline.State]:
     code = spec.loader.get_code(name)  # type: ignore[attr-defined]
     states += [attached(inner, options) for inner in nested(code)]
     _hook.set_code_filter(attach_doctest)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     _hook.hold()
-    exec(code, module.__dict__)
-    setattr(sys.modules["test"], name.rpartition(".")[2], module)
+    _execute(code, spec)
     return states
+
+
+def _execute(code: CodeType, spec: Any) -> None:
+    """Import the module of a spec with this code."""
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    exec(code, module.__dict__)
+    setattr(sys.modules["test"], spec.name.rpartition(".")[2], module)
+
+
+import_jitted = import_hooked if hasattr(_hook, "hold") else import_decorated
 
 
 def without(names: Tuple[str, ...], suite: unittest.TestSuite) -> unittest.TestSuite:
@@ -134,17 +148,21 @@ def run(module: str, mode: str) -> Dict[str, Any]:
     name = "test." + module
     if mode in JITTED:
         states = import_jitted(name, Options(JITTED[mode]))
+    elif mode == "decorated":
+        import_decorated(name, None)
     elif mode == "identity":
         _hook.set_code_filter(linked)
     importlib.import_module(name)
     gc.freeze()  # these tests collect garbage often, which takes long with all that numba has made
     failed = set()
-    for _ in range(2 if mode in JITTED else 1):
-        suite = without(SLOW if mode in JITTED else (), load(sys.modules[name]))
+    twice = mode in JITTED or mode == "decorated"
+    for _ in range(2 if twice else 1):
+        suite = without(SLOW if twice else (), load(sys.modules[name]))
         outcome = unittest.TextTestRunner(stream=sys.stderr, resultclass=Outcome).run(suite)
         assert isinstance(outcome, Outcome)
         failed.update(outcome.failed)
-    _hook.set_code_filter(None)
+    if hasattr(_hook, "set_code_filter"):
+        _hook.set_code_filter(None)
     faults += [failure for state in states for failure in state.failures]
     return {
         "tests": outcome.testsRun,

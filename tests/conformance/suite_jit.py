@@ -1,12 +1,16 @@
-"""Jits the Python functions of given files when they first run, and counts entries and kernels."""
+"""Jits the Python functions of given files, and counts entries and kernels.
+
+That is when their code first runs, or, where there is no frame hook, once all are imported.
+"""
 
 from __future__ import annotations
 
 import gc
 import logging
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any, Dict, List, Sequence
 
+from decorating import Decorating, attached, imported
 from pijit.core import _hook, pipeline
 from pijit.options import Options
 
@@ -30,19 +34,33 @@ class Jitting(logging.Handler):
         self.faults.append(record.getMessage())
 
     def start(self) -> None:
-        """Jit what runs from now on, from its second call on."""
+        """Jit what runs from now on."""
         logging.getLogger("pijit").addHandler(self)
         _hook.set_error_handler(lambda code, error: self.faults.append("%s: %r" % (code.co_name, error)))
         gc.freeze()  # collections leave out all that was imported
-        _hook.set_code_filter(self._attach)
-        _hook.hold()
+        if hasattr(_hook, "set_code_filter"):
+            _hook.set_code_filter(self._attach)
+            _hook.hold()
+        else:
+            self._replace()
+
+    def _chosen(self, path: str) -> bool:
+        return path.startswith(self.places) and not (self.but and self.but in path)
 
     def _attach(self, code: CodeType) -> None:
-        if code.co_filename.startswith(self.places) and not (self.but and self.but in code.co_filename):
-            cells = tuple((lambda: code).__closure__[0] for _ in code.co_freevars)  # type: ignore[index]
-            state = pipeline.attach(FunctionType(code, {}, code.co_name, None, cells), self.options)
-            state.cache.warned = True  # that a function has met many types is no business of the tests
-            self.states.append(state)
+        if self._chosen(code.co_filename):
+            self._keep(attached(code, self.options))
+
+    def _replace(self) -> None:
+        decorating = Decorating(self.options)
+        for module in imported(self._chosen):
+            decorating.replace(module)
+        for state in decorating.states:
+            self._keep(state)
+
+    def _keep(self, state: pipeline.State) -> None:
+        state.cache.warned = True  # that a function has met many types is no business of the tests
+        self.states.append(state)
 
     def counts(self) -> Dict[str, int]:
         """How many functions were met, captures made and kept, kernels in these, and calls of kernels."""
