@@ -159,8 +159,8 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
         [NULL, f, args]         ->  [site, f, args]
         [m or NULL, x, args]    ->  [site, callable, args]
 
-    What is looked up as a method may be none, so that there is an empty slot beside it; see `_bound`. A call with a tuple of arguments
-    ignores the slot: it gets what `bound` makes of site and callable.
+    What is looked up as a method may be none, so that there is an empty slot beside it; see `_bound`. A call with a tuple of
+    arguments ignores the slot: it gets what `bound` makes of site and callable.
     """
     instr, operands = cfg.function.instructions[emit.index], cfg.function.operands
     if operands is None or not has_site(instr):
