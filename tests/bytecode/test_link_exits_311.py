@@ -236,6 +236,30 @@ def test_calls_of_methods_are_announced():
         run(5, 3)
 
 
+def calls_starred(f, xs, names):
+    return f(*xs), f(*xs, **names), f(**names)
+
+
+class Binds:
+    """A site that makes the callable of a call with a tuple of arguments."""
+
+    def __init__(self):
+        self.seen = []
+
+    def bound(self, callable, arguments):
+        self.seen.append(arguments)
+        return lambda *args, **names: ("bound", callable(*args, **names))
+
+
+def test_calls_with_tuples_of_arguments_are_announced():
+    cfg, site = cfg_of(calls_starred), Binds()
+    calls = [instr.index for instr in cfg.function.instructions if instr.opname == "CALL_FUNCTION_EX"]
+    run = linked(calls_starred, cfg, [], calls=dict.fromkeys(calls, site))
+    for _ in range(20):
+        assert run(NUMBERS, (1, 2), {"a": 3}) == tuple(("bound", result) for result in calls_starred(NUMBERS, (1, 2), {"a": 3}))
+    assert site.seen == [(1, 2), (1, 2), ()] * 20
+
+
 def test_calls_are_announced():
     cfg = cfg_of(probed)
     call = index_of(cfg, "CALL_FUNCTION")
