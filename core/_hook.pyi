@@ -187,6 +187,8 @@ class CallSite:
     def open(self) -> bool: ...
     @property
     def callable(self) -> Callable[..., Any]: ...
+    def bound(self, callable: Any, arguments: Any) -> Any:
+        """From CPython 3.11 on: what is called with these arguments in place of `callable`."""
 
 class Rest:
     """The rest of a call whose beginning a kernel has run.

@@ -39,10 +39,11 @@ def break_causes(results: Sequence[Capture], breaks: Sequence[Found]) -> List[Fo
 
 
 def break_reports(result: Capture, filename: str, breaks: Sequence[Found]) -> List[BreakReport]:
-    """A report per instruction that stays bytecode; says where what is called is compiled on its own."""
-    instructions, callees = result.cfg.function.instructions, result.callees()
+    """A report per instruction that stays bytecode; says where what is called is compiled on its own, or could be."""
+    instructions, callees, plain = result.cfg.function.instructions, result.callees(), result.uncompiled()
     return [break_report(error, filename, line_of(instructions, index), instructions[index].opname,
-                         bool(callees.get(index))) for index, error in breaks]
+                         "compiled on its own" if callees.get(index) else "runs as plain Python" if index in plain else None)
+            for index, error in breaks]
 
 
 def line_of(instructions: Sequence[Any], index: int) -> int:

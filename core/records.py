@@ -236,9 +236,9 @@ class Entry:
         return int(self.program.hits)
 
 
-def break_report(error: Any, filename: str, lineno: int, opname: str, compiled: bool = False) -> BreakReport:
-    """The report of a Break at an instruction; ``compiled`` if what is called there is compiled on its own."""
-    facts = dict(error.facts, instead="compiled on its own") if compiled else dict(error.facts)
+def break_report(error: Any, filename: str, lineno: int, opname: str, instead: Optional[str] = None) -> BreakReport:
+    """The report of a Break at an instruction; ``instead`` says how a Python function runs that is called there."""
+    facts = dict(error.facts) if instead is None else dict(error.facts, instead=instead)
     if error.trail:
         facts["because"] = "%s: %s" % (_innermost(error.trail, filename), facts["because"])
     return BreakReport(error.reason_id, reason(error.reason_id, **facts), REASONS[error.reason_id].hint, filename,

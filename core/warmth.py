@@ -149,8 +149,8 @@ class Warmth:
             self._watch_loops(function)
         return self._decide(function, ns)
 
-    def end(self) -> None:
-        """Make the function a jitted one now."""
+    def end(self, budgeted: bool = True) -> None:
+        """Make the function a jitted one now. If budgeted, the program's budget pays for its kernels, or refuses them."""
         function = self._function()
         if function is None or not self.is_cold:
             return
@@ -159,7 +159,8 @@ class Warmth:
         if function.state is None:
             _hook.unmark(function.py_func.__code__)
             self._warm(function)
-            function.state.budget, function.state.on_too_early = self._budget, self._cool
+            if budgeted:
+                function.state.budget, function.state.on_too_early = self._budget, self._cool
         function.state.warm_up()
 
     def _decide(self, function: Any, ns: int) -> Optional[int]:

@@ -13,6 +13,7 @@ from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
 
+from pijit.guards._evaluate import count_own
 from pijit.guards.facts import (ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, LAYOUTS, SINGLETONS, WARN_ON_WRITE, WRITEABLE,
                                 constant_key, count, describe, is_constant, is_exactly, layout_of, layout_words,
                                 type_name, was_type)
@@ -21,7 +22,7 @@ from pijit.guards.source import (UNBOUND, Attr, Cell, Global, Item, Local, NoPla
                                  SourceError, is_absent, is_plain_tuple)
 
 __all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray", "IsIdentical", "IsType", "IsUnbound",
-           "LengthIs"]
+           "LengthIs", "OwnCountIs"]
 
 
 
@@ -274,6 +275,31 @@ class LengthIs(Guard):
         if len(value) == self.length:
             return None
         return f"{self.source} had {count(self.length, 'item')} and now has {len(value)}"
+
+
+class OwnCountIs(Guard):
+    """The value is an instance that holds `count` attributes of its own, those of slots not counted. No dict is made
+    for an instance that has none yet."""
+
+    __slots__ = fields = ("source", "count")
+    source: Source
+    count: int
+
+    def __str__(self) -> str:
+        return f"len({self.source}.__dict__) == {self.count}"
+
+    def step(self) -> Step:
+        return Step("CHECK_OWN_COUNT", self.count)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        value, = values
+        try:
+            found = count_own(value)
+        except TypeError:
+            return f"{self.source} had a plain dict of its own and is now {describe(value)}"
+        if found == self.count:
+            return None
+        return f"{self.source} had {count(self.count, 'attribute')} of its own and now has {found}"
 
 
 class IsUnbound(Guard):

@@ -40,7 +40,7 @@ warmths: "weakref.WeakKeyDictionary[Any, Warmth]" = weakref.WeakKeyDictionary()
 
 
 def awake(f: Any) -> Any:
-    """A function; if it is cold, as the jitted function that it becomes."""
+    """A function that a decorator of the program asks to compile; if it is cold, it is jitted now, without a budget."""
     if isinstance(f, Cold):
-        warmths[f].end()
+        warmths[f].end(budgeted=False)
     return f

@@ -11,6 +11,7 @@ Attributes:
     arrived: code that takes the values of a frame that begins in its middle.
     finished: the assembled code, with loads of variables made safe.
     frame_slots: where the values of such a frame go.
+    has_site: whether the function that an instruction calls can be one that is compiled on its own.
     handled_at: the instruction whose handler is for what requests raise in front of another one.
     moved_away: code that asks whether a call is to move to other code, and does it.
     moved_in: code that takes the values of a call that moves to other code.
@@ -23,13 +24,13 @@ import sys
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.emit_311 import USUAL_EXIT, Emit
     from pijit.core.bytecode.frames_311 import (
-        LANDINGS, REQUESTS_APART, SiteStack, after_call, announcement, arrived, finished, frame_slots, handled_at, moved_away, moved_in, stack_of,
-        to_go_on)
+        LANDINGS, REQUESTS_APART, SiteStack, after_call, announcement, arrived, finished, frame_slots, handled_at, has_site,
+        moved_away, moved_in, stack_of, to_go_on)
 else:
     from pijit.core.bytecode.emit_37 import USUAL_EXIT, Emit
     from pijit.core.bytecode.frames_37 import (
-        LANDINGS, REQUESTS_APART, SiteStack, after_call, announcement, arrived, finished, frame_slots, handled_at, moved_away, moved_in, stack_of,
-        to_go_on)
+        LANDINGS, REQUESTS_APART, SiteStack, after_call, announcement, arrived, finished, frame_slots, handled_at, has_site,
+        moved_away, moved_in, stack_of, to_go_on)
 
 __all__ = ["LANDINGS", "REQUESTS_APART", "USUAL_EXIT", "Emit", "SiteStack", "after_call", "announcement", "arrived", "finished",
-           "frame_slots", "handled_at", "moved_away", "moved_in", "stack_of", "to_go_on"]
+           "frame_slots", "handled_at", "has_site", "moved_away", "moved_in", "stack_of", "to_go_on"]

@@ -104,9 +104,9 @@ class Emit:
         items: List[Item] = [self.op("PUSH_NULL"), self.const(callable)]
         return items[::-1] if "TO_BOOL" in dis.opmap else items
 
-    def call_pair(self) -> List[Item]:
-        """Call the item below the top one with that."""
-        return self._call(0)
+    def call_pair(self, more: int = 0) -> List[Item]:
+        """Call an item with the one above it and so many more."""
+        return self._call(more)
 
     def call_on_top(self, callable: Any) -> List[Item]:
         """Call a constant with the top item, whose place the result takes."""

@@ -197,12 +197,15 @@ class Assembler:
         rows_of_originals: List[int] = []
         rows_of_jump_targets: List[int] = []
         opcodes, instructions = layout.opcodes, self.function.instructions
+        jumped_to = {_target(instr) for instr in instructions}
         for instr in self.function.prologue:
             layout.add_original(instr)
         for instr in instructions:
             index = instr.index
             if index in self._fallthrough:
                 _place(self._fallthrough[index], instr, instructions, layout, placed, pending)
+            if index not in jumped_to and any(index in ways for ways in (self._redirected, self._inserted, self._original)):
+                layout.add_in_front_of_target(instr)
             rows_of_jump_targets.append(len(opcodes))
             if index in self._redirected:
                 _place(self._redirected[index], instr, instructions, layout, placed, pending)
@@ -213,7 +216,7 @@ class Assembler:
         _place_all(placed, ((label, rows_of_originals[index]) for index, label in self._original.items()))
         _place_all(placed, ((label, rows_of_jump_targets[index]) for index, label in self._inserted.items()))
         for instr in instructions:
-            target = instr.target if instr.written_target is None else instr.written_target
+            target = _target(instr)
             if target is not None and instr.index not in self._retargeted:
                 layout.targets[rows_of_originals[instr.index]] = rows_of_jump_targets[target]
         pending += [(rows_of_originals[index], label) for index, label in self._retargeted.items()]
@@ -222,6 +225,10 @@ class Assembler:
                 raise ValueError("{!r} is placed in front of no instruction".format(label))
             layout.targets[row] = placed[label]
         return layout, placed, rows_of_jump_targets
+
+
+def _target(instr: Instr) -> Optional[int]:
+    return instr.target if instr.written_target is None else instr.written_target
 
 
 def _index_in(names: List[str], name: str) -> int:

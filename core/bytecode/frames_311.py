@@ -23,7 +23,7 @@ from pijit.core.bytecode.names_311 import NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.units_311 import encoded_units
 
 MOVE = "$move"
-_THROUGH_SITES = frozenset(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD", "CALL_METHOD_KW"))
+_THROUGH_SITES = frozenset(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "CALL_METHOD_KW"))
 NOTHING = "$nothing"
 """The local variable that empty slots are stored into; it never has a value."""
 LANDINGS = False
@@ -159,11 +159,13 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
         [m or NULL, x, args]    ->  [site, callable, args]
 
     What is looked up as a method may be none, so that there is an empty slot beside it. A tuple takes both, and `bind` makes a
-    callable of it.
+    callable of it. A call with a tuple of arguments ignores the slot: it gets what `bound` makes of site and callable.
     """
     instr, operands = cfg.function.instructions[emit.index], cfg.function.operands
-    if operands is None or instr.opname not in _THROUGH_SITES:
-        return []  # operators and the like that call functions of classes have no such slot
+    if operands is None or not has_site(instr):
+        return []
+    if instr.opname == "CALL_FUNCTION_EX":
+        return _bound_callable(emit, bool(encoded_units(instr)[-1].raw & 1), callable)
     slots = [emit.assembler.fresh_local() for _ in range(_arguments(instr))]
     items: List[Item] = [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
     if instr.opname.startswith("CALL_METHOD") or emit.index in operands.paired_calls:
@@ -172,6 +174,21 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
         items += [emit.op("SWAP", 2)] * (not NULL_ABOVE_CALLABLE)
         items.append(emit.op("STORE_FAST", emit.assembler.local(NOTHING)))
     return items + [emit.const(callable), emit.op("SWAP", 2), *emit.put_back(slots)]
+
+
+def has_site(instr: Instr) -> bool:
+    """Whether what an instruction calls can be called through a site. Operators and properties have no callable on the stack."""
+    return instr.opname in _THROUGH_SITES
+
+
+def _bound_callable(emit: Emit, has_keywords: bool, site: Any) -> List[Item]:
+    """Code that puts another callable in the place of that of a call with a tuple of arguments, and maybe a dict."""
+    slots = [emit.assembler.fresh_local() for _ in range(1 + has_keywords)]
+    items: List[Item] = [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
+    items += [emit.op("STORE_FAST", emit.assembler.local(NOTHING))] * NULL_ABOVE_CALLABLE
+    # bound(callable, arguments), whose first argument is in the slot
+    items += [emit.const(site.bound), emit.op("SWAP", 2), emit.op("LOAD_FAST", slots[0]), *emit.call_pair(1)]
+    return items + [emit.op("PUSH_NULL")] * NULL_ABOVE_CALLABLE + emit.put_back(slots)
 
 
 def _arguments(instr: Instr) -> int:

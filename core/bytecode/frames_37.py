@@ -12,6 +12,7 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.emit_37 import Emit
 from pijit.core.bytecode.encode import Assembler, Item, Label
 from pijit.core.bytecode.flow import BlockEntry
+from pijit.core.bytecode.instructions import Instr
 from pijit.core.bytecode.linetable import LINE_TABLE_FIELD
 
 STACK, MOVE = "$stack", "$move"
@@ -198,6 +199,11 @@ def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) ->
 def to_go_on(linked: CodeType) -> Any:
     """What a mover is answered: the code to go on in, and its local for the operand stack."""
     return linked, linked.co_varnames.index(STACK)
+
+
+def has_site(instr: Instr) -> bool:
+    """Whether the frame that an instruction makes can be waited for."""
+    return True
 
 
 def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:

@@ -10,7 +10,6 @@ from pijit.core.bytecode.assigned_311 import checked
 from pijit.core.bytecode.blocks import CFG, build_cfg
 from pijit.core.bytecode.emit_311 import Emit
 from pijit.core.bytecode.encode import Assembler, Item, replace_code
-from pijit.core.bytecode.exceptiontable import read_exception_table, write_exception_table
 from pijit.core.bytecode.frames_311 import stack_layout
 from pijit.core.bytecode.instructions import Instr, count_arguments
 from pijit.core.bytecode.layout import read_instructions
@@ -25,23 +24,11 @@ _STARRED = 0x04 | 0x08
 _AFTER_AWAIT = 3
 # What stands behind a `yield from` whose result is dropped.
 _ENDS = ["END_SEND"] * ("END_SEND" in dis.opmap) + ["POP_TOP"]
-_STOP_ITERATION = 3
-"""The intrinsic that turns the StopIteration of a generator into a RuntimeError; in 3.11 whoever runs the generator does."""
 
 
 def readable(code: CodeType) -> CodeType:
-    """The code whose instructions the functions below number.
-
-    It has no instructions that do two operations, and not the handler around all of a generator, which turns StopIteration
-    into RuntimeError.
-    """
-    plain = plain_code(code)
-    handlers = {instr.offset // 2 for instr in read_instructions(plain)
-                if (instr.opname, instr.arg) == ("CALL_INTRINSIC_1", _STOP_ITERATION)}
-    if not handlers:
-        return plain
-    entries = [entry for entry in read_exception_table(plain.co_exceptiontable) if entry.target not in handlers]
-    return replace_code(plain, co_exceptiontable=write_exception_table(entries))
+    """The code whose instructions the functions below number: none of them does two operations."""
+    return plain_code(code)
 
 
 def without_yields(code: CodeType) -> CodeType:

@@ -1,6 +1,7 @@
 """How CPython 3.11 and later lay out instructions: relative jumps, inline caches, tables of handlers and locations."""
 
 import dis
+import sys
 from itertools import accumulate, groupby
 from types import CodeType
 from typing import Dict, List, Optional, Sequence
@@ -20,6 +21,11 @@ _EXTENDED_ARG = dis.EXTENDED_ARG
 _FOR_ITER = dis.opmap["FOR_ITER"]
 # Rows whose direction is open have the negative opcode of the backward jump.
 _OPEN = {name: -opcode for name, opcode in BACKWARD_JUMPS.items()}
+
+
+_TARGETS_HAVE_LINES = sys.version_info[:2] == (3, 12)
+"""Whether tools get an event for the line of a jump's target wherever the unit that ran before has another line, or none. The
+last one of a call is a cache, which has none."""
 
 
 class Layout:
@@ -56,6 +62,11 @@ class Layout:
         if columns and site is not None and site.position is not None and site.lineno == lineno:
             position = site.position
         self._append(opcode, arg, units_needed(arg), position, None if site is None else site.entry)
+
+    def add_in_front_of_target(self, instr: Instr) -> None:
+        """What keeps the line of an original instruction from beginning anew there because new code jumps to it."""
+        if _TARGETS_HAVE_LINES and self.opcodes and CACHES.get(self.opcodes[-1]) and self.positions[-1].line == instr.lineno:
+            self._append(dis.opmap["NOP"], 0, 1, self.positions[-1], self.entries[-1])
 
     def _append(self, opcode: int, arg: int, size: int, position: Position, entry: Optional[ExceptionEntry]) -> None:
         self.opcodes.append(opcode)

@@ -104,6 +104,9 @@ class Layout:
         self.lines.append(lineno)
         self.sizes.append(_units_needed(arg))
 
+    def add_in_front_of_target(self, instr: Instr) -> None:
+        """Nothing: lines begin where the table says."""
+
     def resolve_jumps(self) -> None:
         """Give jumps their arguments; one that outgrows its room moves all that follows it. So repeat."""
         jumps = [(row, target) for row, target in enumerate(self.targets) if target is not None]

@@ -83,7 +83,7 @@ class _Reader:
 
 
 def read_locations(table: bytes, first_line: int, units: int) -> List[Position]:
-    """The position of each unit.
+    """The position of each unit; tools that change code leave tables that are too short, and units behind the end have none.
 
     Args:
         table: `co_linetable`.
@@ -94,7 +94,7 @@ def read_locations(table: bytes, first_line: int, units: int) -> List[Position]:
         One position per unit.
 
     Raises:
-        ValueError: the table ends within an entry, or describes another number of units.
+        ValueError: the table ends within an entry.
 
     Example:
         read_locations(code.co_linetable, code.co_firstlineno, len(code.co_code) // 2)[0].line
@@ -104,9 +104,7 @@ def read_locations(table: bytes, first_line: int, units: int) -> List[Position]:
     while reader.at < len(table):
         count, position = reader.entry()
         positions += [position] * count
-    if len(positions) != units:
-        raise ValueError("location table: it describes {} units, and the code has {}".format(len(positions), units))
-    return positions
+    return positions[:units] + [NO_POSITION] * (units - len(positions))
 
 
 def _number(value: int) -> bytearray:

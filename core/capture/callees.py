@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.decode import Instr
+from pijit.core.bytecode.emit import has_site
 from pijit.core.capture.conditions import HasLength, HasType, LacksItem
 from pijit.core.capture.facts import Facts, Place
 from pijit.core.capture.places import CellPlace, FreePlace, GlobalPlace
@@ -184,21 +185,40 @@ def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.Funct
     special = method_called(instr)
     if special is not None and special[1] < len(stack):
         return _function_of(operator_method(instr, stack[-1 - special[1]]))
-    below = CALLEE_BELOW.get(instr.opname)
-    if below is None or below(instr.arg or 0) >= len(stack):
+    target = _callable_of(instr, stack)
+    if target is None:
         return None
-    target = stack[-1 - below(instr.arg or 0)]
     if instr.opname == "LOAD_ATTR":
         found = read_class_attribute(sample_of(target), instr.value) if isinstance(target, Opaque) else None
         return _function_of(found.fget) if type(found) is property else None
     return _function_of(sample_of(target.function if isinstance(target, Bound) else target))
 
 
+def _callable_of(instr: Instr, stack: List[Abstract]) -> Optional[Abstract]:
+    """What an instruction calls, or reads an attribute of."""
+    below = CALLEE_BELOW.get(instr.opname)
+    return stack[-1 - below(instr.arg or 0)] if below is not None and below(instr.arg or 0) < len(stack) else None
+
+
+def may_compile_alone(instr: Instr, stack: List[Abstract]) -> bool:
+    """Whether linked code can run a function that it has compiled on its own where an instruction calls it.
+
+    Sites of CPython 3.11 and later see what is called, not the frame that a class or an object of C makes.
+    """
+    if not has_site(instr):
+        return False
+    target = _callable_of(instr, stack)
+    sample = sample_of(target.function if isinstance(target, Bound) else target) if target is not None else None
+    if sys.version_info < (3, 11) or sample is None:
+        return True
+    if type(sample) is type:
+        return sample.__new__ is object.__new__
+    return type(sample) is not functools.partial
+
+
 def calls_unknown(instr: Instr, stack: List[Abstract]) -> bool:
     """Whether an instruction calls something of which nothing is known."""
-    below = CALLEE_BELOW.get(instr.opname)
-    return (below is not None and instr.opname != "LOAD_ATTR" and below(instr.arg or 0) < len(stack)
-            and isinstance(stack[-1 - below(instr.arg or 0)], Unknown))
+    return instr.opname != "LOAD_ATTR" and isinstance(_callable_of(instr, stack), Unknown)
 
 
 def _function_of(target: Any) -> Optional[types.FunctionType]:

@@ -97,6 +97,10 @@ class Capture:
         return {index: self.analysis.facts.callees[index] for index, _ in self.breaks()
                 if index in self.analysis.facts.callees}
 
+    def uncompiled(self) -> Set[int]:
+        """The instructions that call functions which nothing but the way they are called keeps from being compiled."""
+        return self.analysis.facts.uncompiled
+
     def causes(self) -> List[Tuple[Any, Any]]:
         """(source, value) of what kept code from becoming kernels: other types might not have."""
         if self.given_up is not None:

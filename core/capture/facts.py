@@ -42,7 +42,7 @@ class Facts:
     Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the
     object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
     these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that
-    are not inlined. ``mutates`` says that captured code changes a container; ``guessed`` are the instructions that
+    are not inlined, ``uncompiled`` the instructions where such a function runs as it is, see `may_compile_alone`. ``mutates`` says that captured code changes a container; ``guessed`` are the instructions that
     read natively what type feedback has not said the type of. ``looping`` are the calls of inlined functions that
     have loops, ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the
     hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
@@ -58,7 +58,7 @@ class Facts:
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees",
+                 "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen", "catches",
                  "within", "around", "sizes", "shared", "work", "shown")
 
@@ -84,6 +84,7 @@ class Facts:
         self.said = Said()
         self.texts: Set[Any] = set()
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
+        self.uncompiled: Set[int] = set()
         self.stepped: Dict[int, str] = {}
         self.objects: Set[Any] = set()
         self.by_bytecode: Set[CodeType] = set()

@@ -65,7 +65,7 @@ def guards_for(source: Any, value: Any) -> List[Any]:
     if isinstance(value, Opaque):
         return [kinds.IsType(source, type(value.sample))]
     if isinstance(value, Record):
-        own = kinds.LengthIs(Inner(source, "__dict__"), len(names_in_dict(value)))
+        own = kinds.OwnCountIs(source, len(names_in_dict(value)))
         items = kinds.LengthIs(source, len(value.items))
         return [kinds.IsType(source, value.python)] + [items] * is_row(value) + [own] * has_dict(value.python)
     if isinstance(value, Made):
@@ -184,7 +184,8 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
 def may_wait(program: GuardProgram) -> bool:
     """Whether a loop of the segment may wait until another thread has changed what the program found: a number, a
     length or a name that is in no local variable."""
-    changing = (kinds.Equals, kinds.IntRange, kinds.LengthIs, kinds.IsAbsent, kinds.IsUnbound)
+    changing = (kinds.Equals, kinds.IntRange, kinds.LengthIs, kinds.OwnCountIs, kinds.IsAbsent, kinds.IsUnbound)
     return any(isinstance(guard, changing) or isinstance(guard, kinds.IsType) and issubclass(guard.held.get() or object, NUMBERS)
                for guard in program.guards
-               if any(not isinstance(source, (Local, Constant)) for source in guard.sources))
+               if isinstance(guard, kinds.OwnCountIs)  # what the object in a local variable holds is in none
+               or any(not isinstance(source, (Local, Constant)) for source in guard.sources))

@@ -19,7 +19,7 @@ from pijit.core.capture.analysis import Analysis
 from pijit.core.capture.asides import Aside, is_aside, long_behind
 from pijit.core.capture.binding import bind, with_dicts
 from pijit.core.capture.bodies import Body, body_of, body_with
-from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of, find_callee
+from pijit.core.capture.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of, find_callee, may_compile_alone
 from pijit.core.capture.conditions import HasCode
 from pijit.core.capture.entry import why_not_captured
 from pijit.core.capture.facts import Facts, MadeFacts
@@ -327,10 +327,13 @@ class Inliner:
         return REASONS[skip].title if skip not in (None, "PJ101") else None
 
     def note(self, facts: Facts, instr: Instr, stack: List[Abstract]) -> None:
-        """Note the function that a call runs which stays bytecode: it is compiled on its own. If it is not known,
-        the first calls show."""
+        """Note the function that a call runs which stays bytecode: it is compiled on its own, or it says why not. If it is not
+        known, the first calls show."""
         function = called_function(instr, stack) if not facts.depth else None
         if function is not None and self.compiles_alone(function):
+            if not may_compile_alone(instr, stack):
+                facts.uncompiled.add(instr.index)
+                return
             facts.note_call(instr.index, function.__code__, function.__qualname__)
         elif not facts.depth and calls_unknown(instr, stack):
             facts.callees.setdefault(instr.index, [])

@@ -28,8 +28,10 @@ int breaker_asks(PyThreadState *tstate);
 /* How often one thread has taken the GIL after another. The GIL is held. */
 unsigned long gil_switches(void);
 
-/* Whether a tool of sys.monitoring (CPython 3.12) listens to events of all code; tools that listen to one code object do not
- * count. The GIL is held. */
+/* no_monitoring.h, monitors.h: whether a tool of sys.monitoring (CPython 3.12) listens to events of all code; whether there is
+ * a tool; whether one listens to events of a code object, or of one in it. The GIL is held. */
 int monitoring_listens(void);
+int monitoring_in_use(void);
+int monitoring_listens_to(PyCodeObject *code);
 
 #endif

@@ -4,6 +4,7 @@
 #include <internal/pycore_interp.h>
 #include <internal/pycore_runtime.h>
 #include "breaker.h"
+#include "no_monitoring.h"
 
 int *
 breaker_address(void)
@@ -43,10 +44,4 @@ unsigned long
 gil_switches(void)
 {
     return _PyRuntime.ceval.gil.switch_number;
-}
-
-int
-monitoring_listens(void)
-{
-    return 0;
 }

@@ -63,5 +63,17 @@ gil_switches(void)
 int
 monitoring_listens(void)
 {
-    return monitors_listen(&main_interpreter()->monitors, main_interpreter()->monitoring_version);
+    return monitors_listen(main_interpreter(), main_interpreter()->monitoring_version);
+}
+
+int
+monitoring_in_use(void)
+{
+    return monitors_in_use(main_interpreter()) != 0;
+}
+
+int
+monitoring_listens_to(PyCodeObject *code)
+{
+    return monitors_listen_to(code, monitors_in_use(main_interpreter()));
 }

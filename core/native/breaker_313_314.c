@@ -47,5 +47,17 @@ int
 monitoring_listens(void)
 {
     PyInterpreterState *interpreter = PyInterpreterState_Main();  /* borrowed */
-    return monitors_listen(&interpreter->monitors, interpreter->ceval.instrumentation_version);
+    return monitors_listen(interpreter, interpreter->ceval.instrumentation_version);
+}
+
+int
+monitoring_in_use(void)
+{
+    return monitors_in_use(PyInterpreterState_Main()) != 0;
+}
+
+int
+monitoring_listens_to(PyCodeObject *code)
+{
+    return monitors_listen_to(code, monitors_in_use(PyInterpreterState_Main()));
 }

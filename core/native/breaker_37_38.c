@@ -13,6 +13,7 @@
 #define MAIN_THREAD _PyRuntime.ceval.pending.main_thread
 #endif
 #include "breaker.h"
+#include "no_monitoring.h"
 
 int *
 breaker_address(void)
@@ -50,10 +51,4 @@ unsigned long
 gil_switches(void)
 {
     return _PyRuntime.ceval.gil.switch_number;
-}
-
-int
-monitoring_listens(void)
-{
-    return 0;
 }

@@ -2,11 +2,26 @@
  *
  * A call has an empty slot beside its callable. Linked code puts a CallSite there, so that CPython calls the site with the
  * callable as its first argument. The site asks the cache of the Callee that the callable is a function of, and runs what that
- * has, or calls the callable. Other calls of the function are not concerned. */
+ * has, or calls the callable. Other calls of the function are not concerned.
+ *
+ * What is called may also be a method of such a function, an object whose class has it as `__call__`, or a class that has it as
+ * `__init__` and makes objects as `object` does. Calls with a tuple of arguments have no slot: they get a bound method of the site. */
 #ifndef PIJIT_CORE_CALL_SITE_311_H
 #define PIJIT_CORE_CALL_SITE_311_H
 
 #include "callees.h"
+
+static PyObject *name_init, *name_call, *no_arguments;  /* owned: "__init__", "__call__", (); site_names makes them */
+
+/* 0, or -1 with an exception set. */
+static int
+site_names(void)
+{
+    name_init = PyUnicode_InternFromString("__init__");
+    name_call = PyUnicode_InternFromString("__call__");
+    no_arguments = PyTuple_New(0);
+    return name_init != NULL && name_call != NULL && no_arguments != NULL ? 0 : -1;
+}
 
 /* The Callee of a function at a site: owned; NULL: none. */
 static Callee *
@@ -72,11 +87,10 @@ site_function(CallSite *site, PyObject *function, PyObject *const *args, size_t 
     return result;
 }
 
-/* A call of a bound method of a Python function: `args` begin with the method, which gives its place to the object. */
+/* A call of a function with an object in front of the arguments behind args[0]. */
 static PyObject *
-site_method(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+site_prepend(CallSite *site, PyObject *function, PyObject *owner, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *function = PyMethod_GET_FUNCTION(args[0]), *owner = PyMethod_GET_SELF(args[0]);  /* borrowed */
     Py_ssize_t count = nargs + (kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0);
     PyObject **given = PyMem_New(PyObject *, count);  /* owned; what is in it is borrowed: the caller has all of it */
     if (given == NULL) {
@@ -89,6 +103,52 @@ site_method(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *k
     return result;
 }
 
+/* A call of a bound method of a Python function: `args` begin with the method, which gives its place to the object. */
+static PyObject *
+site_method(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    return site_prepend(site, PyMethod_GET_FUNCTION(args[0]), PyMethod_GET_SELF(args[0]), args, nargs, kwnames);
+}
+
+/* The Python function that a class has under a name: owned; NULL: none. */
+static PyObject *
+class_function(PyTypeObject *type, PyObject *name)
+{
+    PyObject *found = _PyType_Lookup(type, name);  /* borrowed */
+    return found != NULL && Py_TYPE(found) == &PyFunction_Type ? Py_NewRef(found) : NULL;
+}
+
+/* The `__init__` that a call of an object runs on what object.__new__ makes: owned; NULL: it is no such class. */
+static PyObject *
+class_init(PyObject *callable)
+{
+    PyTypeObject *kind = (PyTypeObject *)callable;
+    if (Py_TYPE(callable) != &PyType_Type || kind->tp_new != PyBaseObject_Type.tp_new || kind->tp_vectorcall != NULL) {
+        return NULL;
+    }
+    return class_function(kind, name_init);
+}
+
+/* A call of a class whose `__init__` is a Python function; `args` begin with the class. */
+static PyObject *
+site_make(CallSite *site, PyObject *init, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyTypeObject *kind = (PyTypeObject *)args[0];
+    PyObject *made = kind->tp_new(kind, no_arguments, NULL);  /* owned, given away */
+    if (made == NULL) {
+        return NULL;
+    }
+    PyObject *result = site_prepend(site, init, made, args, nargs, kwnames);  /* owned */
+    if (result != NULL && result != Py_None) {
+        PyErr_Format(PyExc_TypeError, "__init__() should return None, not '%.200s'", Py_TYPE(result)->tp_name);
+    }
+    if (result != Py_None) {
+        Py_CLEAR(made);
+    }
+    Py_XDECREF(result);
+    return made;
+}
+
 /* A call of what is no Python function. An open site that meets nothing else closes. */
 static PyObject *
 site_other(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -97,6 +157,28 @@ site_other(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
         Py_CLEAR(site->find);
     }
     return PyObject_Vectorcall(args[0], args + 1, (nargs - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, kwnames);
+}
+
+/* A call of a class, or of an object whose class has a `__call__`; `args` begin with it. */
+static PyObject *
+site_object(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *init = class_init(args[0]), *call = NULL, *result;  /* owned; NULL: none; owned, given away */
+    if (init == NULL && !PyType_HasFeature(Py_TYPE(args[0]), Py_TPFLAGS_HAVE_VECTORCALL)) {
+        call = class_function(Py_TYPE(args[0]), name_call);
+    }
+    if (init != NULL) {
+        result = site_make(site, init, args, nargs, kwnames);
+    }
+    else if (call != NULL) {
+        result = site_function(site, call, args, nargs, kwnames);
+    }
+    else {
+        result = site_other(site, args, nargs, kwnames);
+    }
+    Py_XDECREF(init);
+    Py_XDECREF(call);
+    return result;
 }
 
 /* A call through a site takes no more of the recursion limits than one without it. */
@@ -122,7 +204,7 @@ site_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *
         result = site_method(site, args, nargs, kwnames);
     }
     else {
-        result = site_other(site, args, nargs, kwnames);
+        result = site_object(site, args, nargs, kwnames);
     }
     thread_charge_entry(tstate);
     return result;
@@ -134,6 +216,25 @@ site_get_callable(PyObject *self, void *Py_UNUSED(closure))
     Py_INCREF(self);
     return self;
 }
+
+/* bound(callable, arguments): what a call with these arguments is to call instead; the callable itself where that is no function,
+ * or where CPython is to say what is wrong with the arguments. */
+static PyObject *
+site_bound(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "bound takes a callable and its arguments");
+        return NULL;
+    }
+    int is_served = Py_TYPE(args[0]) == &PyFunction_Type || Py_TYPE(args[0]) == &PyMethod_Type;
+    int iterable = Py_TYPE(args[1])->tp_iter != NULL || PySequence_Check(args[1]);  /* else CPython names the callable */
+    return is_served && iterable ? PyMethod_New(self, args[0]) : Py_NewRef(args[0]);
+}
+
+static PyMethodDef site_methods[] = {
+    {"bound", (PyCFunction)(void (*)(void))site_bound, METH_FASTCALL, "What linked code calls with a tuple of arguments."},
+    {NULL},
+};
 
 static PyGetSetDef site_getset[] = {
     {"open", (getter)site_get_open, NULL, "Whether functions that the site has not met are asked about.", NULL},
@@ -153,6 +254,7 @@ static PyTypeObject CallSite_Type = {
     .tp_new = site_new,
     .tp_dealloc = (destructor)site_dealloc,
     .tp_getset = site_getset,
+    .tp_methods = site_methods,
 };
 
 /* bind(pair): linked code puts what LOAD_ATTR has pushed for a call into a tuple, an empty slot as an item that is NULL. */

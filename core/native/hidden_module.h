@@ -43,7 +43,7 @@ static const ModuleType module_types[] = {
 MODULE_INIT
 PyInit__hook(void)
 {
-    if (PyType_Ready(&Move_Type) < 0 || PyType_Ready(&Mover_Type) < 0) {
+    if (PyType_Ready(&Move_Type) < 0 || PyType_Ready(&Mover_Type) < 0 || site_names() < 0) {
         return NULL;
     }
     return marks_module(&module_definition, module_types);

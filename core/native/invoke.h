@@ -9,6 +9,7 @@
 #include "breaker.h"
 #include "effects.h"
 #include "errors.h"
+#include "handlers.h"
 
 /* What a result must be, besides the kinds of effects.h. */
 enum { BOX_ARRAY = -5 };
@@ -176,18 +177,31 @@ result_read(int64_t frame, const Wanted *wanted, PyObject *result, int64_t *out)
     return owned_push(frame_owned(frame), result) < 0 ? LAUNCHER_ERROR : 0;
 }
 
+/* The answer for an exception that the call may have raised; takes over the references. */
+static int64_t
+common_answer(PyObject *type, PyObject *value, PyObject *traceback)
+{
+    if (raised_by_handler(traceback)) {
+        return raise_later(type, value, traceback) < 0 ? LAUNCHER_ERROR : DECLINED;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return DECLINED;
+}
+
 /* What a kernel does about the exception that is set. One that is not about the call, as a signal handler raises, is
  * raised again as soon as bytecode runs. */
 static int64_t
 exception_answer(void)
 {
     PyObject *type, *value, *traceback;  /* owned */
-    if (PyErr_ExceptionMatches(PyExc_Exception)) {
-        PyErr_Clear();
-        return DECLINED;
-    }
+    int is_common = PyErr_ExceptionMatches(PyExc_Exception);
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
+    if (is_common) {
+        return common_answer(type, value, traceback);
+    }
     PyObject *args = value == NULL ? NULL : ((PyBaseExceptionObject *)value)->args;  /* borrowed */
     if (args != NULL && PyTuple_Check(args) && PyTuple_GET_SIZE(args) > 0) {
         PyErr_Restore(type, value, traceback);

@@ -373,6 +373,13 @@ trial_declines(Launcher *self)
     return plain;
 }
 
+/* Whether a tool of sys.monitoring listens to a function that the kernel has inlined. */
+static inline int
+inlined_is_monitored(const Launcher *self)
+{
+    return monitoring_in_use() && self->program != NULL && guards_api->program_has_code(self->program, monitoring_listens_to);
+}
+
 PyObject *
 launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
 {
@@ -387,7 +394,7 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
     PyThreadState *tstate = PyThreadState_Get();
     self->calls++;
     /* Switched on since the frame started: what the kernel would do has frames and calls that are to be seen. */
-    if (thread_is_traced(tstate)) {
+    if (thread_is_traced(tstate) || inlined_is_monitored(self)) {
         return launcher_miss(self);
     }
     if (self->trial != NULL && trial_declines(self)) {
@@ -427,7 +434,7 @@ launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, P
     Launcher *self = (Launcher *)object;
     Caller caller = {globals, builtins, left, 0, 0};
 
-    if (!self->enabled || self->trial != NULL || ninputs != self->ninputs) {
+    if (!self->enabled || self->trial != NULL || ninputs != self->ninputs || inlined_is_monitored(self)) {
         return LAUNCH_MISSED;
     }
     *result = fetched_run(self, inputs, &caller);

@@ -1,10 +1,14 @@
-/* sys.monitoring on CPython 3.13 and later: the version of its events is in the upper bits of each thread's eval breaker. */
-#include "monitoring.h"
-
-#define REQUEST_BITS 8
+/* sys.monitoring on CPython 3.13: the version of its events is in the interpreter's state, which only its own headers show. */
+#define Py_BUILD_CORE
+#include "thread_311.h"
+#include <internal/pycore_interp.h>
+#undef Py_BUILD_CORE
+#include "monitors.h"
 
 int
 code_is_monitored(PyThreadState *tstate, PyCodeObject *code)
 {
-    return tools_have_events((uint64_t)(tstate->eval_breaker >> REQUEST_BITS)) || code_has_events(code);
+    PyInterpreterState *interpreter = tstate->interp;  /* borrowed */
+    unsigned used = monitors_in_use(interpreter);
+    return used != 0 && (monitors_listen(interpreter, interpreter->ceval.instrumentation_version) || monitors_listen_to(code, used));
 }

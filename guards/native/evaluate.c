@@ -228,6 +228,19 @@ api_program_fetch_count(PyObject *program)
     return ((ProgramObject *)program)->nresults;
 }
 
+static int
+api_program_has_code(PyObject *program, int (*ask)(PyCodeObject *code))
+{
+    ProgramObject *self = (ProgramObject *)program;
+    int found = 0;
+    for (Py_ssize_t i = 0; i < self->nsteps && !found; i++) {
+        PyObject *code = self->steps[i].operation == CHECK_CODE ? referent(self->steps[i].object) : NULL;  /* owned */
+        found = code != NULL && PyCode_Check(code) && ask((PyCodeObject *)code);
+        Py_XDECREF(code);
+    }
+    return found;
+}
+
 static PyObject *
 api_cache_lookup(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
                  PyObject *builtins, Fetched *fetched)
@@ -260,8 +273,8 @@ api_is_cache(PyObject *object)
 }
 
 static GuardsAPI api = {
-    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_cache_lookup, api_cache_payload,
-    api_is_program, api_is_cache,
+    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_program_has_code, api_cache_lookup,
+    api_cache_payload, api_is_program, api_is_cache,
 };
 
 /* ---- the module ---------------------------------------------------------------------------------------- */
@@ -323,6 +336,17 @@ module_present_dict(PyObject *Py_UNUSED(module), PyObject *object)
 }
 
 static PyObject *
+module_count_own(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    Py_ssize_t count = own_count(object);
+    if (count < 0) {
+        PyErr_SetString(PyExc_TypeError, "a class, or an object that has no plain dict of its own");
+        return NULL;
+    }
+    return PyLong_FromSsize_t(count);
+}
+
+static PyObject *
 module_trust_getter(PyObject *module, PyObject *type)
 {
     if (!PyType_Check(type) || ((PyTypeObject *)type)->tp_descr_get == NULL) {
@@ -346,6 +370,8 @@ static PyMethodDef module_methods[] = {
      "LookupError as find."},
     {"present_dict", module_present_dict, METH_O,
      "present_dict(object) -> the dict of an instance, or None where it has none yet; none is made for it. TypeError of what never has one."},
+    {"count_own", module_count_own, METH_O,
+     "count_own(object) -> how many attributes an instance holds of its own; no dict is made for it. TypeError of what never has one."},
     {"find", module_find, METH_VARARGS,
      "find(container, key) -> the value of a dict, the key if a set has it, or UNBOUND; LookupError where a key would be "
      "compared by code of its own."},

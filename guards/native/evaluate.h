@@ -19,7 +19,7 @@
 #include <Python.h>
 #include "capsule.h"
 
-#define GUARDS_API_VERSION 3
+#define GUARDS_API_VERSION 4
 #define GUARDS_API_CAPSULE "pijit.guards._evaluate._C_API"
 
 /* Where a lookup puts what the program that holds fetches, if there is room: then `count` NEW references; else, and on
@@ -41,6 +41,9 @@ typedef struct {
 
     /* The number of fetch sources of a program. */
     Py_ssize_t (*program_fetch_count)(PyObject *program);
+
+    /* Whether `ask` says so of a code object that a guard of a program compares with. */
+    int (*program_has_code)(PyObject *program, int (*ask)(PyCodeObject *code));
 
     /* A NEW reference to the payload of the first entry whose guards hold; NULL (no exception) on a miss. `fetched` may
      * be NULL. */

@@ -369,6 +369,21 @@ present_dict_fetch(PyObject *object)
     return dict;
 }
 
+/* How many attributes an instance holds of its own; no dict is made to count them. -1 without an exception for classes,
+ * what never has a dict, and dicts of a class of their own. */
+static inline Py_ssize_t
+own_count(PyObject *object)
+{
+    if (PyType_Check(object) || Py_TYPE(object)->tp_dictoffset == 0) {
+        return -1;
+    }
+    PyObject *dict = instance_dict(object);  /* borrowed */
+    if (dict == NULL) {
+        return instance_values_count(object);
+    }
+    return PyDict_CheckExact(dict) ? PyDict_GET_SIZE(dict) : -1;
+}
+
 /* The name of a function, or of a class that is no static one: a NEW reference; NULL without an exception if there is
  * none. */
 static inline PyObject *

@@ -61,4 +61,17 @@ instance_values_find(PyObject *object, PyObject *name, PyObject **value)
     return status;
 }
 
+/* How many attributes an instance without a dict holds. */
+static inline Py_ssize_t
+instance_values_count(PyObject *object)
+{
+    PyObject **values = has_managed_dict(object) ? managed_values(object) : NULL;
+    const KeyTable *keys = values != NULL ? (const KeyTable *)((PyHeapTypeObject *)Py_TYPE(object))->ht_cached_keys : NULL;
+    Py_ssize_t count = 0;
+    for (Py_ssize_t at = 0; keys != NULL && at < keys->entries; at++) {
+        count += values[at] != NULL;
+    }
+    return count;
+}
+
 #endif

@@ -24,4 +24,11 @@ instance_values_find(PyObject *object, PyObject *name, PyObject **value)
     return LOOKUP_ABSENT;
 }
 
+/* How many attributes an instance without a dict holds. */
+static inline Py_ssize_t
+instance_values_count(PyObject *object)
+{
+    return 0;
+}
+
 #endif

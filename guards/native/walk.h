@@ -78,6 +78,8 @@ step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
         return int_fits_64(*a);
     case CHECK_LENGTH:
         return length_matches(*a, step->number);
+    case CHECK_OWN_COUNT:
+        return own_count(*a) == step->number;
     case CHECK_CODE:
         return function_has_code(*a, step_referent(step));
     case CHECK_LOCAL_UNBOUND:

@@ -155,9 +155,11 @@ def test_blocks_are_found_in_the_exception_table():
     assert found == EXPECTED
 
 
-def test_handlers_protect_what_they_should():
-    """An exception in an except clause goes on to the finally body around it, past the code that ends the handler."""
-    function = function_of("def f(x):\n try:\n  try: a(x)\n  except KeyError: b(x)\n finally: c(x)")
+@pytest.mark.parametrize("inner, outer", [("b(x)", "finally"), ("b(x)", "except ValueError"), ("raise b(x)", "finally"),
+                                          ("raise b(x)", "except ValueError")])
+def test_handlers_protect_what_they_should(inner, outer):
+    """An exception in an except clause goes on to the handler around it, past the code that ends the clause."""
+    function = function_of("def f(x):\n try:\n  try: a(x)\n  except KeyError: %s\n %s: c(x)" % (inner, outer))
     cfg = build_cfg(function)
     call = next(instr for instr in function.instructions if instr.opname == "LOAD_GLOBAL" and instr.value == "b")
     block = cfg.blocks[cfg.block_of[call.index]]

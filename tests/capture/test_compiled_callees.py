@@ -1,7 +1,6 @@
 """Functions that jitted code calls and that are not inlined: each is compiled on its own, for these calls alone."""
 
 import gc
-import sys
 import threading
 import weakref
 
@@ -24,9 +23,6 @@ def inner(x):
 """
 
 
-HAS_HOOK = sys.version_info < (3, 11)
-"""From CPython 3.11 on only functions and methods that are called by themselves run kernels: not those that a class calls to
-make an object, or an object that is called."""
 installed = getattr(_hook, "installed", lambda: False)
 
 
@@ -370,7 +366,7 @@ def f(x):
     j = check(f, X)
     names = sorted(state.py_func.__qualname__ for state in j.state.callees.values())
     assert names == ["Layer.__call__", "Other.__call__"]
-    assert [bool(kernels_run(state)) for state in j.state.callees.values()] == [HAS_HOOK] * 2
+    assert [bool(kernels_run(state)) for state in j.state.callees.values()] == [True] * 2
 
 
 def test_check_of_callees_with_other_options_and_of_jitted_ones():
@@ -411,7 +407,7 @@ def objects(x, n):
 def test_methods_of_objects_that_bytecode_makes():
     j = check(objects, X, 8, others=[(X.astype("f"), 3)])
     found = callees_of(j)
-    assert bool(kernels_run(found["__init__"])) == HAS_HOOK and kernels_run(found["advance"]) > 50
+    assert kernels_run(found["__init__"]) and kernels_run(found["advance"]) > 50
     assert [callee.name for callee in j.explain().callees] == ["Body.__init__", "advance"]
 
 

@@ -2,12 +2,14 @@
 needs the object."""
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
 
+from pijit.guards._evaluate import present_dict
 from tests.capture.test_polls import NATIVE, PYTHON
-from tests.harness import check, fail_unless_captured
+from tests.harness import check, fail_unless_captured, jitted
 
 X = np.linspace(0.5, 4.0, 12)
 
@@ -455,3 +457,18 @@ def test_an_object_that_only_the_operand_stack_has():
         return point.a, s
 
     check(f, X, X * 2.0, 0.5, others=[(X, X * 2.0, X[0] * 2.0)], calls=4)
+
+
+def made_beside_a_break(x, y):
+    point = Summed(x.sum(), y)
+    point.a = point.a + 1.0
+    print(end="")
+    return point, point.a * point.b.sum()
+
+
+def test_guards_make_no_dict_of_made_objects():
+    f, x = jitted(made_beside_a_break, {"backend": "numba", "force_breaks": None}), np.arange(3.0)
+    for _ in range(4):
+        point, product = f(x, x)
+        assert product == 12.0 and point.a == 4.0 and point.b is x
+        assert (present_dict(point) is None) == (sys.version_info >= (3, 11))  # earlier ones have it from the first attribute on

@@ -8,9 +8,6 @@ import pytest
 
 from tests.harness import jitted
 
-pytestmark = pytest.mark.skipif((3, 11) <= sys.version_info < (3, 13), reason="where a callee switches on tracing, line events of "
-                                "3.11 and 3.12 come once more for a line that linked code is on")
-
 EVENTS = []
 NAMES = ("case", "inner")
 

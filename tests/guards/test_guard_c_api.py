@@ -8,7 +8,7 @@ import pytest
 
 from pijit.guards import _evaluate
 from pijit.guards.cache import EntryCache
-from pijit.guards.guard import Equals, IsArray, IsType
+from pijit.guards.guard import Equals, FunctionCode, IsArray, IsType
 from pijit.guards.program import GuardProgram, mirror_disagreements
 from pijit.guards.source import Attr, Global, Item, Local
 
@@ -21,6 +21,7 @@ class GuardsAPI(ctypes.Structure):
         ("version", ctypes.c_int),
         ("program_check", ctypes.PYFUNCTYPE(ctypes.c_int, P, P, N, P, P, P)),
         ("program_fetch_count", ctypes.PYFUNCTYPE(N, P)),
+        ("program_has_code", ctypes.PYFUNCTYPE(ctypes.c_int, P, P)),
         ("cache_lookup", ctypes.PYFUNCTYPE(P, P, P, N, P, P, P)),
         ("cache_payload", ctypes.PYFUNCTYPE(P, P, N)),
         ("is_program", ctypes.PYFUNCTYPE(ctypes.c_int, P)),
@@ -74,7 +75,7 @@ def check(program, values, globals=None, builtins=None):
 
 def test_version_and_kinds():
     program, cache = GuardProgram([]), EntryCache(1)
-    assert api.version == 3
+    assert api.version == 4
     assert [api.is_program(id(thing)) for thing in (program, cache, None)] == [1, 0, 0]
     assert [api.is_cache(id(thing)) for thing in (program, cache, None)] == [0, 1, 0]
 
@@ -91,6 +92,25 @@ def test_program_check():
     assert check(program, [array, 3], {}, {}) == (0, [])
     assert check(program, [array, 3]) == (0, [])
     assert (program.hits, program.misses, program.failures) == (1, 5, [1, 2])
+
+
+def test_the_codes_of_a_program():
+    def function(x):
+        return x
+
+    asked = []
+
+    @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object)
+    def ask(code):
+        asked.append(code)
+        return len(asked) == 3
+    where = ctypes.cast(ask, P)
+    program = GuardProgram([FunctionCode(X, function), IsType(Y, int)])
+    assert api.program_has_code(id(program), where) == 0 and asked == []  # what is held is no code object
+    program = GuardProgram([FunctionCode(X, function.__code__), FunctionCode(Y, check.__code__)])
+    assert api.program_has_code(id(program), where) == 0 and set(asked) == {function.__code__, check.__code__}
+    assert api.program_has_code(id(program), where) == 1
+    assert api.program_has_code(id(GuardProgram([IsType(X, int)])), where) == 0 and len(asked) == 3
 
 
 def test_nothing_to_fetch_needs_no_room():

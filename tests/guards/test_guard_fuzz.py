@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pijit.guards.cache import EntryCache
 from pijit.guards.axes import AxisLength, SameAxis
 from pijit.guards.guard import (Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical, IsType, IsUnbound,
-                                LengthIs)
+                                LengthIs, OwnCountIs)
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, TypeOf
@@ -112,7 +112,7 @@ guards = st.one_of(
               st.sampled_from("CFA"), st.sampled_from([True, None]), st.sampled_from([True, None])),
     st.builds(IsIdentical, sources, st.one_of(others, st.just(base), scalars)),
     st.builds(Equals, sources, constants), st.builds(IntRange, sources),
-    st.builds(LengthIs, sources, st.integers(0, 3)), st.builds(IsUnbound, unbindable),
+    st.builds(LengthIs, sources, st.integers(0, 3)), st.builds(OwnCountIs, sources, st.integers(0, 2)), st.builds(IsUnbound, unbindable),
     st.builds(IsAbsent, sources.filter(lambda source: type(source) in (Attr, Item))),
     st.builds(NoOverlap, sources, sources), st.builds(SameShape, sources, sources),
     st.builds(AxisLength, sources, st.integers(0, 2), st.integers(0, 3), st.integers(0, 4), st.integers(1, 3),

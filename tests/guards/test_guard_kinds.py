@@ -13,7 +13,7 @@ import pytest
 
 from pijit.guards.axes import ENDLESS, AxisLength, SameAxis
 from pijit.guards.guard import (Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical, IsType, IsUnbound,
-                                LengthIs)
+                                LengthIs, OwnCountIs)
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Global, Item, Local
@@ -117,6 +117,7 @@ HOLDING = [
     (LengthIs(A, 0), ()),
     (LengthIs(A, 2), [1, 2]),
     (LengthIs(A, 1), {"k": 1}),
+    (OwnCountIs(A, 0), MyInt(1)),
     (FunctionCode(A, f.__code__), f),
     (FunctionCode(A, f.__code__), types.FunctionType(f.__code__, {})),
     (LengthIs(A, 2), Pair(1, 2)),
@@ -195,6 +196,8 @@ FAILING = [
     (LengthIs(A, 2), "ab", "L['a'] was a tuple, list or dict and is now 'ab'"),
     (LengthIs(A, 3), np.zeros(3),
      "L['a'] was a tuple, list or dict and is now a float64 array of 1 dimension"),
+    (OwnCountIs(A, 1), MyInt(1), "L['a'] had 1 attribute of its own and now has 0"),
+    (OwnCountIs(A, 1), 1, "L['a'] had a plain dict of its own and is now 1"),
     (FunctionCode(A, f.__code__), len,
      "L['a'] was of type function and is now of type builtin_function_or_method"),
     (FunctionCode(A, f.__code__), g,
@@ -306,6 +309,7 @@ STRINGS = [
     (Equals(Item(A, "k"), "v"), "L['a']['k'] == 'v'"),
     (IntRange(A), "L['a'] is an int, -2**63 <= L['a'] < 2**63"),
     (LengthIs(A, 3), "len(L['a']) == 3"),
+    (OwnCountIs(A, 3), "len(L['a'].__dict__) == 3"),
     (IsUnbound(Cell(2, "w")), "closure cell 'w' is unbound"),
     (NoOverlap(A, B), "L['a'] and L['b'] do not overlap in memory"),
     (SameShape(A, B), "L['a'].shape == L['b'].shape"),

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from pijit.guards._evaluate import UNBOUND, find_own
-from pijit.guards.guard import IsAbsent
+from pijit.guards._evaluate import UNBOUND, count_own, find_own
+from pijit.guards.guard import IsAbsent, OwnCountIs
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Attr, Local
 from tests.guards.test_guard_sources import ABSENT, fetch
@@ -141,3 +141,29 @@ def test_what_is_held_is_found_without_a_read():
     assert find_own(with_values(Plain()), "two") == "two" and find_own(Plain(), "of_class") is UNBOUND
     with pytest.raises(TypeError, match="read in another way"):
         find_own(Plain, "of_class")
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_what_is_counted_is_what_the_dict_has(make):
+    target, twin = make(), make()
+    expected = len(twin.__dict__) if type(twin.__dict__) is dict else None
+    for count in range(70):
+        held = GuardProgram([OwnCountIs(X, count)], []).check([target], {}, {}) is not None
+        assert held == OwnCountIs(X, count).check(target) == (count == expected)
+
+
+@pytest.mark.skipif(not Plain.__flags__ & MANAGED_DICT or sys.version_info < (3, 11), reason="instances have dicts")
+@pytest.mark.parametrize("make", [lambda: with_values(Plain()), Plain, with_deleted])
+def test_no_dict_is_made_to_count(make):
+    target = make()
+    had = has_dict(target)
+    program = GuardProgram([OwnCountIs(X, len(make().__dict__))], [])
+    assert program.check([target], {}, {}) is not None and has_dict(target) == had
+    target.three = 3  # may make a dict
+    assert program.check([target], {}, {}) is None
+
+
+def test_what_has_no_plain_dict_is_not_counted():
+    for target in (Plain, Slots(), 3, with_other_dict(DictSub)):
+        with pytest.raises(TypeError, match="no plain dict"):
+            count_own(target)

@@ -133,7 +133,8 @@ def test_a_kernel_that_is_too_early_leaves_the_function_cold(run):
         assert reasons(program) == {"small": "PJ407", "looping": "PJ407"}
 
 
-def test_an_explicit_decorator_compiles_at_the_first_call(run):
+def test_an_explicit_decorator_compiles_at_the_first_call(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("PIJIT_CACHE_DIR", str(tmp_path))  # no kernel is on disk
     names, _ = run(Budget(threshold=1e6), """
         from pijit import jit
 

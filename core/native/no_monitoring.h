@@ -1,0 +1,23 @@
+/* CPython up to 3.11 has no sys.monitoring. Part of breaker_*.c. */
+#ifndef PIJIT_NO_MONITORING_H
+#define PIJIT_NO_MONITORING_H
+
+int
+monitoring_listens(void)
+{
+    return 0;
+}
+
+int
+monitoring_in_use(void)
+{
+    return 0;
+}
+
+int
+monitoring_listens_to(PyCodeObject *Py_UNUSED(code))
+{
+    return 0;
+}
+
+#endif
