@@ -32,7 +32,7 @@ collect_ignore = ["native/test_hidden_functions.py"]  # which has syntax that 3.
 if sys.version_info >= (3, 11):  # tests of bytecode that these versions do not have, and of the frame hook
     both = ("test_opcodes.py", "test_methods.py")  # of the normal form; the rest has its like in files of 3.11 and later
     collect_ignore = ["bytecode/" + name for name in os.listdir(os.path.join(HERE, "bytecode"))
-                      if name.startswith("test_") and not name.endswith("_311.py") and name not in both]
+                      if name.startswith("test_") and not name.endswith(("_311.py", "_314.py")) and name not in both]
     # Shadow frames are the hook's; tests/bytecode/test_identity_311.py has what test_identity.py has.
     collect_ignore += ["conformance/test_identity.py", "conformance/test_identity_frame.py"]
     # Frames, hooks of others and the next frame as a callee: native/test_hidden_functions.py and test_hidden_arrivals.py have

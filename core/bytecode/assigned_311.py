@@ -19,8 +19,9 @@ _LOADS_UNCHECKED = "LOAD_FAST_CHECK" in dis.opmap
 # What instructions do with slots, in their order. A slot that a checked load has read has a value from then on.
 _READ, _BIND, _UNBIND = "read", "bind", "unbind"
 _EFFECTS: Dict[int, Tuple[str, ...]] = {dis.opmap[name]: effects for name, effects in {
-    "LOAD_FAST": (_READ,), "LOAD_FAST_CHECK": (_BIND,), "STORE_FAST": (_BIND,), "DELETE_FAST": (_UNBIND,),
+    "LOAD_FAST": (_READ,), "LOAD_FAST_BORROW": (_READ,), "LOAD_FAST_CHECK": (_BIND,), "STORE_FAST": (_BIND,), "DELETE_FAST": (_UNBIND,),
     "LOAD_FAST_AND_CLEAR": (_UNBIND,), "MAKE_CELL": (_BIND,), "LOAD_FAST_LOAD_FAST": (_READ, _READ),
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW": (_READ, _READ),
     "STORE_FAST_LOAD_FAST": (_BIND, _READ), "STORE_FAST_STORE_FAST": (_BIND, _BIND)}.items() if name in dis.opmap}
 _STORE, _FOR_ITER = dis.opmap["STORE_FAST"], dis.opmap["FOR_ITER"]
 _CLEAR = dis.opmap.get("LOAD_FAST_AND_CLEAR")

@@ -11,7 +11,7 @@ from typing import Any, Iterable, List, Optional, Sequence
 
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
 from pijit.core.bytecode.read_311 import slot_names
-from pijit.core.bytecode.units_311 import JUMP_NO_INTERRUPT, SKIPPED_BY_FOR_ITER
+from pijit.core.bytecode.units_311 import HAS_ARGUMENT, JUMP_NO_INTERRUPT, SKIPPED_BY_FOR_ITER
 
 USUAL_EXIT = None
 """Linked code asks for it by a jump that needs no bool."""
@@ -114,7 +114,13 @@ class Emit:
 
     def call_starred(self, callable: Any, arguments: List[Item]) -> List[Item]:
         """Call a constant with the items of the tuple that the instructions push."""
-        return [*self._with_empty_slot(callable), *arguments, self.op("CALL_FUNCTION_EX", 0)]
+        return [*self._with_empty_slot(callable), *arguments, *self._call_starred()]
+
+    def _call_starred(self) -> List[Item]:
+        """Call with a tuple; from 3.14 on keywords have a place above it, which may be empty."""
+        if dis.opmap["CALL_FUNCTION_EX"] in HAS_ARGUMENT:
+            return [self.op("CALL_FUNCTION_EX", 0)]
+        return [self.op("PUSH_NULL"), self.op("CALL_FUNCTION_EX")]
 
     def call_of(self, callable: Item, arguments: Sequence[Item]) -> List[Item]:
         """Call what an instruction pushes, with one argument or more; the first takes the slot beside the callable."""

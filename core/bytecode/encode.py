@@ -197,7 +197,7 @@ class Assembler:
         rows_of_originals: List[int] = []
         rows_of_jump_targets: List[int] = []
         opcodes, instructions = layout.opcodes, self.function.instructions
-        jumped_to = {_target(instr) for instr in instructions}
+        jumped_to = {instr.encoded_target for instr in instructions}
         for instr in self.function.prologue:
             layout.add_original(instr)
         for instr in instructions:
@@ -216,19 +216,16 @@ class Assembler:
         _place_all(placed, ((label, rows_of_originals[index]) for index, label in self._original.items()))
         _place_all(placed, ((label, rows_of_jump_targets[index]) for index, label in self._inserted.items()))
         for instr in instructions:
-            target = _target(instr)
+            target = instr.encoded_target
             if target is not None and instr.index not in self._retargeted:
-                layout.targets[rows_of_originals[instr.index]] = rows_of_jump_targets[target]
+                rows = rows_of_originals if instr.target is None else rows_of_jump_targets
+                layout.targets[rows_of_originals[instr.index]] = rows[target]
         pending += [(rows_of_originals[index], label) for index, label in self._retargeted.items()]
         for row, label in pending:
             if label not in placed or placed[label] == len(opcodes):
                 raise ValueError("{!r} is placed in front of no instruction".format(label))
             layout.targets[row] = placed[label]
         return layout, placed, rows_of_jump_targets
-
-
-def _target(instr: Instr) -> Optional[int]:
-    return instr.target if instr.written_target is None else instr.written_target
 
 
 def _index_in(names: List[str], name: str) -> int:

@@ -10,7 +10,8 @@ middle asks for its values: it calls a constant, `arrive`, and takes the tuple a
 
 from __future__ import annotations
 
-from types import CodeType
+import sys
+from types import CodeType, MethodType
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from pijit.core.bytecode import natives
@@ -158,8 +159,8 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
         [NULL, f, args]         ->  [site, f, args]
         [m or NULL, x, args]    ->  [site, callable, args]
 
-    What is looked up as a method may be none, so that there is an empty slot beside it. A tuple takes both, and `bind` makes a
-    callable of it. A call with a tuple of arguments ignores the slot: it gets what `bound` makes of site and callable.
+    What is looked up as a method may be none, so that there is an empty slot beside it; see `_bound`. A call with a tuple of
+    arguments ignores the slot: it gets what `bound` makes of site and callable.
     """
     instr, operands = cfg.function.instructions[emit.index], cfg.function.operands
     if operands is None or not has_site(instr):
@@ -169,7 +170,7 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
     slots = [emit.assembler.fresh_local() for _ in range(_arguments(instr))]
     items: List[Item] = [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
     if instr.opname.startswith("CALL_METHOD") or emit.index in operands.paired_calls:
-        items += [emit.op("BUILD_TUPLE", 2), *emit.call_on_top(natives.bind())]
+        items += _bound(emit)
     else:
         items += [emit.op("SWAP", 2)] * (not NULL_ABOVE_CALLABLE)
         items.append(emit.op("STORE_FAST", emit.assembler.local(NOTHING)))
@@ -189,6 +190,26 @@ def _bound_callable(emit: Emit, has_keywords: bool, site: Any) -> List[Item]:
     # bound(callable, arguments), whose first argument is in the slot
     items += [emit.const(site.bound), emit.op("SWAP", 2), emit.op("LOAD_FAST", slots[0]), *emit.call_pair(1)]
     return items + [emit.op("PUSH_NULL")] * NULL_ABOVE_CALLABLE + emit.put_back(slots)
+
+
+def _bound_in_tuple(emit: Emit) -> List[Item]:
+    """Code that makes a callable of a method and what is beside it: `bind` takes both in a tuple, one item of which may be empty."""
+    return [emit.op("BUILD_TUPLE", 2), *emit.call_on_top(natives.bind())]
+
+
+def _bound_by_call(emit: Emit) -> List[Item]:
+    """The same where no tuple takes an empty slot (3.14): a call passes on what is beside its callable, unless that is empty."""
+    method, beside = emit.assembler.fresh_local(), emit.assembler.fresh_local()
+    return [emit.op("STORE_FAST", beside), emit.op("STORE_FAST", method),
+            *emit.call_of(emit.const(_callable_of), emit.put_back([beside, method]))]
+
+
+def _callable_of(*found: Any) -> Any:
+    """What a lookup has found as one callable: a callable alone, or an owner and its method."""
+    return found[0] if len(found) == 1 else MethodType(found[1], found[0])
+
+
+_bound = _bound_by_call if sys.version_info >= (3, 14) else _bound_in_tuple
 
 
 def _arguments(instr: Instr) -> int:

@@ -34,7 +34,7 @@ class Instr:
         value: what the argument stands for: the constant, the name, the operator, or `arg` itself.
         target: index of the instruction that a jump or a handler setup leads to, else None.
         written_target: index of the instruction that the encoded jump names. It is another one for the FOR_ITER of 3.12
-            and later, which skips what is there.
+            and later, which skips what is there, and for an instruction that names one and never leads there (3.14).
         lineno: the line, or None where the compiler gave none (3.10).
         offset: byte offset of the first unit, prefixes included, as in `f_lasti`; `dis` has the last unit's. From 3.11 on
             `f_lasti` is after the prefixes, as in `dis`.
@@ -67,6 +67,11 @@ class Instr:
         self.written_target: Optional[int] = None
         self.units: Optional[Tuple[Unit, ...]] = None
 
+    @property
+    def encoded_target(self) -> Optional[int]:
+        """Index of the instruction that the encoded argument names, if it names one."""
+        return self.target if self.written_target is None else self.written_target
+
     def __repr__(self) -> str:
         if self.target is not None:
             operand = " -> {}".format(self.target)
@@ -90,6 +95,8 @@ class Operands(NamedTuple):
         successors: the instructions that may run next, without exceptions; None where no path leads.
         method_calls: calls that have a method and its owner below the arguments.
         paired_calls: calls that have a callable and their first argument there, in place of an empty slot.
+        starred_calls: calls of CALL_FUNCTION_EX that have an empty slot in place of a dict of keywords (3.14).
+        with_offset: instructions below whose operands is the number of one, for who raises an exception again; it is no object (3.14).
     """
 
     depths: Tuple[Optional[int], ...]
@@ -98,6 +105,8 @@ class Operands(NamedTuple):
     successors: Tuple[Optional[List[int]], ...]
     method_calls: FrozenSet[int]
     paired_calls: FrozenSet[int]
+    starred_calls: FrozenSet[int]
+    with_offset: FrozenSet[int]
 
 
 class Function:

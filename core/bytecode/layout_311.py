@@ -12,7 +12,7 @@ from pijit.core.bytecode.instructions import Function, Instr
 from pijit.core.bytecode.locations import NO_POSITION, Position, write_locations
 from pijit.core.bytecode.read_311 import read_instructions
 from pijit.core.bytecode.units_311 import (
-    BACKWARD, BACKWARD_JUMPS, CACHES, FORWARD_JUMP, HAS_ARGUMENT, JUMPS, LOCAL_OF, SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS,
+    BACKWARD, BACKWARD_JUMPS, CACHES, CELL_SLOTS, FORWARD_JUMP, HAS_ARGUMENT, JUMPS, LOCAL_OF, SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS,
     encoded_units, first_place, units_needed, why_not_in_front)
 
 __all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]
@@ -56,7 +56,7 @@ class Layout:
     def add(self, opname: str, arg: int, lineno: Optional[int], site: Optional[Instr], columns: bool = False) -> None:
         """Append a new instruction; the exception handler of `site` holds for it, and its columns if asked for."""
         opcode = _OPEN[opname] if opname in _OPEN else dis.opmap[LOCAL_OF.get(opname, opname)]
-        if opname in LOCAL_OF or opcode in dis.hasfree:
+        if opname in LOCAL_OF or opcode in CELL_SLOTS:
             arg = self._moved(arg)
         position = NO_POSITION if lineno is None else Position(lineno, lineno, None, None)
         if columns and site is not None and site.position is not None and site.lineno == lineno:

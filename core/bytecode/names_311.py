@@ -1,4 +1,4 @@
-"""The instruction set of the normal form: what instructions of CPython 3.11 to 3.13 are called and what their arguments are.
+"""The instruction set of the normal form: what instructions of CPython 3.11 to 3.14 are called and what their arguments are.
 
 Where CPython 3.10 has an operation, the normal form has its name and its argument. So the capturer knows one instruction set.
 An opcode that this table does not know raises: nothing is guessed.
@@ -18,8 +18,6 @@ _VERSION = sys.version_info[:2]
 
 #: Whether an empty slot is pushed behind what is called (3.13), not in front of it.
 NULL_ABOVE_CALLABLE = _VERSION >= (3, 13)
-#: Instructions that call what is below their operands, with an empty slot or a first argument beside it.
-CALLS = frozenset(("CALL", "CALL_KW", "CALL_FUNCTION_EX"))
 #: The names of calls where a method and its owner, not a function and an empty slot, are below the arguments.
 METHOD_CALLS = {"CALL_FUNCTION": "CALL_METHOD", "CALL_FUNCTION_KW": "CALL_METHOD_KW", "CALL_FUNCTION_EX": "CALL_FUNCTION_EX"}
 
@@ -119,11 +117,33 @@ def _called_with_names(instr: Instr, names: Names) -> Normal:
     return Normal("CALL_FUNCTION_KW", instr.arg, instr.arg)
 
 
-#: Operators in the order of their numbers in BINARY_OP; those in place follow.
+def _starred(instr: Instr, names: Names) -> Normal:
+    """The argument is 1 where there are keywords, else 0; from 3.14 on only the operand stack tells."""
+    flags = 1 if instr.arg is None else instr.arg
+    return Normal("CALL_FUNCTION_EX", flags, flags)
+
+
+def _small(instr: Instr, names: Names) -> Normal:
+    """A constant that is no item of `co_consts`: the argument is the number itself (3.14)."""
+    return Normal("LOAD_CONST", instr.arg, instr.arg)
+
+
+def _common(instr: Instr, names: Names) -> Normal:
+    """A constant that all code shares (3.14)."""
+    if instr.raw >= len(COMMON_CONSTANTS):
+        raise ValueError("pijit does not know the constant of {!r}".format(instr))
+    value = COMMON_CONSTANTS[instr.raw]
+    return Normal("LOAD_ASSERTION_ERROR", None, None) if value is AssertionError else Normal("LOAD_CONST", instr.arg, value)
+
+
+#: What LOAD_COMMON_CONSTANT loads, by its argument (3.14).
+COMMON_CONSTANTS: Tuple[Any, ...] = (AssertionError, NotImplementedError, tuple, all, any)
+#: Operators in the order of their numbers in BINARY_OP; those in place follow, then the subscript (3.14).
 OPERATORS = ("ADD", "AND", "FLOOR_DIVIDE", "LSHIFT", "MATRIX_MULTIPLY", "MULTIPLY", "MODULO", "OR", "POWER", "RSHIFT",
               "SUBTRACT", "TRUE_DIVIDE", "XOR")
 _BINARY = {number: "BINARY_" + name for number, name in enumerate(OPERATORS)}
 _BINARY.update({number + len(OPERATORS): "INPLACE_" + name for number, name in enumerate(OPERATORS)})
+_BINARY[2 * len(OPERATORS)] = "BINARY_SUBSCR"
 _INTRINSICS = {1: "PRINT_EXPR", 2: "IMPORT_STAR", 5: "UNARY_POSITIVE", 6: "LIST_TO_TUPLE"}
 
 _RULES: Dict[str, Rule] = {
@@ -137,15 +157,19 @@ _RULES: Dict[str, Rule] = {
     "LOAD_SUPER_ATTR": _shifted(2, "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD"),
     "LOAD_FAST": _loaded,
     "LOAD_FAST_CHECK": _renamed("LOAD_FAST"),
+    "LOAD_SMALL_INT": _small,
+    "LOAD_COMMON_CONSTANT": _common,
     "BEFORE_WITH": _renamed("SETUP_WITH"),
+    "POP_ITER": _renamed("POP_TOP"),
     "CALL": _renamed("CALL_FUNCTION"),
     "CALL_KW": _called_with_names,
+    "CALL_FUNCTION_EX": _starred,
     "FORMAT_SIMPLE": lambda instr, names: Normal("FORMAT_VALUE", 0, 0),
     "FORMAT_WITH_SPEC": lambda instr, names: Normal("FORMAT_VALUE", 4, 4),
 }
 _RULES.update((name, _cell) for name in ("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE"))
 _RULES.update((name, _numbered) for name in ("LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"))
-_RULES.update((name, _nothing) for name in ("RESUME", "COPY_FREE_VARS", "PUSH_NULL", "CACHE"))
+_RULES.update((name, _nothing) for name in ("RESUME", "COPY_FREE_VARS", "PUSH_NULL", "CACHE", "NOT_TAKEN"))
 _RULES.update((name, _slot) for name in ("LOAD_FAST_AND_CLEAR", "STORE_FAST", "DELETE_FAST", "MAKE_CELL"))
 _RULES.update((name, _renamed("JUMP_ABSOLUTE")) for name in ("JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"))
 _RULES.update(("POP_JUMP_{}_IF_{}".format(direction, condition), _renamed("POP_JUMP_IF_" + condition))
@@ -156,8 +180,9 @@ _KEPT = frozenset("""
     STORE_ATTR DELETE_ATTR BINARY_SUBSCR STORE_SUBSCR DELETE_SUBSCR UNARY_NEGATIVE UNARY_POSITIVE UNARY_NOT UNARY_INVERT TO_BOOL
     IS_OP CONTAINS_OP BUILD_TUPLE BUILD_LIST BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP BUILD_STRING BUILD_SLICE LIST_APPEND
     LIST_EXTEND LIST_TO_TUPLE SET_ADD SET_UPDATE MAP_ADD DICT_UPDATE DICT_MERGE UNPACK_SEQUENCE UNPACK_EX FORMAT_VALUE CONVERT_VALUE
+    BUILD_INTERPOLATION BUILD_TEMPLATE
     JUMP_FORWARD POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP
-    GET_ITER FOR_ITER END_FOR RETURN_VALUE POP_TOP NOP CALL_FUNCTION_EX MAKE_FUNCTION IMPORT_NAME IMPORT_FROM
+    GET_ITER FOR_ITER END_FOR RETURN_VALUE POP_TOP NOP MAKE_FUNCTION IMPORT_NAME IMPORT_FROM
     IMPORT_STAR PRINT_EXPR GET_LEN MATCH_CLASS MATCH_KEYS MATCH_MAPPING MATCH_SEQUENCE RAISE_VARARGS RERAISE PUSH_EXC_INFO
     CHECK_EXC_MATCH CHECK_EG_MATCH PREP_RERAISE_STAR CALL_INTRINSIC_2 POP_EXCEPT WITH_EXCEPT_START LOAD_ASSERTION_ERROR
     LOAD_BUILD_CLASS YIELD_VALUE RETURN_GENERATOR SEND END_SEND CLEANUP_THROW GET_YIELD_FROM_ITER GET_AWAITABLE GET_AITER GET_ANEXT
@@ -166,10 +191,23 @@ _KEPT = frozenset("""
 
 #: What `plain_code` leaves no instance of.
 REWRITTEN = frozenset(("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST", "RETURN_CONST", "BINARY_SLICE",
-                       "STORE_SLICE"))
+                       "STORE_SLICE", "LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"))
 #: Parts of one instruction of the normal form, and what runs never from `co_code`.
 JOINED = frozenset(("KW_NAMES", "PRECALL", "EXTENDED_ARG"))
-_PARTS = JOINED | {"SET_FUNCTION_ATTRIBUTE"}
+_PARTS = JOINED | {"SET_FUNCTION_ATTRIBUTE", "LOAD_SPECIAL"}
+Encoding = Tuple[Tuple[str, int], ...]
+
+
+def _entered(first: int, last: int) -> Encoding:
+    """How a with statement looks up the method for its end, then the one for its beginning, and calls that."""
+    return ("COPY", 1), ("LOAD_SPECIAL", last), ("SWAP", 2), ("SWAP", 3), ("LOAD_SPECIAL", first), ("CALL", 0)
+
+
+#: Instructions that are one of the normal form, with their arguments (3.14). LOAD_SPECIAL is in no other place.
+SEQUENCES: Dict[Encoding, str] = {
+    _entered(0, 1): "SETUP_WITH", _entered(2, 3): "BEFORE_ASYNC_WITH"} if "LOAD_SPECIAL" in dis.opmap else {}
+#: Instructions that push a method, and its owner or an empty slot; how many operands they take.
+METHODS = {"LOAD_METHOD": 1, "LOAD_SUPER_METHOD": 3, **dict.fromkeys(SEQUENCES.values(), 1)}
 
 
 def normal_names() -> FrozenSet[str]:
@@ -177,10 +215,11 @@ def normal_names() -> FrozenSet[str]:
     present = {name for name in dis.opmap if name in _KEPT}
     present.update(_OF_REMADE_CELL.values(), ("STORE_FAST", "DELETE_FAST"))
     present.update(name for name in ("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD", "CALL_METHOD_KW", "LOAD_METHOD", "LOAD_ATTR",
-                                     "LOAD_GLOBAL", "LOAD_FAST", "LOAD_CLOSURE", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF",
+                                     "LOAD_GLOBAL", "LOAD_FAST", "LOAD_CLOSURE", "CALL_FUNCTION_EX", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF",
                                      "COMPARE_OP", "SETUP_WITH", "DUP_TOP", "ROT_TWO", "COPY", "SWAP", "JUMP_ABSOLUTE", "FORMAT_VALUE",
                                      "UNARY_POSITIVE", "LIST_TO_TUPLE", "IMPORT_STAR", "PRINT_EXPR", "POP_JUMP_IF_TRUE",
                                      "POP_JUMP_IF_FALSE", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE"))
+    present.update(("BINARY_SUBSCR", "LOAD_ASSERTION_ERROR", "BEFORE_ASYNC_WITH"))
     present.update(name for name in ("LOAD_SUPER_ATTR", "CALL_INTRINSIC_1", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF",
                                      "LOAD_FAST_AND_CLEAR")
                    if name in dis.opmap)
@@ -212,6 +251,15 @@ def normal(instr: Instr, names: Names) -> Normal:
     if instr.opname in _KEPT:
         return _kept(instr, names)
     raise ValueError(why_unknown(instr.opname) or "{} is no instruction of plain code".format(instr.opname))
+
+
+def sequence_at(instructions: Sequence[Instr], index: int) -> Optional[Encoding]:
+    """The instructions of `SEQUENCES` that begin there."""
+    for sequence in SEQUENCES:
+        following = instructions[index:index + len(sequence)]
+        if instructions[index].opname == sequence[0][0] and tuple((instr.opname, instr.raw) for instr in following) == sequence:
+            return sequence
+    return None
 
 
 def with_names(call: Instr, keywords: Tuple[str, ...]) -> Normal:

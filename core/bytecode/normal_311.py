@@ -1,4 +1,4 @@
-"""Functions of CPython 3.11 to 3.13 in normal form: instructions with 3.10's names, and no empty slots on the operand stack.
+"""Functions of CPython 3.11 to 3.14 in normal form: instructions with 3.10's names, and no empty slots on the operand stack.
 
 A call has an empty slot beside a callable that is no method. The normal form does not show these slots: `PUSH_NULL` reads as `NOP`,
 `CALL` as `CALL_FUNCTION`, and stack depths are without them. `Function.operands` tells where they are, for who writes code.
@@ -13,7 +13,8 @@ from typing import Dict, List, Sequence, Tuple
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
 from pijit.core.bytecode.instructions import Function, Instr, Unit
 from pijit.core.bytecode.layout import read_instructions
-from pijit.core.bytecode.names_311 import JOINED, METHOD_CALLS, Names, normal, with_attributes, with_names
+from pijit.core.bytecode.names_311 import (
+    JOINED, METHOD_CALLS, SEQUENCES, Names, Normal, normal, sequence_at, with_attributes, with_names)
 from pijit.core.bytecode.operands_311 import operands
 from pijit.core.bytecode.plain_311 import moved_entry
 from pijit.core.bytecode.units_311 import SKIPPED_BY_FOR_ITER
@@ -46,9 +47,11 @@ def normal_function(code: CodeType) -> Function:
     for instr in function.prologue:
         instr.entry = moved_entry(instr.entry, place, entries)
     for instr, group in zip(function.instructions, groups):
+        encoded = group[-1].encoded_target
+        if encoded is not None:
+            instr.written_target = place[encoded]
         if group[-1].target is not None:
-            instr.written_target = place[group[-1].target]
-            instr.target = _behind_skipped(function.instructions, instr)
+            instr.target = _behind_skipped(instr)
     function.operands = operands(function)
     for index in function.operands.method_calls:
         instr = function.instructions[index]
@@ -56,6 +59,9 @@ def normal_function(code: CodeType) -> Function:
     for index in function.operands.paired_calls:
         instr = function.instructions[index]
         instr.arg = instr.value = (instr.arg or 0) + 1
+    for index in function.operands.starred_calls:
+        instr = function.instructions[index]
+        instr.arg = instr.value = 0
     return function
 
 
@@ -67,12 +73,13 @@ def _behind_prologue(raw: Sequence[Instr]) -> int:
 def _groups(raw: Sequence[Instr], first: int) -> List[List[Instr]]:
     """The encoded instructions that are one of the normal form."""
     groups: List[List[Instr]] = []
-    begun = False
+    begun, end = False, first
     for instr in raw[first:]:
-        if begun or instr.opname == "SET_FUNCTION_ATTRIBUTE" and groups[-1][0].opname == "MAKE_FUNCTION":
+        if begun or instr.index < end or instr.opname == "SET_FUNCTION_ATTRIBUTE" and groups[-1][0].opname == "MAKE_FUNCTION":
             groups[-1].append(instr)
         else:
             groups.append([instr])
+            end = instr.index + len(sequence_at(raw, instr.index) or ())
         begun = instr.opname in JOINED
     return groups
 
@@ -84,7 +91,8 @@ def _joined(number: int, group: Sequence[Instr], names: Names) -> Instr:
     elif group[0].opname == "MAKE_FUNCTION":
         found = with_attributes([instr.raw for instr in group])
     else:
-        found = normal(last, names)
+        sequence = tuple((instr.opname, instr.raw) for instr in group)
+        found = Normal(SEQUENCES[sequence], None, None) if sequence in SEQUENCES else normal(last, names)
     made = Instr(number, found.opname, last.opcode, found.arg, found.value, last.lineno, group[0].offset,
                  sum(instr.size for instr in group), last.raw, last.position)
     if len(group) > 1:
@@ -92,8 +100,8 @@ def _joined(number: int, group: Sequence[Instr], names: Names) -> Instr:
     return made
 
 
-def _behind_skipped(instructions: Sequence[Instr], instr: Instr) -> int:
-    """Where a jump leads; FOR_ITER ends by skipping what stands at its target (3.12)."""
+def _behind_skipped(instr: Instr) -> int:
+    """Where a jump leads; FOR_ITER ends behind what stands at its target (3.12)."""
     target = instr.written_target
     assert target is not None
     return target + len(SKIPPED_BY_FOR_ITER) if instr.opname == "FOR_ITER" else target

@@ -1,4 +1,4 @@
-"""What is on the operand stack of a function in normal form, with the empty slots beside callables (CPython 3.11 to 3.13).
+"""What is on the operand stack of a function in normal form, with the empty slots beside callables (CPython 3.11 to 3.14).
 
 A call has its callable and an empty slot below the arguments, or a method and its owner, or any callable and the first argument.
 Which of these is the same on every path, since the compiler decides it by the syntax of the call.
@@ -7,34 +7,43 @@ Which of these is the same on every path, since the compiler decides it by the s
 from __future__ import annotations
 
 import dis
+import sys
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
 from pijit.core.bytecode.instructions import Function, Instr, Operands, Unit
-from pijit.core.bytecode.names_311 import NULL_ABOVE_CALLABLE
+from pijit.core.bytecode.names_311 import METHODS, NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.units_311 import HAS_ARGUMENT
 
 Positions = Tuple[int, ...]
+_OFFSETS_ARE_NO_OBJECTS = sys.version_info >= (3, 14)
 
 
 class State(NamedTuple):
     """The operand stack: its depth, where its empty slots are, and the methods that have their owner above them.
 
-    `saved` are the positions of what inlined comprehensions have put aside, each with the instruction that did it.
+    `saved` are the positions of what inlined comprehensions have put aside, each with the instruction that did it. `offsets` are the
+    positions of numbers of instructions, which the interpreter pushes in front of an exception and which are no objects (3.14).
     """
 
     depth: int
     nulls: Positions = ()
     methods: Positions = ()
     saved: Tuple[Positions, ...] = ()
+    offsets: Positions = ()
 
     def below(self, level: int) -> "State":
-        """What is left when all from a level on is taken away."""
+        """What is known of the items below a level; there are that many."""
         return State(level, tuple(null for null in self.nulls if null < level),
-                     tuple(method for method in self.methods if method < level), self.saved_below(level))
+                     tuple(method for method in self.methods if method < level),
+                     tuple((position, index) for position, index in self.saved if position < level),
+                     tuple(offset for offset in self.offsets if offset < level))
 
-    def saved_below(self, level: int) -> Tuple[Positions, ...]:
-        return tuple((position, index) for position, index in self.saved if position < level)
+    def handled(self, entry: ExceptionEntry) -> "State":
+        """What a handler begins with."""
+        state = self.below(entry.depth)
+        offsets = state.offsets + (entry.depth,) if entry.lasti and _OFFSETS_ARE_NO_OBJECTS else state.offsets
+        return state._replace(depth=entry.depth + entry.lasti + 1, offsets=offsets)
 
     def swapped(self, count: int) -> "State":
         """With the top item in the place of the one at ``count`` from the top, and that on top."""
@@ -58,8 +67,8 @@ def _effect(instr: Instr, jump: bool) -> int:
 _STOPITERATION_ERROR = 3
 _RESTORES = frozenset(("ROT_TWO", "SWAP", "STORE_FAST"))
 _SWAPS = frozenset(("ROT_TWO", "SWAP"))
-_METHODS = {"LOAD_METHOD": 1, "LOAD_SUPER_METHOD": 3}
-"""Instructions that push a method and its owner, and how many operands they take."""
+_ALWAYS_WITH_KEYWORDS = dis.opmap["CALL_FUNCTION_EX"] not in HAS_ARGUMENT
+"""Whether CALL_FUNCTION_EX has a place for keywords on the stack in any case, which may be empty (3.14)."""
 
 
 def _pushed_null(instr: Instr, depth: int) -> Optional[int]:
@@ -80,6 +89,7 @@ class _Tracer:
         self.successors: Dict[int, List[int]] = {}
         self.method_calls: Set[int] = set()
         self.paired_calls: Set[int] = set()
+        self.starred_calls: Set[int] = set()
         self.work: List[int] = []
 
     def enter(self, index: int, state: State) -> None:
@@ -103,14 +113,15 @@ class _Tracer:
                         tuple(() if state is None else state.nulls for state in states),
                         tuple(() if state is None else state.saved for state in states),
                         tuple(self.successors.get(index) for index in every),
-                        frozenset(self.method_calls), frozenset(self.paired_calls))
+                        frozenset(self.method_calls), frozenset(self.paired_calls), frozenset(self.starred_calls),
+                        frozenset(index for index, state in self.states.items() if state.offsets))
 
     def _visit(self, instr: Instr) -> None:
         state = self.states[instr.index]
         ways = self.successors[instr.index] = []
         entry = self._handled_by(instr)
         if entry is not None:
-            self.enter(entry.target, state.below(entry.depth)._replace(depth=entry.depth + entry.lasti + 1))
+            self.enter(entry.target, state.handled(entry))
         if instr.opname not in TERMINATORS:
             self._go(instr, ways, instr.index + 1, False, state)
         if instr.target is not None:
@@ -136,18 +147,20 @@ class _Tracer:
         pushed = _pushed_null(instr, state.depth)
         if pushed is not None:
             return state._replace(depth=depth, nulls=state.nulls + (pushed,))
-        if instr.opname in _METHODS:
-            return state._replace(depth=depth, methods=state.methods + (state.depth - _METHODS[instr.opname],))
+        if instr.opname in METHODS:
+            return state._replace(depth=depth, methods=state.methods + (state.depth - METHODS[instr.opname],))
         if instr.opname in _SWAPS:
             return state.swapped(instr.raw)
         if dis.opname[instr.opcode] == "LOAD_FAST_AND_CLEAR":
             return state._replace(depth=depth, saved=state.saved + ((state.depth, instr.index),))
-        return state._replace(depth=depth, saved=state.saved_below(depth))
+        return state.below(depth)
 
     def _call(self, instr: Instr, state: State, base: int) -> None:
         """Note what a call has below its arguments, from position ``base`` on."""
         if base + NULL_ABOVE_CALLABLE not in state.nulls:
             (self.method_calls if base in state.methods else self.paired_calls).add(instr.index)
+        if _ALWAYS_WITH_KEYWORDS and instr.opname == "CALL_FUNCTION_EX" and state.depth - 1 in state.nulls:
+            self.starred_calls.add(instr.index)
 
 
 def is_cleanup(instructions: List[Instr], index: int) -> bool:

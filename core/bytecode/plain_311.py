@@ -1,10 +1,14 @@
-"""Plain code of CPython 3.11 to 3.13: instructions that do two things are split into two of the same version.
+"""Plain code of CPython 3.11 to 3.14: instructions that do two things are split into two of the same version.
 
 A segment may begin or end between the two halves. What is rewritten::
 
     LOAD_FAST_LOAD_FAST, STORE_FAST_LOAD_FAST, STORE_FAST_STORE_FAST    two instructions (3.13)
+    LOAD_FAST_BORROW, LOAD_FAST_BORROW_LOAD_FAST_BORROW                 LOAD_FAST, once or twice (3.14)
     RETURN_CONST                                                        LOAD_CONST; RETURN_VALUE
     BINARY_SLICE, STORE_SLICE                                           BUILD_SLICE; BINARY_SUBSCR or STORE_SUBSCR
+
+A borrowed load takes no reference: the compiler has proved that the variable keeps its value while the item is on the operand
+stack. New code may store into the variable, and then the item would be an object that no longer exists.
 """
 
 from __future__ import annotations
@@ -27,18 +31,22 @@ def _pair(first: str, second: str) -> Callable[[int], List[Encoded]]:
     return lambda raw: [(first, raw >> 4), (second, raw & 15)]
 
 
+#: The subscript, which is one of the operators from 3.14 on.
+SUBSCRIPT: Encoded = ("BINARY_SUBSCR", 0) if "BINARY_SUBSCR" in dis.opmap else ("BINARY_OP", 26)
 _SPLIT: Dict[str, Callable[[int], List[Encoded]]] = {
     "LOAD_FAST_LOAD_FAST": _pair("LOAD_FAST", "LOAD_FAST"),
     "STORE_FAST_LOAD_FAST": _pair("STORE_FAST", "LOAD_FAST"),
     "STORE_FAST_STORE_FAST": _pair("STORE_FAST", "STORE_FAST"),
+    "LOAD_FAST_BORROW": lambda raw: [("LOAD_FAST", raw)],
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW": _pair("LOAD_FAST", "LOAD_FAST"),
     "RETURN_CONST": lambda raw: [("LOAD_CONST", raw), ("RETURN_VALUE", 0)],
-    "BINARY_SLICE": lambda raw: [("BUILD_SLICE", 2), ("BINARY_SUBSCR", 0)],
+    "BINARY_SLICE": lambda raw: [("BUILD_SLICE", 2), SUBSCRIPT],
     "STORE_SLICE": lambda raw: [("BUILD_SLICE", 2), ("STORE_SUBSCR", 0)],
 }
 
 
 def plain_code(code: CodeType) -> CodeType:
-    """The code without instructions that do two things; itself where it has none.
+    """The code without instructions that do two things, or borrow; itself where it has none.
 
     Args:
         code: of the running version.
@@ -78,7 +86,9 @@ def edited(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, Lis
     entries: Dict[int, ExceptionEntry] = {}
     for one, instr in zip(made, sources):
         one.entry = moved_entry(instr.entry, place, entries)
-        one.target = place[instr.target] if instr.target is not None and one.opcode in JUMPS else None
+        if one.opcode in JUMPS:
+            one.target = None if instr.target is None else place[instr.target]
+            one.written_target = None if instr.written_target is None else place[instr.written_target]
     return Function(code, made)
 
 

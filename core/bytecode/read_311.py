@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Tuple
 from pijit.core.bytecode.exceptiontable import ExceptionEntry, read_exception_table
 from pijit.core.bytecode.instructions import Instr
 from pijit.core.bytecode.locations import read_locations
-from pijit.core.bytecode.units_311 import BACKWARD, CACHES, HAS_ARGUMENT, JUMPS, SLOT_PAIRS
+from pijit.core.bytecode.units_311 import BACKWARD, CACHES, HAS_ARGUMENT, JUMPS, NAMING, SLOT_PAIRS
 
 _EXTENDED_ARG = dis.EXTENDED_ARG
 # Low bits of the argument that are flags and no part of the index into `co_names`, by version of the opcode.
@@ -75,7 +75,10 @@ def read_instructions(code: CodeType) -> List[Instr]:
     for instr, destination in jumps:
         if destination not in index_at:
             raise ValueError("{!r} leads to offset {}, where no instruction begins".format(instr, 2 * destination))
-        instr.target = index_at[destination]
+        if instr.opcode in NAMING:
+            instr.written_target = index_at[destination]
+        else:
+            instr.target = index_at[destination]
     index_at[count] = len(instructions)
     _attach_entries(code, instructions, index_at)
     return instructions

@@ -89,6 +89,5 @@ def _native(rest: Rest, announce: Announce) -> Any:
 
 def _dict_of(emit: Emit, name: str, keys: Tuple[str, ...], slots: List[int]) -> List[Item]:
     """Code that gives a variable a dict of the values in other ones, which nobody else keeps."""
-    items = [item for slot in slots for item in emit.put_back([slot])]
-    items += [emit.const(keys), emit.op("BUILD_CONST_KEY_MAP", len(keys))] if keys else [emit.op("BUILD_MAP", 0)]
-    return items + [emit.op("STORE_FAST", emit.assembler.local(name))]
+    items = [item for key, slot in zip(keys, slots) for item in [emit.const(key), *emit.put_back([slot])]]
+    return items + [emit.op("BUILD_MAP", len(keys)), emit.op("STORE_FAST", emit.assembler.local(name))]

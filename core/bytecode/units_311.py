@@ -2,6 +2,7 @@
 
 import dis
 import opcode
+import sys
 from typing import Dict, FrozenSet, Optional, Tuple
 
 from pijit.core.bytecode.instructions import Function, Instr, Unit
@@ -18,26 +19,32 @@ CACHES: Dict[int, int] = {
     dis.opmap[name]: sum(fields.values()) for name, fields in opcode._cache_format.items() if name in dis.opmap}
 #: Opcodes of jumps; all are relative to the end of the instruction and its caches.
 JUMPS: FrozenSet[int] = frozenset(number for number in dis.hasjrel if number < 256)
-#: Opcodes of jumps that lead to lower offsets.
-BACKWARD: FrozenSet[int] = frozenset(number for number in JUMPS if "BACKWARD" in dis.opname[number])
+#: What names an instruction by its distance and never leads there: END_ASYNC_FOR tells tools of its loop's END_SEND (3.14).
+NAMING: FrozenSet[int] = frozenset(number for number in JUMPS if dis.opname[number] == "END_ASYNC_FOR")
+#: Opcodes of jumps that lead to lower offsets, and of what names such an instruction.
+BACKWARD: FrozenSet[int] = NAMING | frozenset(number for number in JUMPS if "BACKWARD" in dis.opname[number])
 HAS_ARGUMENT: FrozenSet[int] = frozenset(getattr(dis, "hasarg", range(dis.HAVE_ARGUMENT, 256)))
 FORWARD_JUMP = dis.opmap["JUMP_FORWARD"]
 #: What jumps of new code become when they lead backwards.
 BACKWARD_JUMPS: Dict[str, int] = {
     JUMP: dis.opmap["JUMP_BACKWARD"], JUMP_NO_INTERRUPT: dis.opmap["JUMP_BACKWARD_NO_INTERRUPT"]}
 #: Their argument is a number in the numbering of locals, cells and free variables.
-SLOTS: FrozenSet[int] = frozenset(dis.haslocal + dis.hasfree)
+SLOTS: FrozenSet[int] = frozenset(number for number in dis.haslocal + dis.hasfree if number < 256)
+#: Those whose slot has a cell.
+CELL_SLOTS: FrozenSet[int] = frozenset(
+    number for number in SLOTS if number in dis.hasfree or dis.opname[number] == "LOAD_DEREF")
 #: Opcodes with two slots in one argument, 4 bits each (3.13).
 SLOT_PAIRS: FrozenSet[int] = frozenset(dis.opmap[name] for name in (
-    "LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST") if name in dis.opmap)
+    "LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW") if name in dis.opmap)
 
 # The second finds the first by its position, or the first skips the second.
 _TOGETHER = frozenset((
     ("PRECALL", "CALL"), ("KW_NAMES", "PRECALL"), ("KW_NAMES", "CALL"), ("SEND", "YIELD_VALUE"), ("YIELD_VALUE", "RESUME"),
-    ("END_FOR", "POP_TOP")))
-#: What a FOR_ITER that ends skips without running it; nothing on 3.11.
-SKIPPED_BY_FOR_ITER = tuple(
-    dis.opmap[name] for name in (("END_FOR", "POP_TOP")[:2 if "TO_BOOL" in dis.opmap else 1]) if "END_FOR" in dis.opmap)
+    ("END_FOR", "POP_TOP"), ("END_FOR", "POP_ITER")))
+_ENDS_OF_LOOPS = {(3, 11): (), (3, 12): ("END_FOR",), (3, 13): ("END_FOR", "POP_TOP"), (3, 14): ("END_FOR", "POP_ITER")}
+#: What stands where a FOR_ITER leads, and is over when control goes on behind it. All is skipped but 3.14's POP_ITER, which
+#: runs: before 3.14 FOR_ITER itself lets go of the iterator.
+SKIPPED_BY_FOR_ITER: Tuple[int, ...] = tuple(dis.opmap[name] for name in _ENDS_OF_LOOPS[sys.version_info[:2]])
 
 
 def units_needed(arg: int) -> int:
@@ -58,7 +65,9 @@ def encoded_names(instr: Instr) -> Tuple[str, ...]:
 def why_not_in_front(function: Function, index: int) -> Optional[str]:
     """Why new code before an instruction would change what the code does.
 
-    FOR_ITER ends by skipping END_FOR (3.13: and the POP_TOP after it), wherever its jump leads. PRECALL skips CALL.
+    FOR_ITER ends by skipping END_FOR (3.13: and the POP_TOP after it), wherever its jump leads. PRECALL skips CALL. With
+    POP_ITER (3.14) END_FOR is one end of a loop in normal form, too. In normal form nothing is inserted where the operand stack
+    has what is no object (3.14): a with statement's handler.
     A generator is known to delegate by the neighbours of its YIELD_VALUE. A frame is complete from its first RESUME on.
 
     Args:
@@ -74,6 +83,8 @@ def why_not_in_front(function: Function, index: int) -> Optional[str]:
     before = encoded_names(function.instructions[index - 1])[-1] if index else None
     if before is not None and (before, name) in _TOGETHER:
         return "it has to stay directly behind {}".format(before)
+    if function.operands is not None and index in function.operands.with_offset:
+        return "an item of the operand stack is no object"
     if index < first_place(function):
         return "the frame is not complete before the first RESUME has run"
     return None

@@ -52,7 +52,8 @@ POPS: Dict[str, Callable[[Instr], int]] = {
     "BUILD_MAP": lambda i: 2 * _arg(i),
     "BUILD_CONST_KEY_MAP": lambda i: _arg(i) + 1,
     "FORMAT_VALUE": lambda i: 2 if _arg(i) & 4 else 1,
-    "MAKE_FUNCTION": lambda i: 1 + HAS_QUALNAME + bin(_arg(i) & 15).count("1"),
+    "BUILD_INTERPOLATION": lambda i: 2 + (_arg(i) & 1), "BUILD_TEMPLATE": lambda i: 2,
+    "MAKE_FUNCTION": lambda i: 1 + HAS_QUALNAME + bin(_arg(i) & 31).count("1"),
     "RAISE_VARARGS": _arg, "POP_EXCEPT": lambda i: EXCEPTION_ITEMS,
 }
 

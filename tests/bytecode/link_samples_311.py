@@ -1,5 +1,6 @@
 """What tests of linked code on CPython 3.11 and later share: functions to link, launchers and stand-ins written in Python."""
 
+import sys
 from types import FunctionType
 
 from pijit.core.bytecode import natives
@@ -89,6 +90,11 @@ class Natives:
             assert len(state) == len(slots) + 1
             return self.run(state[0], code, state[1:])
         return call
+
+
+def leaving(manager):
+    """What a with statement keeps on the operand stack for its end: a method and its owner from 3.14 on."""
+    return [type(manager).__exit__, manager] if sys.version_info >= (3, 14) else [manager.__exit__]
 
 
 def local(name):

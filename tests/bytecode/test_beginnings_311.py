@@ -10,7 +10,7 @@ if sys.version_info < (3, 11):
 
 from types import CellType
 
-from link_samples_311 import Launch, Natives, cfg_of, index_of, line_of, linked
+from link_samples_311 import Launch, Natives, cfg_of, index_of, leaving, line_of, linked
 from pijit.core.bytecode.link import MISS, Call, ExitPlan, Site, link
 from pijit.core.bytecode.moves import move_points
 from pijit.core._hook import UNBOUND
@@ -126,13 +126,15 @@ class Items:
 
 def test_a_rest_in_a_try_statement_and_in_calls(natives):
     cfg, items = cfg_of(guarded), Items()
-    call = index_of(cfg, "CALL_FUNCTION_EX")  # on the stack: __exit__, y, g, the arguments
-    rest = rest_of(guarded, call, ("f", "x"), 4)
-    assert rest((guarded, items, 5, items.__exit__, "y", lambda *args: args, (7, 8))) == ["y", (7, 8)] and items.left
-    assert rest((guarded, items, 5, items.__exit__, "y", g, (7, 8))) == ("caught", ((7, 8),))
-    made_item = rest_of(guarded, call, ("f", "x"), 4, given=((0, lambda manager: manager.__exit__),))
+    call = index_of(cfg, "CALL_FUNCTION_EX")  # on the stack: what leaves the block, y, g, the arguments
+    kept = leaving(items)
+    rest = rest_of(guarded, call, ("f", "x"), len(kept) + 3)
+    assert rest((guarded, items, 5, *kept, "y", lambda *args: args, (7, 8))) == ["y", (7, 8)] and items.left
+    assert rest((guarded, items, 5, *kept, "y", g, (7, 8))) == ("caught", ((7, 8),))
+    given = tuple((place, lambda manager, place=place: leaving(manager)[place]) for place in range(len(kept)))
+    made_items = rest_of(guarded, call, ("f", "x"), len(kept) + 3, given=given)
     items.left = False
-    assert made_item((guarded, items, 5, (items,), "y", g, (9,))) == ("caught", ((9,),)) and items.left
+    assert made_items((guarded, items, 5, *[(items,)] * len(kept), "y", g, (9,))) == ("caught", ((9,),)) and items.left
 
 
 def with_names(**names):

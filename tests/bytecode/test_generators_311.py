@@ -13,7 +13,7 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
-from link_samples_311 import cfg_of, made
+from link_samples_311 import cfg_of, leaving, made
 from pijit.core.bytecode.consume import (
     ALL, ANY, BEST, DEFAULT, DICT, EXTREMES, FIRST, KEY, LIST, LOST, NOTHING, PRODUCT, REDUCE, RESULT, SET, SUM, consumed, variable)
 from pijit.core.bytecode.decode import decode
@@ -220,12 +220,12 @@ def pairs(log):
 def test_a_generator_waits_among_the_operands_of_a_call_inside_a_with_statement():
     first, second = points_of(guarded.__code__)
     log = Log()
-    generator = waiting(guarded, second, {"log": log}, [log.__exit__, iter([5]), *pairs(log)])
+    generator = waiting(guarded, second, {"log": log}, [*leaving(log), iter([5]), *pairs(log)])
     with pytest.raises(ValueError):
         generator.send("not there")
     assert log == [ValueError]
     log = Log(["sent"])
-    generator = waiting(guarded, second, {"log": log}, [log.__exit__, iter([5]), *pairs(log)])
+    generator = waiting(guarded, second, {"log": log}, [*leaving(log), iter([5]), *pairs(log)])
     assert generator.send("sent") == 5 and log == ["sent", 0]
     del generator
     assert log == ["sent", 0, GeneratorExit]

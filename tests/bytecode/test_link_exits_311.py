@@ -216,6 +216,36 @@ def test_an_exit_that_leads_to_a_reentry():
     assert run(7) == 13
 
 
+def calls_methods(x, k):
+    return x.method(1), x.function(k=k), (lambda y: y)(k)
+
+
+class Called:
+    def __init__(self):
+        self.function = lambda **names: ("function", names)
+
+    def method(self, *args):
+        return self, args
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="what binds a method is written in C")
+def test_calls_of_methods_are_announced():
+    """What is looked up as a method has its owner beside it, or nothing."""
+    cfg, one, seen = cfg_of(calls_methods), Called(), []
+
+    def site(callable, *arguments, **names):
+        seen.append((arguments, names))
+        return callable(*arguments, **names)
+
+    calls = [instr.index for instr in cfg.function.instructions if instr.opname.startswith("CALL_")]
+    run = linked(calls_methods, cfg, [], calls=dict.fromkeys(calls, site))
+    for _ in range(20):
+        assert run(one, 3) == ((one, (1,)), ("function", {"k": 3}), 3)
+    assert seen == [((1,), {}), ((), {"k": 3}), ((3,), {})] * 20
+    with pytest.raises(AttributeError):
+        run(5, 3)
+
+
 def test_calls_are_announced():
     cfg = cfg_of(probed)
     call = index_of(cfg, "CALL_FUNCTION")

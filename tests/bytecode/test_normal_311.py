@@ -86,8 +86,10 @@ def test_calls_with_keywords():
 def test_a_callable_with_its_first_argument_beside_it():
     """The interpreter calls decorators, comprehensions and __exit__ with an argument in place of the empty slot."""
     function = function_of("def f(x):\n  @x\n  def g(): pass\n  with x: pass\n  return (y for y in x)")
-    called = [instr.arg for instr in function.instructions if instr.opname == "CALL_FUNCTION"]
-    assert called == [1, 3, 1] and not any(instr.opname == "CALL_METHOD" for instr in function.instructions)
+    called = [(instr.opname, instr.arg) for instr in function.instructions if instr.opname.startswith("CALL_")]
+    # From 3.14 on with statements look __exit__ up as a method, with its owner beside it.
+    end = "CALL_METHOD" if sys.version_info >= (3, 14) else "CALL_FUNCTION"
+    assert called == [("CALL_FUNCTION", 1), (end, 3), ("CALL_FUNCTION", 1)]
 
 
 def test_empty_slots_are_not_counted():

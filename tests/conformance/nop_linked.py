@@ -30,9 +30,10 @@ from pijit.core.bytecode.link import MISS, Call, ExitPlan, Site, link
 from pijit.core.bytecode.normal import decode_normal, normal_code
 from pijit.core.bytecode.verify_linked import why_wrong
 
-MANY = 1 << 60
-#: What may push an item without a value: beside a function that is no method, or for a variable that has none.
-VALUELESS = ("LOAD_METHOD", "LOAD_SUPER_METHOD", "LOAD_FAST_AND_CLEAR")
+MANY = sys.maxsize >> 1
+#: What may push an item without a value: beside a function that is no method (with statements look up methods from 3.14 on), or for
+#: a variable that has none.
+VALUELESS = ("LOAD_METHOD", "LOAD_SUPER_METHOD", "LOAD_FAST_AND_CLEAR") + ("SETUP_WITH", "BEFORE_ASYNC_WITH") * (sys.version_info >= (3, 14))
 #: Iterators that give the answer of a launcher that misses, by the number of its values.
 ANSWERS = {}
 HITS = Counter()
