@@ -145,8 +145,12 @@ class Emit:
         return made + [self.op(_FORWARD + str(truth).upper(), label)]
 
     def observe(self, observer: Any) -> List[Item]:
-        """Call a constant with the top item, which stays."""
-        return [self.op("COPY", 1), *self.call_on_top(observer), self.op("POP_TOP")]
+        """Behind the site, call a constant with the top item, which stays; an empty slot may be above it (3.13)."""
+        operands = self.assembler.function.operands
+        assert operands is not None and self.index is not None
+        behind = self.index + 1
+        top = (operands.depths[behind] or 0) - 1
+        return [self.op("COPY", 1 + (top in operands.nulls[behind])), *self.call_on_top(observer), self.op("POP_TOP")]
 
     def jump(self, label: Label) -> Op:
         """Go on elsewhere, without a look at requests."""

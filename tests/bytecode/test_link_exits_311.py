@@ -41,6 +41,16 @@ def unpack(pair):
     return c, b, a
 
 
+def test_probes_of_callables_with_an_empty_slot_above():
+    """From CPython 3.13 on an instruction may push a global and the empty slot of its call."""
+    def calls(x):
+        return len(x) + abs(len(x))
+
+    seen, cfg = [], cfg_of(calls)
+    probes = [Probe(instr.index, seen.append) for instr in cfg.function.instructions if instr.opname == "LOAD_GLOBAL"]
+    assert linked(calls, cfg, [], probes)("ab") == 4 and seen == [len, abs, len]
+
+
 def test_probes_of_what_is_taken_apart():
     cfg, seen = cfg_of(unpack), []
     probe = Probe(index_of(cfg, "UNPACK_SEQUENCE"), seen.append, 3)
