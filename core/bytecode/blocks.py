@@ -114,7 +114,10 @@ class CFG:
                          if instr.opname == "RETURN_VALUE" and self.successors[instr.index])
 
     def decides_loop(self, instruction: int) -> bool:
-        """Whether an instruction stands in a loop at the end of a block from which one way leads out of that loop."""
+        """Whether an instruction stands in a loop at the end of a block from which one way leads out of that loop.
+
+        From CPython 3.13 on the truth is asked in front of the jump."""
+        instruction += self.function.instructions[instruction].opname == "TO_BOOL"
         index = self.block_of[instruction]
         loop = self.loop_of(index) if index is not None else None
         ways = self.successors[instruction]

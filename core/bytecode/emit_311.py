@@ -10,8 +10,9 @@ import dis
 from typing import Any, Iterable, List, Optional, Sequence
 
 from pijit.core.bytecode.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.names_311 import KEYWORDS_HAVE_A_SLOT
 from pijit.core.bytecode.read_311 import slot_names
-from pijit.core.bytecode.units_311 import HAS_ARGUMENT, JUMP_NO_INTERRUPT, SKIPPED_BY_FOR_ITER
+from pijit.core.bytecode.units_311 import JUMP_NO_INTERRUPT, SKIPPED_BY_FOR_ITER
 
 USUAL_EXIT = None
 """Linked code asks for it by a jump that needs no bool."""
@@ -118,9 +119,9 @@ class Emit:
 
     def _call_starred(self) -> List[Item]:
         """Call with a tuple; from 3.14 on keywords have a place above it, which may be empty."""
-        if dis.opmap["CALL_FUNCTION_EX"] in HAS_ARGUMENT:
-            return [self.op("CALL_FUNCTION_EX", 0)]
-        return [self.op("PUSH_NULL"), self.op("CALL_FUNCTION_EX")]
+        if KEYWORDS_HAVE_A_SLOT:
+            return [self.op("PUSH_NULL"), self.op("CALL_FUNCTION_EX")]
+        return [self.op("CALL_FUNCTION_EX", 0)]
 
     def call_of(self, callable: Item, arguments: Sequence[Item]) -> List[Item]:
         """Call what an instruction pushes, with one argument or more; the first takes the slot beside the callable."""
@@ -144,8 +145,12 @@ class Emit:
         return made + [self.op(_FORWARD + str(truth).upper(), label)]
 
     def observe(self, observer: Any) -> List[Item]:
-        """Call a constant with the top item, which stays."""
-        return [self.op("COPY", 1), *self.call_on_top(observer), self.op("POP_TOP")]
+        """Behind the site, call a constant with the top item, which stays; an empty slot may be above it (3.13)."""
+        operands = self.assembler.function.operands
+        assert operands is not None and self.index is not None
+        behind = self.index + 1
+        top = (operands.depths[behind] or 0) - 1
+        return [self.op("COPY", 1 + (top in operands.nulls[behind])), *self.call_on_top(observer), self.op("POP_TOP")]
 
     def jump(self, label: Label) -> Op:
         """Go on elsewhere, without a look at requests."""

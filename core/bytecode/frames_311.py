@@ -20,7 +20,7 @@ from pijit.core.bytecode.blocks import CFG
 from pijit.core.bytecode.emit_311 import Emit, cell_slot
 from pijit.core.bytecode.encode import Assembler, Item, Label
 from pijit.core.bytecode.instructions import Instr
-from pijit.core.bytecode.names_311 import NULL_ABOVE_CALLABLE
+from pijit.core.bytecode.names_311 import KEYWORDS_HAVE_A_SLOT, NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.units_311 import encoded_units
 
 MOVE = "$move"
@@ -166,7 +166,7 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
     if operands is None or not has_site(instr):
         return []
     if instr.opname == "CALL_FUNCTION_EX":
-        return _bound_callable(emit, bool(encoded_units(instr)[-1].raw & 1), callable)
+        return _bound_callable(emit, bool((instr.arg or 0) & 1), callable)
     slots = [emit.assembler.fresh_local() for _ in range(_arguments(instr))]
     items: List[Item] = [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
     if instr.opname.startswith("CALL_METHOD") or emit.index in operands.paired_calls:
@@ -175,21 +175,6 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
         items += [emit.op("SWAP", 2)] * (not NULL_ABOVE_CALLABLE)
         items.append(emit.op("STORE_FAST", emit.assembler.local(NOTHING)))
     return items + [emit.const(callable), emit.op("SWAP", 2), *emit.put_back(slots)]
-
-
-def has_site(instr: Instr) -> bool:
-    """Whether what an instruction calls can be called through a site. Operators and properties have no callable on the stack."""
-    return instr.opname in _THROUGH_SITES
-
-
-def _bound_callable(emit: Emit, has_keywords: bool, site: Any) -> List[Item]:
-    """Code that puts another callable in the place of that of a call with a tuple of arguments, and maybe a dict."""
-    slots = [emit.assembler.fresh_local() for _ in range(1 + has_keywords)]
-    items: List[Item] = [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
-    items += [emit.op("STORE_FAST", emit.assembler.local(NOTHING))] * NULL_ABOVE_CALLABLE
-    # bound(callable, arguments), whose first argument is in the slot
-    items += [emit.const(site.bound), emit.op("SWAP", 2), emit.op("LOAD_FAST", slots[0]), *emit.call_pair(1)]
-    return items + [emit.op("PUSH_NULL")] * NULL_ABOVE_CALLABLE + emit.put_back(slots)
 
 
 def _bound_in_tuple(emit: Emit) -> List[Item]:
@@ -210,6 +195,23 @@ def _callable_of(*found: Any) -> Any:
 
 
 _bound = _bound_by_call if sys.version_info >= (3, 14) else _bound_in_tuple
+
+
+def has_site(instr: Instr) -> bool:
+    """Whether what an instruction calls can be called through a site. Operators and properties have no callable on the stack."""
+    return instr.opname in _THROUGH_SITES
+
+
+def _bound_callable(emit: Emit, has_keywords: bool, site: Any) -> List[Item]:
+    """Code that puts another callable in the place of that of a call with a tuple of arguments, and maybe a dict."""
+    slots = [emit.assembler.fresh_local() for _ in range(1 + has_keywords)]
+    without: List[Item] = [emit.op("STORE_FAST", emit.assembler.local(NOTHING))]
+    items = without * (KEYWORDS_HAVE_A_SLOT and not has_keywords) + [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
+    items += without * NULL_ABOVE_CALLABLE
+    # bound(callable, arguments), whose first argument is in the slot
+    items += [emit.const(site.bound), emit.op("SWAP", 2), emit.op("LOAD_FAST", slots[0]), *emit.call_pair(1)]
+    items += [emit.op("PUSH_NULL")] * NULL_ABOVE_CALLABLE + emit.put_back(slots)
+    return items + [emit.op("PUSH_NULL")] * (KEYWORDS_HAVE_A_SLOT and not has_keywords)
 
 
 def _arguments(instr: Instr) -> int:

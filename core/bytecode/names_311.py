@@ -18,6 +18,8 @@ _VERSION = sys.version_info[:2]
 
 #: Whether an empty slot is pushed behind what is called (3.13), not in front of it.
 NULL_ABOVE_CALLABLE = _VERSION >= (3, 13)
+#: Whether CALL_FUNCTION_EX has a place for keywords on the operand stack in any case, which may be empty.
+KEYWORDS_HAVE_A_SLOT = _VERSION >= (3, 14)
 #: The names of calls where a method and its owner, not a function and an empty slot, are below the arguments.
 METHOD_CALLS = {"CALL_FUNCTION": "CALL_METHOD", "CALL_FUNCTION_KW": "CALL_METHOD_KW", "CALL_FUNCTION_EX": "CALL_FUNCTION_EX"}
 

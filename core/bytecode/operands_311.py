@@ -12,7 +12,7 @@ from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.exceptiontable import ExceptionEntry
 from pijit.core.bytecode.instructions import Function, Instr, Operands, Unit
-from pijit.core.bytecode.names_311 import METHODS, NULL_ABOVE_CALLABLE
+from pijit.core.bytecode.names_311 import KEYWORDS_HAVE_A_SLOT, METHODS, NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.units_311 import HAS_ARGUMENT
 
 Positions = Tuple[int, ...]
@@ -67,8 +67,6 @@ def _effect(instr: Instr, jump: bool) -> int:
 _STOPITERATION_ERROR = 3
 _RESTORES = frozenset(("ROT_TWO", "SWAP", "STORE_FAST"))
 _SWAPS = frozenset(("ROT_TWO", "SWAP"))
-_ALWAYS_WITH_KEYWORDS = dis.opmap["CALL_FUNCTION_EX"] not in HAS_ARGUMENT
-"""Whether CALL_FUNCTION_EX has a place for keywords on the stack in any case, which may be empty (3.14)."""
 
 
 def _pushed_null(instr: Instr, depth: int) -> Optional[int]:
@@ -159,7 +157,7 @@ class _Tracer:
         """Note what a call has below its arguments, from position ``base`` on."""
         if base + NULL_ABOVE_CALLABLE not in state.nulls:
             (self.method_calls if base in state.methods else self.paired_calls).add(instr.index)
-        if _ALWAYS_WITH_KEYWORDS and instr.opname == "CALL_FUNCTION_EX" and state.depth - 1 in state.nulls:
+        if KEYWORDS_HAVE_A_SLOT and instr.opname == "CALL_FUNCTION_EX" and state.depth - 1 in state.nulls:
             self.starred_calls.add(instr.index)
 
 

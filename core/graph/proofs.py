@@ -20,6 +20,9 @@ DEPTH = 6
 EFFORT = 80
 """How many facts are added one after the other, and how many goals are looked at, for one proof."""
 
+MOST_TERMS = 40
+"""Sums of more values are not looked into: each step of a proof takes as long as the square of their number."""
+
 FAR = 2 ** 62
 """What is beyond cancels nothing that a program counts."""
 
@@ -144,7 +147,7 @@ class Proofs:
         if self.forms.extent(goal)[1] <= 0:
             return True
         key = frozenset(goal.items())
-        if not depth or key in seen or not self._effort:
+        if not depth or len(goal) > MOST_TERMS or key in seen or not self._effort:
             return False
         seen.add(key)
         self._effort -= 1

@@ -25,6 +25,9 @@ void breaker_restore(void);
 /* Whether something that sets the word is for this thread, which is without the GIL: who wants the GIL is not. */
 int breaker_asks(PyThreadState *tstate);
 
+/* Whether this is the thread that runs signal handlers. */
+int thread_runs_handlers(void);
+
 /* How often one thread has taken the GIL after another. The GIL is held. */
 unsigned long gil_switches(void);
 

@@ -46,12 +46,18 @@ breaker_restore(void)
 }
 
 int
+thread_runs_handlers(void)
+{
+    return PyThread_get_thread_ident() == _PyRuntime.main_thread;
+}
+
+int
 breaker_asks(PyThreadState *tstate)
 {
     if (tstate->async_exc != NULL || _Py_atomic_load_relaxed(&main_interpreter()->ceval.pending.calls_to_do)) {
         return 1;
     }
-    return main_thread_is_asked() && PyThread_get_thread_ident() == _PyRuntime.main_thread;
+    return main_thread_is_asked() && thread_runs_handlers();
 }
 
 unsigned long

@@ -3,6 +3,7 @@
 #include <Python.h>
 #include <internal/pycore_ceval.h>
 #include <internal/pycore_interp.h>
+#include <internal/pycore_runtime.h>
 #include "breaker.h"
 #include "monitors.h"
 
@@ -28,6 +29,12 @@ breaker_restore(void)
     if (bits != 0) {
         __atomic_fetch_or(breaker_word(), bits, __ATOMIC_RELAXED);
     }
+}
+
+int
+thread_runs_handlers(void)
+{
+    return PyThread_get_thread_ident() == _PyRuntime.main_thread;
 }
 
 int

@@ -38,13 +38,19 @@ breaker_restore(void)
 }
 
 int
+thread_runs_handlers(void)
+{
+    return PyThread_get_thread_ident() == MAIN_THREAD;
+}
+
+int
 breaker_asks(PyThreadState *tstate)
 {
     if (tstate->async_exc != NULL) {
         return 1;
     }
     int waiting = SIGNALS_PENDING || _Py_atomic_load_relaxed(&_PyRuntime.ceval.pending.calls_to_do);
-    return waiting && PyThread_get_thread_ident() == MAIN_THREAD;
+    return waiting && thread_runs_handlers();
 }
 
 unsigned long

@@ -30,6 +30,12 @@ breaker_restore(void)
 }
 
 int
+thread_runs_handlers(void)
+{
+    return PyThread_get_thread_ident() == _PyRuntime.main_thread;
+}
+
+int
 breaker_asks(PyThreadState *tstate)
 {
     if (tstate->async_exc != NULL) {
@@ -37,7 +43,7 @@ breaker_asks(PyThreadState *tstate)
     }
     int waiting = _Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending)
                   || _Py_atomic_load_relaxed(&_PyRuntime.interpreters.main->ceval.pending.calls_to_do);
-    return waiting && PyThread_get_thread_ident() == _PyRuntime.main_thread;
+    return waiting && thread_runs_handlers();
 }
 
 unsigned long

@@ -10,6 +10,8 @@
 #include <frameobject.h>
 #include <signal.h>
 
+#include "breaker.h"
+
 /* The function in Python that a call of a handler runs: a NEW reference; NULL without an exception where none is known. */
 static PyObject *
 handler_function(PyObject *handler)
@@ -32,57 +34,52 @@ handler_function(PyObject *handler)
     return NULL;
 }
 
-/* Whether a call of a handler runs the code, or code that was made of the same function. */
+/* Whether a frame of a traceback runs the code, or code that was made of the same function. */
 static int
-handler_runs(PyObject *handler, PyCodeObject *code)
+traceback_has(PyObject *traceback, PyCodeObject *code)
 {
-    PyObject *function = handler_function(handler);  /* owned */
-    int runs = 0;
-    if (function != NULL && PyFunction_Check(function)) {
-        PyCodeObject *own = (PyCodeObject *)PyFunction_GET_CODE(function);  /* borrowed */
-        runs = own->co_firstlineno == code->co_firstlineno && own->co_filename == code->co_filename;
+    int found = 0;
+    for (PyTracebackObject *at = (PyTracebackObject *)traceback; at != NULL && !found; at = at->tb_next) {  /* borrowed */
+#if PY_VERSION_HEX < 0x03090000
+        PyCodeObject *run = at->tb_frame->f_code;  /* owned */
+        Py_INCREF(run);
+#else
+        PyCodeObject *run = PyFrame_GetCode(at->tb_frame);  /* owned */
+#endif
+        found = run->co_firstlineno == code->co_firstlineno && run->co_filename == code->co_filename;
+        Py_DECREF(run);
     }
-    Py_XDECREF(function);
-    return runs;
+    return found;
 }
 
-/* Whether a handler that is installed runs the code. */
+/* Whether a frame of a traceback runs a signal's handler. */
 static int
-is_handler_code(PyObject *signals, PyCodeObject *code)
+traceback_has_handler(PyObject *traceback, PyObject *signals, int number)
 {
-    int runs = 0;
-    for (int number = 1; number < NSIG && !runs; number++) {
-        PyObject *handler = PyObject_CallMethod(signals, "getsignal", "i", number);  /* owned */
-        if (handler == NULL) {
-            PyErr_Clear();
-            continue;
-        }
-        runs = handler != Py_None && !PyLong_Check(handler) && handler_runs(handler, code);
-        Py_DECREF(handler);
+    PyObject *handler = PyObject_CallMethod(signals, "getsignal", "i", number);  /* owned */
+    PyObject *function = NULL;  /* owned */
+    if (handler != NULL && handler != Py_None && !PyLong_Check(handler)) {
+        function = handler_function(handler);
     }
-    return runs;
+    int found = function != NULL && traceback_has(traceback, (PyCodeObject *)PyFunction_GET_CODE(function));
+    Py_XDECREF(handler);
+    Py_XDECREF(function);
+    PyErr_Clear();  /* of a number that is no signal */
+    return found;
 }
 
 /* Whether a signal handler raised an exception, by its traceback. */
 static int
 raised_by_handler(PyObject *traceback)
 {
-    PyObject *signals = traceback != NULL ? PyImport_ImportModule("_signal") : NULL;  /* owned */
+    int is_possible = traceback != NULL && thread_runs_handlers();
+    PyObject *signals = is_possible ? PyImport_ImportModule("_signal") : NULL;  /* owned */
     int found = 0;
-    if (signals == NULL) {
-        PyErr_Clear();
-        return 0;
+    for (int number = 1; signals != NULL && number < NSIG && !found; number++) {
+        found = traceback_has_handler(traceback, signals, number);
     }
-    for (PyTracebackObject *at = (PyTracebackObject *)traceback; at != NULL && !found; at = at->tb_next) {  /* borrowed */
-#if PY_VERSION_HEX < 0x03090000
-        found = is_handler_code(signals, at->tb_frame->f_code);
-#else
-        PyCodeObject *code = PyFrame_GetCode(at->tb_frame);  /* owned */
-        found = is_handler_code(signals, code);
-        Py_DECREF(code);
-#endif
-    }
-    Py_DECREF(signals);
+    PyErr_Clear();
+    Py_XDECREF(signals);
     return found;
 }
 

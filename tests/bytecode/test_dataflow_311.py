@@ -76,7 +76,7 @@ def plain(function):
 
 
 def executed(function, cfg, args):
-    """Indices of the instructions that a call runs, without the code that raises again behind a handler: no path leads there."""
+    """Indices of the instructions that a call runs, without the code that raises again after a handler: no path leads there."""
     index_at = {offset: instr.index for instr in cfg.function.instructions
                 for offset in range(instr.offset, instr.offset + 2 * instr.size, 2)}
     path = []

@@ -41,6 +41,16 @@ def unpack(pair):
     return c, b, a
 
 
+def test_probes_of_callables_with_an_empty_slot_above():
+    """From CPython 3.13 on an instruction may push a global and the empty slot of its call."""
+    def calls(x):
+        return len(x) + abs(len(x))
+
+    seen, cfg = [], cfg_of(calls)
+    probes = [Probe(instr.index, seen.append) for instr in cfg.function.instructions if instr.opname == "LOAD_GLOBAL"]
+    assert linked(calls, cfg, [], probes)("ab") == 4 and seen == [len, abs, len]
+
+
 def test_probes_of_what_is_taken_apart():
     cfg, seen = cfg_of(unpack), []
     probe = Probe(index_of(cfg, "UNPACK_SEQUENCE"), seen.append, 3)
@@ -234,6 +244,30 @@ def test_calls_of_methods_are_announced():
     assert seen == [((1,), {}), ((), {"k": 3}), ((3,), {})] * 20
     with pytest.raises(AttributeError):
         run(5, 3)
+
+
+def calls_starred(f, xs, names):
+    return f(*xs), f(*xs, **names), f(**names)
+
+
+class Binds:
+    """A site that makes the callable of a call with a tuple of arguments."""
+
+    def __init__(self):
+        self.seen = []
+
+    def bound(self, callable, arguments):
+        self.seen.append(arguments)
+        return lambda *args, **names: ("bound", callable(*args, **names))
+
+
+def test_calls_with_tuples_of_arguments_are_announced():
+    cfg, site = cfg_of(calls_starred), Binds()
+    calls = [instr.index for instr in cfg.function.instructions if instr.opname == "CALL_FUNCTION_EX"]
+    run = linked(calls_starred, cfg, [], calls=dict.fromkeys(calls, site))
+    for _ in range(20):
+        assert run(NUMBERS, (1, 2), {"a": 3}) == tuple(("bound", result) for result in calls_starred(NUMBERS, (1, 2), {"a": 3}))
+    assert site.seen == [(1, 2), (1, 2), ()] * 20
 
 
 def test_calls_are_announced():

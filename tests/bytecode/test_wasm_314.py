@@ -90,8 +90,8 @@ def test_decoding_and_encoding_change_no_code_object(folder):
 
 
 def test_all_code_of_a_part_of_the_library_links(folder):
-    report = json.loads(run(folder, "tests/nop_linked.py", "--every", "--files", "/lib/python3.14/asyncio").split("\n")[-2])
-    assert report["faults"] == [] and report["linked"] > 500 and report["sites"] > 10000
+    report = json.loads(run(folder, "tests/nop_linked.py", "--files", "/lib/python3.14/asyncio").split("\n")[-2])
+    assert report["faults"] == [] and report["linked"] > 500 and report["sites"] > 2000
 
 
 @pytest.mark.skipif(importlib.util.find_spec("test") is None or importlib.util.find_spec("test.test_heapq") is None,

@@ -39,7 +39,8 @@ def f(x, n):
     return total
 """ % call)
     j = check(f, X, 3, others=[(X.astype("f"), 2)])
-    assert kernels_run(callees_of(j)["working"]) > 3
+    if sys.version_info >= (3, 11) or "for" not in call:  # up to 3.10 the next frame is to be the callee's, not a generator's
+        assert kernels_run(callees_of(j)["working"]) > 3
 
 
 @pytest.mark.parametrize("call", ["working(*n)", "working(x, **n)", "working(*(x, n), **{'n': 2})", "working(*())", "n(*(x, n))",

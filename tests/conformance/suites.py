@@ -4,7 +4,7 @@
     python -m tests.conformance.suites numpy.ma --minutes 30 --backend python
 
 Each suite runs in processes of its own: pytest collects it by name, `suite_run.py` runs it, and `suite_jit.py` jits the
-functions. The jitted run has a time limit. The plain run does the same tests. Logs in a folder (--keep) hold the results:
+functions. From CPython 3.11 on these are the functions that modules and classes have once all is imported. The jitted run has a time limit. The plain run does the same tests. Logs in a folder (--keep) hold the results:
 a later command with the same folder runs the other tests. The exit code is 1 if a difference or an internal error was
 found.
 """
@@ -73,6 +73,7 @@ SUITES: Dict[str, Suite] = {
 }
 
 ALLOWED = {
+    "test.test_statistics::TestPStdev::test_compare_to_variance": "it compares roundings of random numbers, and fails now and then",
     "test.test_list::ListTest::test_preallocation": "what sys.getsizeof says of a list: see docs/limits.md",
 }
 """Tests that pass plain and may fail jitted, with the reason."""

@@ -10,7 +10,8 @@ import pytest
 
 from pijit.core import _hook
 from pijit.core._hook import JitFunction
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.encode import Assembler, replace_code
 from pijit.guards._evaluate import EntryCache
 from pijit.guards.program import GuardProgram
 
@@ -20,7 +21,9 @@ SLACK = CALLS // 20
 
 def with_local(code):
     """The code object with one more local."""
-    return replace_code(code, co_varnames=code.co_varnames + ("$s1",), co_nlocals=code.co_nlocals + 1)
+    assembler = Assembler(decode(code))
+    assembler.local("$s1")
+    return assembler.assemble()
 
 
 def jit_hitting(function):

@@ -105,7 +105,7 @@ def stopped_at(client, thread):
 
 
 def session(path, program, kind, moves):
-    """Where a debugger stops that makes these moves behind the first breakpoint."""
+    """Where a debugger stops that makes these moves from the first breakpoint on."""
     client = Client()
     try:
         client.ask("initialize", adapterID="tests", pathFormat="path", linesStartAt1=True, columnsStartAt1=True)

@@ -75,3 +75,68 @@ def test_line_profiler_counts_the_lines_of_python(function, args, decorated):
     assert sum(len(rows) for rows in wanted.values()) > 1
     assert counted(compiled) == wanted
     assert str(outcome(compiled, args)) == str(outcome(plain, args))
+
+
+class Layer:
+    def __init__(self, w):
+        self.w = w
+        print(end="")
+
+    def method(self, x):
+        y = x * self.w + 1.0
+        print(end="")
+        return y
+
+    def __call__(self, x):
+        y = x * self.w - 1.0
+        print(end="")
+        return y
+
+
+def working(x, n):
+    y = x * 2.0
+    print(end="")
+    return y + n
+
+
+LAYERS = [Layer(1.0), Layer(0.5)]
+
+
+def switching(x, n, switch):
+    y = x * 3.0
+    pair = (y, n)
+    switch()
+    for i in range(n):
+        y = y * 2.0 + 1.0
+        y = working(*pair) + y
+        layer = LAYERS[i % 2]
+        y = layer.method(y) + layer(y)
+        y = working(y, n) + Layer(2.0).w
+    return y.sum()
+
+
+OF_LINKED_CODE = ("launch", "visit", "observe", "bind", "bound", "resume", "arrive", "wait")
+"""What linked code calls in C, which a profile function sees that is switched on in the middle of a call."""
+
+
+def test_a_profile_function_that_a_callee_switches_on_sees_the_rest():
+    """From CPython 3.11 on calls of functions in C may be missing: sites make them, and CPython tells only of those that bytecode makes."""
+    def events(f):
+        seen = []
+
+        def profile(frame, event, arg):
+            name = arg.__name__ if event.startswith("c_") else None
+            left_out = name is not None if sys.version_info >= (3, 11) else name in OF_LINKED_CODE
+            if frame.f_code.co_filename == __file__ and frame.f_code.co_name != "events" and not left_out:
+                seen.append((frame.f_code.co_name, event, frame.f_lineno, name))
+        before = sys.getprofile()
+        try:
+            f(observed_program.X, 3, lambda: sys.setprofile(profile))
+        finally:
+            sys.setprofile(before)
+        return seen
+    wanted = events(switching)
+    assert len(wanted) > 30
+    compiled = jitted(switching)
+    for _ in range(4):
+        assert events(compiled) == wanted
