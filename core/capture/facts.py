@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.decode import Function, Instr
@@ -42,8 +42,8 @@ class Facts:
     Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the
     object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
     these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that
-    are not inlined, ``uncompiled`` the instructions where such a function runs as it is, see `may_compile_alone`. ``mutates`` says that captured code changes a container; ``guessed`` are the instructions that
-    read natively what type feedback has not said the type of. ``looping`` are the calls of inlined functions that
+    are not inlined, ``uncompiled`` the instructions where such a function runs as it is, see `may_compile_alone`.
+    ``mutates`` says that captured code changes a container; ``guessed`` are the instructions that read natively what type feedback has not said the type of. ``looping`` are the calls of inlined functions that
     have loops, ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the
     hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
     their class is known. ``objects`` are the codes of functions that something else than a call on the spot gets,
@@ -124,8 +124,12 @@ class Facts:
         """What tells a function's surroundings from those of others that have the same code."""
         return ()
 
-    def note_call(self, index: int, code: CodeType, name: str) -> None:
-        """Note a function that is called and not inlined."""
+    def note_call(self, index: int, function: FunctionType, compiles: bool) -> None:
+        """Note a function that is called and not inlined, and whether it is compiled on its own."""
+        if not compiles:
+            self.uncompiled.add(index)
+            return
+        code, name = function.__code__, function.__qualname__
         known = self.callees.setdefault(index, [])
         if all(other is not code for other, _ in known):
             known.append((code, name))

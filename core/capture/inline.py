@@ -327,14 +327,10 @@ class Inliner:
         return REASONS[skip].title if skip not in (None, "PJ101") else None
 
     def note(self, facts: Facts, instr: Instr, stack: List[Abstract]) -> None:
-        """Note the function that a call runs which stays bytecode: it is compiled on its own, or it says why not. If it is not
-        known, the first calls show."""
+        """Note the function that a call runs which stays bytecode. If it is not known, the first calls show it."""
         function = called_function(instr, stack) if not facts.depth else None
         if function is not None and self.compiles_alone(function):
-            if not may_compile_alone(instr, stack):
-                facts.uncompiled.add(instr.index)
-                return
-            facts.note_call(instr.index, function.__code__, function.__qualname__)
+            facts.note_call(instr.index, function, may_compile_alone(instr, stack))
         elif not facts.depth and calls_unknown(instr, stack):
             facts.callees.setdefault(instr.index, [])
 
