@@ -20,7 +20,7 @@ LONGEST_REPR = 60
 _class_name = type.__dict__["__name__"].__get__
 _class_module = type.__dict__["__module__"].__get__
 _class_flags = type.__dict__["__flags__"].__get__
-_module_dict = types.ModuleType.__dict__["__dict__"].__get__  # from CPython 3.11 on m.__dict__ may find a key of that name
+_module_dict = vars(types.ModuleType)["__dict__"].__get__  # from CPython 3.11 on m.__dict__ may find a key of that name
 
 
 def is_exactly(value: Any, types: Iterable[type]) -> bool:

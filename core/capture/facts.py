@@ -43,8 +43,8 @@ class Facts:
     object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
     these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that
     are not inlined, ``uncompiled`` the instructions where such a function runs as it is, see `may_compile_alone`.
-    ``mutates`` says that captured code changes a container; ``guessed`` are the instructions that read natively what type feedback has not said the type of. ``looping`` are the calls of inlined functions that
-    have loops, ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the
+    ``mutates`` says that captured code changes a container; ``guessed`` are the instructions that read natively what
+    type feedback has not said the type of. ``looping`` are the calls of inlined functions that have loops, ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the
     hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
     their class is known. ``objects`` are the codes of functions that something else than a call on the spot gets,
     and the (code, name) of variables of inlined functions that are to be in cells, ``by_bytecode`` the codes of
