@@ -1,7 +1,7 @@
 """What the cost model counts with: how many operations on two floats in bytecode one kernel's call takes as long as.
 
 Each form of function is timed as plain Python with 0 and with ``OPERATIONS`` operations, and with a kernel for these.
-``core/capture/cost.py`` has the figures, by version of CPython. What is timed is processor time.
+``core/capture/cost.py`` has the figures. What is timed is processor time.
 """
 
 from __future__ import annotations

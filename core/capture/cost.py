@@ -7,7 +7,6 @@ and loses little.
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Optional
 
 from pijit.core.bytecode.blocks import CFG
@@ -21,8 +20,8 @@ from pijit.core.graph.types import Array, Scalar
 
 SEGMENT_WORK = 8
 """What it costs to call a kernel from linked code, but for the values that go in and come out."""
-FRAME_WORK = 10 if sys.version_info >= (3, 11) else 5
-"""What a call costs for having linked code at all: guards and another frame. From CPython 3.11 on that frame is a call from C."""
+FRAME_WORK = 5
+"""What a call costs for having linked code at all: guards and another frame."""
 VALUE_WORK = 1
 """What a value costs that goes into a kernel or comes out of it."""
 BOXED_WORK = 2

@@ -21,7 +21,7 @@ from pijit.core.bytecode.encode import Assembler, Op
 from pijit.core.bytecode.link import MISS, Call, ExitPlan, Site
 from pijit.core.bytecode.normal import decode_normal, normal_code
 from pijit.core.bytecode.units_311 import SKIPPED_BY_FOR_ITER
-from pijit.core.pythons import SWITCH, why_no_gradients, why_not_python
+from pijit.core.pythons import why_no_gradients, why_not_python
 
 
 def function_of(source, name="f"):
@@ -283,14 +283,10 @@ def test_branches_not_taken_are_nothing():
     assert "NOT_TAKEN" not in names(function)
 
 
-@pytest.mark.parametrize("switch", [None, "1"])
-def test_jit_does_nothing_and_warns_once(monkeypatch, switch):
+def test_jit_does_nothing_and_warns_once(monkeypatch):
     from pijit import decorator
 
     monkeypatch.setattr(decorator, "_warned", False)
-    monkeypatch.delenv(SWITCH, raising=False)
-    if switch:
-        monkeypatch.setenv(SWITCH, switch)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert decorator.jit(broken) is broken and decorator.jit(keeps) is keeps
