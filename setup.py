@@ -13,6 +13,7 @@ if sys.version_info < (3, 7):
              % sys.version_info[:2])
 
 from setuptools import Distribution, Extension, setup
+from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, ExecError, LinkError, PlatformError
 
@@ -38,6 +39,15 @@ pijit needs a C compiler to build its extension modules, and building them faile
 Install one (Debian and Ubuntu: the packages build-essential and python3-dev; Fedora: gcc and python3-devel;
 macOS: xcode-select --install) and run the same install command again.
 """
+
+
+class Build(build):
+    """build that keeps instrumented files in a folder of their own: one that is up to date is not built again."""
+
+    def initialize_options(self):
+        super().initialize_options()
+        if os.environ.get("PIJIT_BUILD_SANITIZE"):
+            self.build_base = os.path.join(self.build_base, "sanitize")
 
 
 class BuildExtensions(build_ext):
@@ -95,4 +105,4 @@ def extensions():
     return [module for module in modules if only in (None, module.name)]
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExtensions}, distclass=Binary)
+setup(ext_modules=extensions(), cmdclass={"build": Build, "build_ext": BuildExtensions}, distclass=Binary)
