@@ -60,7 +60,7 @@ def setup_tree():
 
 def test_the_build_has_the_versions_of_the_package():
     found = [ast.literal_eval(node.value) for node in ast.walk(setup_tree())
-             if isinstance(node, ast.Assign) and node.targets[0].id == "FAMILIES"]
+             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "FAMILIES"]
     assert [sorted(one) for one in found] == [sorted(SUPPORTED)]
 
 
