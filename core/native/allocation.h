@@ -116,7 +116,9 @@ runtime_copied(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum)
     if (array_alloc(frame, made, (int)typenum, (int)ndim, NULL, 0) != OK) {
         return LAUNCHER_ERROR;
     }
-    memcpy((void *)made[DESC_DATA], (const void *)words[DESC_DATA], (size_t)bytes);
+    if (bytes > 0) {
+        memcpy((void *)made[DESC_DATA], (const void *)words[DESC_DATA], (size_t)bytes);
+    }
     words[DESC_OBJECT] = made[DESC_OBJECT];
     return OK;
 }

@@ -13,10 +13,13 @@ typedef struct {
     int64_t ndim, size;
 } Copy;
 
-/* Elements [begin, end) of an axis and all of those behind it. */
+/* Elements [begin, end) of an axis and all of those behind it. Where there are none, neither array need have memory. */
 static void
 copy_axis(const Copy *copy, int64_t axis, char *dst, char *src, int64_t begin, int64_t end)
 {
+    if (begin >= end) {
+        return;
+    }
     int64_t dst_stride = copy->dst_strides[axis], src_stride = copy->src_strides[axis];
     dst += begin * dst_stride;
     src += begin * src_stride;
