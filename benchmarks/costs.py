@@ -1,7 +1,7 @@
 """What the cost model counts with: how many operations on two floats in bytecode one kernel's call takes as long as.
 
 Each form of function is timed as plain Python with 0 and with ``OPERATIONS`` operations, and with a kernel for these.
-``core/capture/cost.py`` has the figures. What is timed is processor time.
+``core/capture/cost.py`` has the figures. The clock is processor time.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Row(NamedTuple):
 
 
 def function(form: str, operations: int) -> Callable[..., Any]:
-    """A function of this form with so many operations."""
+    """A function of this form with N operations."""
     names: Dict[str, Any] = {}
     source = FORMS[form].format("; ".join(["v = v * y"] * operations) or "pass")
     exec(compile(source, "<%s>" % form, "exec"), names)
