@@ -57,18 +57,30 @@ class _Reading:
         return self._ours
 
     def places(self) -> List[int]:
-        """Where the instructions of the original are in linked code; shorter where one is missing."""
+        """Where the instructions of the original are in linked code; shorter where one is missing.
+
+        Inserted code may repeat instructions of the original. Handlers tell them apart, where they are as they were.
+        """
         if self._places is None:
-            more = self.code.co_nlocals - self.original.code.co_nlocals
-            self._places, at = [], 0
-            for instr in self.original.instructions:
-                while at < len(self.ours) and not _is_same(instr, self.ours[at], self.original, more):
-                    at += 1
-                if at == len(self.ours):
-                    break
-                self._places.append(at)
-                at += 1
+            self._places = self._matched(_has_same_handler)
+            if len(self._places) < len(self.original.instructions):
+                self._places = self._matched(lambda instr, ours: True)
         return self._places
+
+    def _matched(self, also: Callable[[Instr, Instr], bool]) -> List[int]:
+        """The first places, in order, whose instructions are the same and fulfil a condition."""
+        more = self.code.co_nlocals - self.original.code.co_nlocals
+        found: List[int] = []
+        at = 0
+        for instr in self.original.instructions:
+            while at < len(self.ours) and not (_is_same(instr, self.ours[at], self.original, more)
+                                               and also(instr, self.ours[at])):
+                at += 1
+            if at == len(self.ours):
+                break
+            found.append(at)
+            at += 1
+        return found
 
 
 def _rows(code: CodeType) -> Iterator[_Row]:
@@ -103,6 +115,13 @@ def _is_same(instr: Instr, ours: Instr, original: Function, more: int) -> bool:
     if instr.opcode in SLOTS and instr.opcode not in SLOT_PAIRS and raw >= original.code.co_nlocals:
         raw += more
     return instr.target is not None or instr.opcode in SLOT_PAIRS or raw == ours.raw
+
+
+def _has_same_handler(instr: Instr, ours: Instr) -> bool:
+    """Whether both have a handler with the same depth, or none; where handlers begin is checked later."""
+    if instr.entry is None or ours.entry is None:
+        return instr.entry is ours.entry
+    return (instr.entry.depth, instr.entry.lasti) == (ours.entry.depth, ours.entry.lasti)
 
 
 def _wrong_indices(reading: _Reading) -> Optional[str]:

@@ -1,5 +1,7 @@
 """try, else, finally and with: breaks and kernels inside the blocks."""
 
+import numpy as np
+
 from tests.behaviour.cases import X, Y, Case, Swallow, each
 
 
@@ -87,7 +89,17 @@ def quiet_nested(x):
     return y * x - 1.0
 
 
+def quiet_with_a_named_error(x, flag):
+    try:
+        x[1:] += x[:-1]
+    except (ZeroDivisionError, ValueError) as error:
+        if flag:
+            x = np.arange(len(x))
+    x = x + x
+
+
 @each(
+    Case(25, quiet_with_a_named_error, X.copy(), False, kernels=1, others=[(X.astype(int), True), (X[:1].copy(), False)]),
     Case(25, quiet, X, kernels=1, others=[(2.0,), (X.astype("f"),)]),
     Case(25, quiet_in_loop, X, 4, kernels=1, others=[(X, 0), (1.5, 3), (X, "n")]),
     Case(25, quiet_nested, X, kernels=1, others=[(X.astype(int),), ([1.0],)]),
